@@ -1,0 +1,66 @@
+/**
+ * Everything that can go wrong with a call, and the HTTP status that its sender receives.
+ *
+ * `CHALLENGE_TIMEOUT` alone is not about a call: `waitForChallenge` rejects with it.
+ */
+export const STATUS_BY_CODE = {
+  SIGNATURE_MISSING: 403,
+  SIGNATURE_MALFORMED: 403,
+  SIGNATURE_MISMATCH: 403,
+  ACCOUNT_NOT_ALLOWED: 403,
+  PAYLOAD_INVALID: 400,
+  BODY_MALFORMED: 400,
+  METHOD_NOT_ALLOWED: 405,
+  CONTENT_TYPE_UNSUPPORTED: 415,
+  BODY_TOO_LARGE: 413,
+  BODY_TIMEOUT: 408,
+  BODY_CONSUMED: 500,
+  HANDLER_FAILED: 500,
+  HANDLER_TIMEOUT: 500,
+  STORE_UNAVAILABLE: 503,
+  OVERLOADED: 503,
+  CLOSING: 503,
+  CHALLENGE_TIMEOUT: 504,
+} as const;
+
+/** The stable name of one thing that can go wrong: a key of {@link STATUS_BY_CODE}. */
+export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * A call that was refused or could not be handled.
+ *
+ * `message` says what is wrong and what to change, for the app's own log; it never holds a token,
+ * a signature or a value that came with the call. `status` and `headers` follow the conventions of
+ * `http-errors`, so Express answers a forwarded error rightly.
+ */
+export class WebhookError extends Error {
+  override readonly name = "WebhookError";
+  /** What went wrong; `switch` over it. */
+  readonly code: WebhookErrorCode;
+  /** The HTTP status that belongs to `code`. */
+  readonly status: (typeof STATUS_BY_CODE)[WebhookErrorCode];
+  /** Always false: `message` is for the app's log, not for the sender. */
+  readonly expose = false;
+  /** Headers that the answer must carry: `Allow` with a 405, `Retry-After` with a 503. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: WebhookErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.status = STATUS_BY_CODE[code];
+    this.headers = headersFor(this.status);
+  }
+}
+
+function headersFor(status: number): Record<string, string> {
+  switch (status) {
+    case 405:
+      return { Allow: "POST, GET" };
+    case 503:
+      return { "Retry-After": String(RETRY_AFTER_SECONDS) };
+    default:
+      return {};
+  }
+}
