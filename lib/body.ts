@@ -1,0 +1,143 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import bodyParser from "body-parser";
+import { WebhookError } from "./errors";
+import { decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "./form";
+import { tooLarge } from "./head";
+
+/** A request whose body may be unread, or left behind by another middleware or a platform. */
+export interface RequestWithBody extends IncomingMessage {
+  /** What a body parser made of the body. */
+  body?: unknown;
+  /** The exact bytes, where a platform keeps them. */
+  rawBody?: unknown;
+}
+
+/** Reads the parameters from the body of a request. */
+export type ReadBody = (
+  req: RequestWithBody,
+  res: ServerResponse,
+  announced: boolean,
+) => Promise<Pair[]>;
+
+/**
+ * Makes the step that reads a body: from `req.rawBody`, a Buffer or string in `req.body`, the
+ * unread stream, or a flat form in `req.body`.
+ *
+ * @throws WebhookError (by what it returns) `BODY_TOO_LARGE` as soon as the limit is passed,
+ *   `BODY_TIMEOUT`, `BODY_MALFORMED`, `BODY_CONSUMED`.
+ */
+export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadBody {
+  const readStream = createReadStream(limitBytes, bodyTimeoutMs);
+
+  return async function readBody(req, res, announced) {
+    for (const exact of [req.rawBody, req.body]) {
+      const pairs = readExact(exact, limitBytes);
+      if (pairs !== undefined) return pairs;
+    }
+    if (announced && isUnread(req)) return decodeForm(await readStream(req, res));
+    const pairs = readFlatForm(req.body, limitBytes);
+    if (pairs !== undefined) return pairs;
+    if (announced) throw consumed();
+    return [];
+  };
+}
+
+/**
+ * Reads a body that is at hand: bytes, a string, or a flat form of strings and lists of strings.
+ *
+ * @throws WebhookError `BODY_TOO_LARGE`, `BODY_MALFORMED`; `BODY_CONSUMED` for anything else.
+ */
+export function readGivenBody(body: unknown, limitBytes: number): Pair[] {
+  if (body === undefined || body === null) return [];
+  const pairs = readExact(body, limitBytes) ?? readFlatForm(body, limitBytes);
+  if (pairs === undefined) throw consumed();
+  return pairs;
+}
+
+function readExact(body: unknown, limitBytes: number): Pair[] | undefined {
+  if (typeof body === "string") {
+    if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
+    return decodePairs(body);
+  }
+  if (body instanceof Uint8Array) {
+    if (body.length > limitBytes) throw tooLarge(limitBytes);
+    return decodeForm(body);
+  }
+  return undefined;
+}
+
+/** A form that another parser decoded; only one that it did not nest says what was signed. */
+function readFlatForm(body: unknown, limitBytes: number): Pair[] | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  const pairs: Pair[] = [];
+  let bytes = 0;
+  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof one !== "string") return undefined;
+      pairs.push([name, one]);
+      bytes += Buffer.byteLength(name) + Buffer.byteLength(one);
+    }
+  }
+  if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
+  // A parser that did not know the content type leaves an empty object behind.
+  return pairs.length > 0 ? pairs : undefined;
+}
+
+function isUnread(req: IncomingMessage): boolean {
+  return !req.readableDidRead && !req.readableEnded;
+}
+
+function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
+  const readRaw = bodyParser.raw({ type: () => true, limit: limitBytes, inflate: false });
+
+  return async function readStream(req: RequestWithBody, res: ServerResponse): Promise<Uint8Array> {
+    let timer: NodeJS.Timeout | undefined;
+    let countBytes: ((chunk: Uint8Array) => void) | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        timer = setTimeout(() => reject(timedOut(bodyTimeoutMs)), bodyTimeoutMs);
+        let bytes = 0;
+        countBytes = (chunk) => {
+          bytes += chunk.length;
+          // body-parser finds this too, but says so only after the whole upload.
+          if (bytes > limitBytes) reject(tooLarge(limitBytes));
+        };
+        readRaw(req, res, (error?: unknown) => {
+          if (error !== undefined) reject(explainReadError(error, limitBytes));
+          else if (req.body instanceof Uint8Array) resolve(req.body);
+          else reject(consumed());
+        });
+        req.on("data", countBytes);
+      });
+    } finally {
+      clearTimeout(timer);
+      if (countBytes !== undefined) req.off("data", countBytes);
+    }
+  };
+}
+
+function explainReadError(error: unknown, limitBytes: number): WebhookError {
+  const { type, status } = error as { type?: unknown; status?: unknown };
+  if (type === "entity.too.large") return tooLarge(limitBytes);
+  if (status === 400) {
+    return new WebhookError("BODY_MALFORMED", "The body ended before it was complete.", {
+      cause: error,
+    });
+  }
+  return consumed(error);
+}
+
+function timedOut(bodyTimeoutMs: number): WebhookError {
+  return new WebhookError(
+    "BODY_TIMEOUT",
+    `The body was not complete within bodyTimeoutMs, ${bodyTimeoutMs} ms.`,
+  );
+}
+
+function consumed(cause?: unknown): WebhookError {
+  return new WebhookError(
+    "BODY_CONSUMED",
+    "Another middleware has read the body and left nothing that the signature can be checked against. Mount pushWebhooks() before express.json(), express.urlencoded() and the like, or have them keep the bytes in req.rawBody.",
+    { cause },
+  );
+}

@@ -1,0 +1,119 @@
+import { WebhookError } from "./errors";
+import { isSignature } from "./signature";
+
+/** The part of a call that comes before its body. */
+export interface RequestHead {
+  method: string | undefined;
+  /** Every value of a header, in the order of arrival; none when it is missing. */
+  listHeader: (name: string) => readonly string[];
+}
+
+/** What the head of an acceptable call says. */
+export interface CheckedHead {
+  method: "GET" | "POST";
+  signature: string;
+}
+
+/** What a head is checked against. */
+export interface HeadRules {
+  /** Name of the signature header, in lower case. */
+  signatureHeader: string;
+  limitBytes: number;
+}
+
+const FORM_TYPES = new Set([
+  "application/x-www-form-urlencoded",
+  // The specification's own spelling (section 5).
+  "application/x-www-urlencoded",
+]);
+
+/**
+ * Checks everything about a call that can be checked before its body is read.
+ *
+ * @throws WebhookError `METHOD_NOT_ALLOWED`, `SIGNATURE_MISSING`, `SIGNATURE_MALFORMED`,
+ *   `SIGNATURE_MISMATCH` for a GET with a body, `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`.
+ */
+export function checkHead(head: RequestHead, rules: HeadRules): CheckedHead {
+  const { method } = head;
+  if (method !== "POST" && method !== "GET") {
+    throw new WebhookError("METHOD_NOT_ALLOWED", "Calls are made with POST, or with GET.");
+  }
+  const signature = readSignature(head, rules.signatureHeader);
+  if (method === "GET") {
+    if (announcesBody(head)) throw uncoveredBody();
+  } else if (announcesBody(head) || head.listHeader("content-type").length > 0) {
+    assertForm(head);
+    assertLength(head, rules.limitBytes);
+  }
+  return { method, signature };
+}
+
+/** Whether a head says that a body follows. */
+export function announcesBody({ listHeader }: RequestHead): boolean {
+  if (listHeader("transfer-encoding").length > 0) return true;
+  return listHeader("content-length").some((length) => Number(length) !== 0);
+}
+
+/** The refusal of a body that the signature says nothing about. */
+export function uncoveredBody(): WebhookError {
+  return new WebhookError(
+    "SIGNATURE_MISMATCH",
+    "A GET call has a body, which its signature does not cover.",
+  );
+}
+
+function readSignature({ listHeader }: RequestHead, name: string): string {
+  const [signature, ...more] = listHeader(name);
+  if (signature === undefined || signature === "") {
+    throw new WebhookError(
+      "SIGNATURE_MISSING",
+      `There is no ${name} header. If the service signs with another one, name it in the option signatureHeader; if a proxy drops it, let it pass.`,
+    );
+  }
+  if (more.length > 0 || !isSignature(signature)) {
+    throw new WebhookError(
+      "SIGNATURE_MALFORMED",
+      `The ${name} header must come once and hold 28 characters of base64.`,
+    );
+  }
+  return signature;
+}
+
+function assertForm({ listHeader }: RequestHead): void {
+  const contentTypes = listHeader("content-type");
+  if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
+    throw new WebhookError(
+      "CONTENT_TYPE_UNSUPPORTED",
+      "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
+    );
+  }
+  if (listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")) {
+    throw new WebhookError(
+      "CONTENT_TYPE_UNSUPPORTED",
+      "The body must not be compressed: Content-Encoding must be absent.",
+    );
+  }
+}
+
+function assertLength({ listHeader }: RequestHead, limitBytes: number): void {
+  if (listHeader("content-length").some((length) => Number(length) > limitBytes)) {
+    throw tooLarge(limitBytes);
+  }
+}
+
+/** The refusal of a body that is over the limit. */
+export function tooLarge(limitBytes: number): WebhookError {
+  return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
+}
+
+function isUtf8Form(contentType: string): boolean {
+  const [type = ""] = contentType.split(";", 1);
+  if (!FORM_TYPES.has(type.trim().toLowerCase())) return false;
+  const parameters = contentType.slice(type.length);
+  // Names and quoted values as in RFC 9110, section 5.6.6.
+  const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+  for (const [, name = "", quoted, plain = ""] of parameters.matchAll(parameter)) {
+    if (name.toLowerCase() === "charset" && !/^utf-?8$/i.test(quoted ?? plain)) return false;
+  }
+  return true;
+}
