@@ -1,0 +1,159 @@
+import type { WebhookError } from "./errors";
+import type { Hold } from "./hold";
+
+/**
+ * What a claim found. `"new"`: this caller has it now and must complete or release it.
+ * `"running"`: another caller has it. `"done"`: it was handled already.
+ */
+export type Claim = "new" | "running" | "done";
+
+/**
+ * Remembers which calls were handled, by uuid. Share one between processes by implementing it on a
+ * store that they share.
+ *
+ * Each method must be atomic, and may be synchronous. One that throws or rejects is retried for
+ * 8 s, so the sender sees nothing of a short restart; after that the call is answered 503. A store
+ * that outlives its processes must let a claim lapse that is never completed nor released (after a
+ * minute, say), or the uuid of a crashed process is refused for ever.
+ */
+export interface DedupeStore {
+  /** Takes a uuid unless somebody has it or has handled it. Any text of 1 to 256 characters. */
+  claim(uuid: string): Claim | Promise<Claim>;
+  /** Marks a claimed uuid as handled. Forget it after 24 h or so: that is the replay window. */
+  complete(uuid: string): void | Promise<void>;
+  /** Gives a claimed uuid back: its handlers failed, the next delivery shall run them. */
+  release(uuid: string): void | Promise<void>;
+}
+
+/** Limits of {@link createMemoryDedupe}. */
+export interface MemoryDedupeOptions {
+  /** How long a handled uuid is remembered, in milliseconds. @default 86_400_000 (24 h) */
+  ttlMs?: number;
+  /** How many handled uuids are remembered; the oldest are forgotten first. @default 100_000 */
+  maxEntries?: number;
+}
+
+/** A {@link DedupeStore} in the memory of this process, bounded in time and count. */
+export function createMemoryDedupe({
+  ttlMs = 86_400_000,
+  maxEntries = 100_000,
+}: MemoryDedupeOptions = {}): DedupeStore {
+  const running = new Set<string>();
+  // In the order of completion, so that the first ones are the oldest.
+  const doneAtMs = new Map<string, number>();
+
+  function forgetOld(nowMs: number): void {
+    for (const [uuid, atMs] of doneAtMs) {
+      if (nowMs - atMs < ttlMs && doneAtMs.size <= maxEntries) return;
+      doneAtMs.delete(uuid);
+    }
+  }
+
+  return {
+    claim(uuid) {
+      if (running.has(uuid)) return "running";
+      forgetOld(performance.now());
+      if (doneAtMs.has(uuid)) return "done";
+      running.add(uuid);
+      return "new";
+    },
+    complete(uuid) {
+      running.delete(uuid);
+      doneAtMs.set(uuid, performance.now());
+      forgetOld(performance.now());
+    },
+    release(uuid) {
+      running.delete(uuid);
+    },
+  };
+}
+
+/** One call on its way. */
+export interface Delivery {
+  /** Whether the handlers ran, or run, for another delivery of the same call. */
+  duplicate: boolean;
+  /** Settles as the handlers do, the same for every concurrent duplicate. */
+  done: Promise<void>;
+}
+
+/** Runs `run` unless it ran, or runs, for the same uuid; resolves once that is decided. */
+export type DeliverOnce = (uuid: string, run: () => Promise<void>) => Promise<Delivery>;
+
+/**
+ * Makes the step that runs handlers once per uuid: across concurrent deliveries in this process by
+ * itself, across time and processes through the store.
+ *
+ * @param onStoreFailure told when a handled or failed uuid could not be marked so.
+ */
+export function createDeliverOnce(
+  store: DedupeStore,
+  hold: Hold,
+  onStoreFailure: (error: WebhookError) => void,
+): DeliverOnce {
+  const inFlight = new Map<string, Promise<Delivery>>();
+
+  async function claim(uuid: string): Promise<"new" | "done"> {
+    let abandoned = false;
+    try {
+      return await hold(async () => {
+        const found = await store.claim(uuid);
+        // Nobody waits for this claim any more: without this it would block the next delivery.
+        if (abandoned && found === "new") await store.release(uuid);
+        if (found === "running") throw new Error("another process has claimed this call");
+        return found;
+      });
+    } catch (error) {
+      abandoned = true;
+      throw error;
+    }
+  }
+
+  async function settle(uuid: string, mark: "complete" | "release"): Promise<void> {
+    try {
+      await hold(() => store[mark](uuid));
+    } catch (error) {
+      onStoreFailure(error as WebhookError);
+    }
+  }
+
+  async function finish(uuid: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      await settle(uuid, "release");
+      throw error;
+    }
+    await settle(uuid, "complete");
+  }
+
+  async function start(uuid: string, run: () => Promise<void>): Promise<Delivery> {
+    if ((await claim(uuid)) === "done") return { duplicate: true, done: Promise.resolve() };
+    return { duplicate: false, done: finish(uuid, run) };
+  }
+
+  async function forgetWhenDone(uuid: string, delivery: Promise<Delivery>): Promise<void> {
+    try {
+      await (
+        await delivery
+      ).done;
+    } catch {
+      // Whoever waits for the delivery is told; this only waits for its end.
+    } finally {
+      inFlight.delete(uuid);
+    }
+  }
+
+  return async function deliverOnce(uuid, run) {
+    const current = inFlight.get(uuid);
+    if (current !== undefined) return { duplicate: true, done: (await current).done };
+    const delivery = start(uuid, run);
+    inFlight.set(uuid, delivery);
+    void forgetWhenDone(uuid, delivery);
+    return delivery;
+  };
+}
+
+/** The step without any memory, for `dedupe: false`. */
+export function deliverEach(_uuid: string, run: () => Promise<void>): Promise<Delivery> {
+  return Promise.resolve({ duplicate: false, done: run() });
+}
