@@ -1,0 +1,147 @@
+import { WebhookError } from "./errors";
+import { suggestName } from "./option-rules";
+import { isPushEventType, PUSH_EVENT_TYPES } from "./payload";
+import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "./payload";
+
+/** What a handler gets beside the event. */
+export interface HandlerContext {
+  /** Aborted when the handlers of this event have taken longer than `handlerTimeoutMs`. */
+  signal: AbortSignal;
+  /** Which run of the handlers this is, from 1. Above 1 only where a queue runs them again. */
+  attempt: number;
+  /** Index of the token that the call was signed with: above 0, an older one is still in use. */
+  authTokenIndex: number;
+}
+
+/** What is known of a call when its handlers are run. */
+export type DispatchContext = Omit<HandlerContext, "signal">;
+
+/** Runs the handlers of an event: now, or stored and later. Rejects when it could not. */
+export type Dispatch = (
+  event: PushEvent | UnknownPushEvent,
+  context: DispatchContext,
+) => Promise<void>;
+
+/** A type of event, or `"*"` for all of them. */
+export type HandledType = PushEventType | "*";
+
+/** The event that a handler of these types gets. */
+export type HandledEvent<Type extends HandledType> = Type extends PushEventType
+  ? PushEventOf<Type>
+  : PushEvent;
+
+/** Handles events; what it returns is awaited and otherwise ignored. */
+export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
+
+type AnyHandler = Handler<PushEvent>;
+type UnhandledHandler = Handler<PushEvent | UnknownPushEvent>;
+
+/** Who handles which type of event. */
+export interface HandlerRegistry {
+  on<Type extends HandledType>(
+    types: Type | readonly Type[],
+    handler: Handler<HandledEvent<Type>>,
+  ): void;
+  off<Type extends HandledType>(
+    types: Type | readonly Type[],
+    handler: Handler<HandledEvent<Type>>,
+  ): void;
+  onUnhandled(handler: UnhandledHandler): void;
+  /** The handlers of an event, each once: those of its type and of `"*"`, else the unhandled. */
+  listHandlers(event: PushEvent | UnknownPushEvent): UnhandledHandler[];
+}
+
+/** Makes an empty registry. Its methods throw a TypeError for a type that does not exist. */
+export function createHandlerRegistry(): HandlerRegistry {
+  const handlersByType = new Map<HandledType, Set<AnyHandler>>();
+  const unhandled = new Set<UnhandledHandler>();
+
+  function handlersOf(type: HandledType): Set<AnyHandler> {
+    const handlers = handlersByType.get(type) ?? new Set();
+    handlersByType.set(type, handlers);
+    return handlers;
+  }
+
+  return {
+    on(types, handler) {
+      assertFunction("on", handler);
+      // The registry calls a handler only with events of the types that it was registered for.
+      for (const type of listTypes("on", types)) handlersOf(type).add(handler as AnyHandler);
+    },
+    off(types, handler) {
+      for (const type of listTypes("off", types)) handlersOf(type).delete(handler as AnyHandler);
+    },
+    onUnhandled(handler) {
+      assertFunction("onUnhandled", handler);
+      unhandled.add(handler);
+    },
+    listHandlers(event) {
+      if (!isPushEventType(event.type)) return [...unhandled];
+      const handlers = new Set([...handlersOf(event.type), ...handlersOf("*")]);
+      return handlers.size > 0 ? ([...handlers] as UnhandledHandler[]) : [...unhandled];
+    },
+  };
+}
+
+/**
+ * Makes the dispatch that runs an event's handlers now, all at once, and waits for all.
+ *
+ * @param timeoutMs after which the signal of the handlers is aborted and they are not waited for.
+ * @throws WebhookError `HANDLER_FAILED` with what the handler threw as its cause (an
+ *   AggregateError of several), `HANDLER_TIMEOUT`.
+ */
+export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: number): Dispatch {
+  return async function dispatchToHandlers(event, context) {
+    const handlers = registry.listHandlers(event);
+    if (handlers.length === 0) return;
+
+    const timeout = new AbortController();
+    const runs = handlers.map(async (handler) => {
+      await handler(event, { ...context, signal: timeout.signal });
+    });
+    const timedOut = Symbol("timed out");
+    let timer: NodeJS.Timeout | undefined;
+    const expiry = new Promise<typeof timedOut>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, timedOut);
+    });
+    const outcome = await Promise.race([Promise.allSettled(runs), expiry]);
+    clearTimeout(timer);
+    if (outcome === timedOut) {
+      const error = new WebhookError(
+        "HANDLER_TIMEOUT",
+        `The handlers of this event took longer than handlerTimeoutMs, ${timeoutMs} ms.`,
+      );
+      timeout.abort(error);
+      throw error;
+    }
+    throwFailures(outcome);
+  };
+}
+
+function throwFailures(outcomes: readonly PromiseSettledResult<void>[]): void {
+  const reasons = outcomes.flatMap((outcome): unknown[] =>
+    outcome.status === "rejected" ? [outcome.reason] : [],
+  );
+  if (reasons.length === 0) return;
+  const cause = reasons.length === 1 ? reasons[0] : new AggregateError(reasons);
+  throw new WebhookError("HANDLER_FAILED", "A handler of this event failed; see the cause.", {
+    cause,
+  });
+}
+
+function listTypes(method: string, types: HandledType | readonly HandledType[]): HandledType[] {
+  const list = typeof types === "string" ? [types] : [...types];
+  for (const type of list) {
+    if (type === "*" || isPushEventType(type)) continue;
+    throw new TypeError(
+      `${method}: there is no event type ${JSON.stringify(type)}.${suggestName(String(type), PUSH_EVENT_TYPES)}` +
+        ` The types are: ${PUSH_EVENT_TYPES.join(", ")}, "*"; others arrive at onUnhandled.`,
+    );
+  }
+  return list;
+}
+
+function assertFunction(method: string, handler: unknown): void {
+  if (typeof handler === "function") return;
+  throw new TypeError(`${method}: the handler must be a function, got a ${typeof handler}.`);
+}
