@@ -1,0 +1,114 @@
+import { inspect } from "node:util";
+
+/** What one option must be. */
+export interface OptionRule {
+  accepts: (value: unknown) => boolean;
+  /** Completes "must be …", and says what to give. */
+  expected: string;
+  required?: boolean;
+  /** The value may hold a secret: say only its type. */
+  secret?: boolean;
+}
+
+/** A rule for each option there is. */
+export type OptionRules<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
+
+/** The longest delay that a timer takes, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Checks options when something is made of them, so that nothing is left to check per call.
+ *
+ * @throws TypeError that names the option, shows the value unless it may be secret, and says what
+ *   to give instead.
+ */
+export function checkOptions<Options extends object>(
+  owner: string,
+  options: Options,
+  rules: OptionRules<Options>,
+): void {
+  // Callers in JavaScript pass anything, the bare token among it: it is not shown.
+  if (typeof options !== "object" || (options as unknown) === null || Array.isArray(options)) {
+    throw new TypeError(`${owner}: needs an object of options, got ${describeType(options)}.`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, Object.keys(rules));
+  }
+  for (const [name, rule] of Object.entries<OptionRule>(rules)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value === undefined && rule.required !== true) continue;
+    if (rule.accepts(value)) continue;
+    const got = rule.secret === true ? `${describeType(value)} (not shown)` : show(value);
+    throw new TypeError(`${owner}: option ${name} must be ${rule.expected}; got ${got}.`);
+  }
+}
+
+/** A rule for a whole number in a range. */
+export function wholeNumber(min: number, max: number, unit: string): OptionRule {
+  return {
+    accepts: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+    expected: `a whole number of ${unit} from ${min} to ${max}`,
+  };
+}
+
+/** A rule for one of several words or other simple values. */
+export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
+  return {
+    accepts: (value) => (allowed as readonly unknown[]).includes(value),
+    expected: allowed.map(show).join(" or "),
+  };
+}
+
+/** Whether a value is an object that has all these methods. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+}
+
+/** The known name that a mistyped one is nearest to, as words to add to a message, or nothing. */
+export function suggestName(name: string, known: readonly string[]): string {
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate) }))
+    .toSorted((a, b) => a.edits - b.edits);
+  const nearest = ranked[0];
+  if (nearest === undefined || nearest.edits > nearest.candidate.length / 2) return "";
+  return ` Did you mean ${show(nearest.candidate)}?`;
+}
+
+function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {
+  const options = `The options are: ${known.join(", ")}.`;
+  return new TypeError(
+    `${owner}: there is no option ${show(name)}.${suggestName(name, known)} ${options}`,
+  );
+}
+
+function countEdits(from: string, to: string): number {
+  const target = to.toLowerCase();
+  let row = Array.from({ length: target.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= from.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= target.length; column++) {
+      const replaced = (row[column - 1] ?? 0) + (from[line - 1] === target[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[target.length] ?? 0;
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") {
+    // Credentials in a URL are a secret too.
+    const safe = value.replace(/\/\/[^/@]*@/g, "//***@");
+    return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
+  }
+  return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
+}
+
+function describeType(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (value === "") return "an empty string";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
