@@ -1,0 +1,41 @@
+export { pushWebhooks } from "./middleware";
+export type { PushWebhooks } from "./middleware";
+export type { PushWebhooksOptions, VerifyOptions } from "./options";
+export type { HandledEvent, HandledType, Handler, HandlerContext } from "./dispatch";
+export type { WaitOptions } from "./challenges";
+export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
+export type { AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
+
+export { verifyPushRequest } from "./verify-request";
+export type { PushRequest } from "./verify-request";
+
+export { sign, verifySignature } from "./signature";
+export type {
+  SignatureMatch,
+  SignedParams,
+  SignOptions,
+  UrlMatching,
+  VerifySignatureOptions,
+} from "./signature";
+
+export { PUSH_EVENT_TYPES, pushEventSchema } from "./payload";
+export type {
+  ChallengeApprovedEvent,
+  ChallengeDeniedEvent,
+  ChallengeDetails,
+  ChallengeEvent,
+  FactorCreatedEvent,
+  FactorDeletedEvent,
+  FactorVerifiedEvent,
+  PushEvent,
+  PushEventOf,
+  PushEventType,
+  UnknownPushEvent,
+} from "./payload";
+export type { Pair } from "./form";
+
+export { createMemoryDedupe } from "./dedupe";
+export type { Claim, DedupeStore, MemoryDedupeOptions } from "./dedupe";
+
+export { STATUS_BY_CODE, WebhookError } from "./errors";
+export type { WebhookErrorCode } from "./errors";

@@ -1,0 +1,212 @@
+import { IncomingMessage, type ServerResponse } from "node:http";
+import { boundRest, sendAnswer } from "./answer";
+import { createReadBody } from "./body";
+import { createChallengeOutcomes, type WaitOptions } from "./challenges";
+import { createDeliverOnce, deliverEach } from "./dedupe";
+import { createHandlerDispatch, createHandlerRegistry } from "./dispatch";
+import type { HandledEvent, HandledType, Handler } from "./dispatch";
+import { WebhookError } from "./errors";
+import { announcesBody, checkHead, type RequestHead } from "./head";
+import { createHold } from "./hold";
+import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
+import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./payload";
+import { createReports } from "./reports";
+import type { ErrorListener, RejectedListener, RejectedRequest } from "./reports";
+import { coverGet, coverPost, createVerifyCall } from "./verify";
+
+/**
+ * A receiver of webhook calls: middleware for Express 4 and 5, connect, or, called without `next`,
+ * a listener of a bare `http` server. The promise it returns never rejects.
+ */
+export interface PushWebhooks {
+  (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): Promise<void>;
+  /**
+   * Adds a handler of one type of event, of several, or of all five (`"*"`). The handlers of an
+   * event run at the same time, each once. One that throws or rejects fails the call.
+   *
+   * @throws TypeError for a type that does not exist.
+   */
+  on<Type extends HandledType>(
+    types: Type | readonly Type[],
+    handler: Handler<HandledEvent<Type>>,
+  ): PushWebhooks;
+  /** Removes a handler from one type of event, or several. */
+  off<Type extends HandledType>(
+    types: Type | readonly Type[],
+    handler: Handler<HandledEvent<Type>>,
+  ): PushWebhooks;
+  /** Adds a handler of the events that no other handles, those of unknown types among them. */
+  onUnhandled(handler: Handler<PushEvent | UnknownPushEvent>): PushWebhooks;
+  /** Adds a listener of failures after a call was accepted: of handlers, or of a store. */
+  onError(listener: ErrorListener): PushWebhooks;
+  /** Adds a listener of refused calls; `error.message` says what to change. */
+  onRejected(listener: RejectedListener): PushWebhooks;
+  /**
+   * Waits for the event that approves or denies a challenge; resolves at once if it came within
+   * the last hour. It came in this process, and its handlers may still run.
+   *
+   * @throws TypeError for what is not a challenge SID; WebhookError `CHALLENGE_TIMEOUT` after
+   *   `timeoutMs` (default 5 minutes), `CLOSING`, `OVERLOADED`; the reason of `signal`.
+   */
+  waitForChallenge(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
+  /** Answers later calls 503, and resolves when those that were taken are finished. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a receiver of push-verification webhooks.
+ *
+ * @example
+ * const push = pushWebhooks({ authToken, publicUrl: "https://app.example.com/webhooks/push" });
+ * push.on("challenge.approved", async (event) => { … });
+ * app.use("/webhooks/push", push);
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
+  if ((options as unknown) instanceof IncomingMessage) {
+    throw new TypeError(
+      "pushWebhooks makes the middleware and is not one itself. Write app.use(path, pushWebhooks({ authToken, publicUrl })).",
+    );
+  }
+  const settings = resolveReceiverOptions("pushWebhooks", options);
+  const reports = createReports(settings.logger);
+  const registry = createHandlerRegistry();
+  const challenges = createChallengeOutcomes();
+  const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
+  const verifyCall = createVerifyCall(settings);
+  const dispatch = createHandlerDispatch(registry, settings.handlerTimeoutMs);
+  const deliverOnce =
+    settings.dedupe === false
+      ? deliverEach
+      : createDeliverOnce(settings.dedupe, createHold(), reports.error);
+  const running = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+
+  async function pushWebhooksMiddleware(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): Promise<void> {
+    try {
+      await track(receive(req, res));
+      sendAnswer(req, res, { status: 200 }, settings);
+    } catch (error) {
+      refuse(error as WebhookError, req, res, next);
+    }
+  }
+
+  async function receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { event, delivery } = await take(req, res).catch((error: unknown) => {
+      const refusal = toWebhookError(error);
+      reports.rejected(refusal, describeRequest(req));
+      throw refusal;
+    });
+    if (settings.acknowledge === "after") await delivery.done;
+    else void track(delivery.done).catch(() => "handle has reported it");
+    reports.taken(event, delivery.duplicate);
+  }
+
+  async function take(req: IncomingMessage, res: ServerResponse) {
+    if (closed !== undefined) throw new WebhookError("CLOSING", "The receiver was closed.");
+    const head = readHead(req);
+    const checked = checkHead(head, settings);
+    const parts =
+      checked.method === "GET"
+        ? coverGet(settings.publicUrl, readTarget(req))
+        : coverPost(settings.publicUrl, await readBody(req, res, announcesBody(head)));
+    const { event, authTokenIndex } = await verifyCall(checked, parts);
+    challenges.record(event);
+    const delivery = await deliverOnce(event.uuid, () => handle(event, authTokenIndex));
+    return { event, delivery };
+  }
+
+  async function handle(event: PushEvent | UnknownPushEvent, authTokenIndex: number) {
+    try {
+      await dispatch(event, { attempt: 1, authTokenIndex });
+    } catch (error) {
+      reports.error(error as WebhookError, event);
+      throw error;
+    }
+  }
+
+  function refuse(
+    refusal: WebhookError,
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): void {
+    if (settings.forwardErrors && next !== undefined) {
+      boundRest(req, settings.bodyTimeoutMs);
+      next(refusal);
+    } else {
+      sendAnswer(req, res, refusal, settings);
+    }
+  }
+
+  function track<Value>(work: Promise<Value>): Promise<Value> {
+    running.add(work);
+    const forget = () => running.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  async function drain(): Promise<void> {
+    while (running.size > 0) await Promise.allSettled(running);
+    challenges.close();
+  }
+
+  const push: PushWebhooks = Object.assign(pushWebhooksMiddleware, {
+    on: chain(registry.on),
+    off: chain(registry.off),
+    onUnhandled: chain(registry.onUnhandled),
+    onError: chain(reports.onError),
+    onRejected: chain(reports.onRejected),
+    waitForChallenge: challenges.wait,
+    close: () => (closed ??= drain()),
+  });
+
+  function chain<Args extends unknown[]>(register: (...args: Args) => void) {
+    return (...args: Args): PushWebhooks => {
+      register(...args);
+      return push;
+    };
+  }
+
+  return push;
+}
+
+function readHead(req: IncomingMessage): RequestHead {
+  return { method: req.method, listHeader: (name) => listHeader(req, name) };
+}
+
+function listHeader({ rawHeaders, headers }: IncomingMessage, name: string): readonly string[] {
+  // The raw ones: Node keeps only the first of a repeated Content-Type.
+  const values = rawHeaders.filter((_, index) => {
+    const key = index % 2 === 1 ? rawHeaders[index - 1] : undefined;
+    return key?.length === name.length && key.toLowerCase() === name;
+  });
+  const joined = headers[name];
+  return values.length > 0 || joined === undefined ? values : [joined].flat();
+}
+
+function readTarget(req: RequestWithOriginalUrl): string {
+  // Express takes the mount path out of url, and keeps the whole in originalUrl.
+  return req.originalUrl ?? req.url ?? "";
+}
+
+interface RequestWithOriginalUrl extends IncomingMessage {
+  originalUrl?: string;
+}
+
+function describeRequest(req: IncomingMessage): RejectedRequest {
+  const [path = ""] = readTarget(req).split("?", 1);
+  return { method: req.method ?? "", path, remoteAddress: req.socket.remoteAddress };
+}
+
+function toWebhookError(error: unknown): WebhookError {
+  if (error instanceof WebhookError) return error;
+  return new WebhookError("HANDLER_FAILED", "The receiver itself failed; see the cause.", {
+    cause: error,
+  });
+}

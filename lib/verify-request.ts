@@ -1,0 +1,62 @@
+import { readGivenBody } from "./body";
+import { checkHead, uncoveredBody, type RequestHead } from "./head";
+import { resolveVerifyOptions, type VerifyOptions } from "./options";
+import type { PushEvent } from "./payload";
+import { coverGet, coverPost, createVerifyCall } from "./verify";
+
+/** A request as any platform gives it. */
+export interface PushRequest {
+  /** `"POST"` or `"GET"`. */
+  method: string;
+  /** The URL or the path that was called, with its query. Needed for GET alone. */
+  url: string;
+  /** A Headers object, or a record; names in any case. */
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /**
+   * The body as received: bytes or a string. A form that a parser has decoded will do, if it is
+   * flat. Decode base64 first.
+   */
+  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null;
+}
+
+/**
+ * Verifies and parses one call where there is no Express: in a serverless function, say. It keeps
+ * no memory: drop events whose `uuid` you have handled.
+ *
+ * An event of a type that is newer than this version is returned as it is, as an
+ * {@link UnknownPushEvent}: give a `switch` over the type a default.
+ *
+ * @throws TypeError for an option that is unknown or impossible; WebhookError for a call to refuse,
+ *   with the `status` to answer.
+ */
+export async function verifyPushRequest(
+  request: PushRequest,
+  options: VerifyOptions,
+): Promise<PushEvent> {
+  const settings = resolveVerifyOptions("verifyPushRequest", options);
+  const { method, url, headers, body } = request;
+  const head = checkHead({ method, listHeader: listHeadersOf(headers) }, settings);
+  const params = readGivenBody(body, settings.limitBytes);
+  if (head.method === "GET" && params.length > 0) throw uncoveredBody();
+  const parts =
+    head.method === "GET"
+      ? coverGet(settings.publicUrl, url)
+      : coverPost(settings.publicUrl, params);
+  const { event } = await createVerifyCall(settings)(head, parts);
+  return event as PushEvent;
+}
+
+function listHeadersOf(headers: PushRequest["headers"]): RequestHead["listHeader"] {
+  if (typeof headers.get === "function") {
+    const { get } = headers as Headers;
+    return (name) => {
+      const value = get.call(headers, name);
+      return value === null ? [] : [value];
+    };
+  }
+  const entries = Object.entries(
+    headers as Readonly<Record<string, string | string[] | undefined>>,
+  );
+  return (name) =>
+    entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+}

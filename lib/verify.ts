@@ -1,0 +1,125 @@
+import { WebhookError } from "./errors";
+import { decodePairs, type Pair } from "./form";
+import type { CheckedHead } from "./head";
+import { createHold } from "./hold";
+import type { VerifySettings } from "./options";
+import { parsePayload, type PushEvent, type UnknownPushEvent } from "./payload";
+import { verifySignature } from "./signature";
+import { listTokens, readClaimedIdentity } from "./tokens";
+
+/** A call whose sender is known and whose parameters are sound. */
+export interface VerifiedCall {
+  event: PushEvent | UnknownPushEvent;
+  authTokenIndex: number;
+}
+
+/** What of a call its signature covers. */
+export interface SignedParts {
+  /** The URL that is signed: as configured, or for a GET as called. */
+  url: string;
+  /** The parameters that are signed beside it. */
+  signedParams: readonly Pair[];
+  /** The parameters of the event. */
+  params: readonly Pair[];
+}
+
+/** Verifies the parts of a call and parses its event. */
+export type VerifyCall = (head: CheckedHead, parts: SignedParts) => Promise<VerifiedCall>;
+
+/**
+ * Makes the step that decides whether a call is what it says.
+ *
+ * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH`, `PAYLOAD_INVALID`,
+ *   `ACCOUNT_NOT_ALLOWED`; `STORE_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
+ */
+export function createVerifyCall(settings: VerifySettings): VerifyCall {
+  const findTokens = createFindTokens(settings.authToken);
+
+  return async function verifyCall({ signature }, { url, signedParams, params }) {
+    const authToken = await findTokens(params);
+    const match =
+      authToken.length === 0
+        ? undefined
+        : verifySignature({
+            authToken,
+            url,
+            params: signedParams,
+            signature,
+            urlMatching: settings.urlMatching,
+          });
+    if (match === undefined) throw mismatch(authToken.length);
+    const event = parsePayload(params);
+    assertAllowed(settings, event);
+    return { event, authTokenIndex: match.authTokenIndex };
+  };
+}
+
+/** The parts of a POST call: the parameters are in the body. */
+export function coverPost(publicUrl: string, params: readonly Pair[]): SignedParts {
+  return { url: publicUrl, signedParams: params, params };
+}
+
+/**
+ * The parts of a GET call: the service appended the parameters to the query of the configured URL
+ * and signed the whole (specification, section 5).
+ *
+ * @param target the request target as received, with its query.
+ * @throws WebhookError `SIGNATURE_MISMATCH` when the query does not begin with the configured one;
+ *   as {@link decodePairs}.
+ */
+export function coverGet(publicUrl: string, target: string): SignedParts {
+  const [configured = ""] = publicUrl.split("#", 1);
+  const [base, configuredQuery] = splitAtQuestionMark(configured);
+  const [, query = ""] = splitAtQuestionMark(target);
+  const prefix = configuredQuery === undefined || configuredQuery === "" ? "" : configuredQuery;
+  // At its beginning, or a signed POST could be passed off as a GET: see SignedParts.
+  const appended = prefix === "" ? query : cutPrefix(query, prefix);
+  if (appended === undefined) {
+    throw new WebhookError(
+      "SIGNATURE_MISMATCH",
+      "The query of this GET call does not begin with the query of publicUrl.",
+    );
+  }
+  return { url: `${base}?${query}`, signedParams: [], params: decodePairs(appended) };
+}
+
+function cutPrefix(query: string, prefix: string): string | undefined {
+  if (query === prefix) return "";
+  return query.startsWith(`${prefix}&`) ? query.slice(prefix.length + 1) : undefined;
+}
+
+function splitAtQuestionMark(url: string): [path: string, query?: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+function createFindTokens(authToken: VerifySettings["authToken"]) {
+  if (typeof authToken !== "function") {
+    const tokens = listTokens(authToken);
+    return () => Promise.resolve(tokens);
+  }
+  const hold = createHold();
+  return async function findTokens(params: readonly Pair[]): Promise<string[]> {
+    const claimed = readClaimedIdentity(params);
+    return listTokens(await hold(() => authToken(claimed)));
+  };
+}
+
+function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushEvent): void {
+  const { accountSids, serviceSids } = settings;
+  if (accountSids !== undefined && !accountSids.has(event.account_sid ?? "")) {
+    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The account is not in the option accountSid.");
+  }
+  if (serviceSids !== undefined && !serviceSids.has(event.service_sid ?? "")) {
+    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The service is not in the option serviceSid.");
+  }
+}
+
+function mismatch(tokenCount: number): WebhookError {
+  return new WebhookError(
+    "SIGNATURE_MISMATCH",
+    tokenCount === 0
+      ? "The option authToken found no token for the account that this call claims."
+      : "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body.",
+  );
+}
