@@ -1,5 +1,6 @@
 import type { WebhookError } from "./errors";
 import type { Hold } from "./hold";
+import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
 
 /**
  * What a claim found. `"new"`: this caller has it now and must complete or release it.
@@ -33,11 +34,19 @@ export interface MemoryDedupeOptions {
   maxEntries?: number;
 }
 
-/** A {@link DedupeStore} in the memory of this process, bounded in time and count. */
-export function createMemoryDedupe({
-  ttlMs = 86_400_000,
-  maxEntries = 100_000,
-}: MemoryDedupeOptions = {}): DedupeStore {
+const MEMORY_RULES: OptionRules<MemoryDedupeOptions> = {
+  ttlMs: wholeNumber(1, Number.MAX_SAFE_INTEGER, "milliseconds"),
+  maxEntries: wholeNumber(1, 2 ** 24, "calls"),
+};
+
+/**
+ * A {@link DedupeStore} in the memory of this process, bounded in time and count.
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
+  checkOptions("createMemoryDedupe", options, MEMORY_RULES);
+  const { ttlMs = 86_400_000, maxEntries = 100_000 } = options;
   const running = new Set<string>();
   // In the order of completion, so that the first ones are the oldest.
   const doneAtMs = new Map<string, number>();

@@ -4,6 +4,8 @@
 module.exports = class ClosingLine {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) {
     // A file that does not load runs no test of its own, and has failed all the same.
-    console.log(`${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed`);
+    const failed = numFailedTests + numRuntimeErrorTestSuites;
+    // Jest prints its summary after every reporter.
+    process.once("exit", () => console.log(`${numPassedTests} passed, ${failed} failed`));
   }
 };

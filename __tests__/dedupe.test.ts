@@ -1,0 +1,191 @@
+import { createMemoryDedupe, type Claim, type DedupeStore } from "express-push-verification";
+import { createDeliverOnce, deliverEach } from "../lib/dedupe";
+import type { WebhookError } from "../lib/errors";
+import { createHold } from "../lib/hold";
+
+afterEach(() => jest.useRealTimers());
+
+describe("createMemoryDedupe", () => {
+  it("gives a uuid to one, until it is released", () => {
+    const store = createMemoryDedupe();
+    expect(store.claim("a")).toBe("new");
+    expect(store.claim("a")).toBe("running");
+    void store.release("a");
+    expect(store.claim("a")).toBe("new");
+    void store.complete("a");
+    expect(store.claim("a")).toBe("done");
+    expect(store.claim("b")).toBe("new");
+  });
+
+  it("forgets after ttlMs, and not before", () => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe({ ttlMs: 1_000 });
+    void store.claim("a");
+    void store.complete("a");
+    jest.advanceTimersByTime(999);
+    expect(store.claim("a")).toBe("done");
+    jest.advanceTimersByTime(1);
+    expect(store.claim("a")).toBe("new");
+  });
+
+  it("remembers 24 h by default", () => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe();
+    void store.claim("a");
+    void store.complete("a");
+    jest.advanceTimersByTime(86_399_999);
+    expect(store.claim("a")).toBe("done");
+    jest.advanceTimersByTime(1);
+    expect(store.claim("a")).toBe("new");
+  });
+
+  it("forgets the oldest over maxEntries, and never one that runs", () => {
+    const store = createMemoryDedupe({ maxEntries: 2 });
+    void store.claim("runs");
+    for (const uuid of ["a", "b", "c"]) {
+      void store.claim(uuid);
+      void store.complete(uuid);
+    }
+    expect(store.claim("b")).toBe("done");
+    expect(store.claim("c")).toBe("done");
+    expect(store.claim("a")).toBe("new");
+    expect(store.claim("runs")).toBe("running");
+  });
+
+  it.each([{ ttlMs: 0 }, { ttlMs: "1h" }, { maxEntries: -1 }, { maxEntries: 1.5 }, { ttl: 5 }])(
+    "refuses %j",
+    (options) => {
+      expect(() => createMemoryDedupe(options as object)).toThrow(TypeError);
+    },
+  );
+});
+
+describe("createDeliverOnce", () => {
+  const failures: WebhookError[] = [];
+  const once = (store: DedupeStore = createMemoryDedupe(), holdMs = 200) =>
+    createDeliverOnce(store, createHold({ holdMs }), (error) => failures.push(error));
+
+  beforeEach(() => failures.splice(0));
+
+  /** A store whose answers and failures a test decides. */
+  function scripted(claims: (Claim | Error)[], log: string[] = []): DedupeStore {
+    return {
+      claim: () => {
+        const claim = claims.length > 1 ? claims.shift() : claims[0];
+        log.push(`claim ${String(claim)}`);
+        if (claim instanceof Error) throw claim;
+        return Promise.resolve(claim ?? "new");
+      },
+      complete: () => void log.push("complete"),
+      release: () => void log.push("release"),
+    };
+  }
+
+  it("runs once for deliveries at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    const deliveries = await Promise.all(Array.from({ length: 50 }, () => deliverOnce("a", run)));
+    await Promise.all(deliveries.map(({ done }) => done));
+    const later = await deliverOnce("a", run);
+    await later.done;
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(deliveries.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+    expect(later.duplicate).toBe(true);
+  });
+
+  it("gives every concurrent duplicate the failure, and the next delivery another run", async () => {
+    const deliverOnce = once();
+    const failure = new Error("failed");
+    const run = jest.fn(() => Promise.reject(failure));
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(async () => (await deliverOnce("a", run)).done),
+    );
+    expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
+      failure,
+      failure,
+      failure,
+    ]);
+    expect(run).toHaveBeenCalledTimes(1);
+    const again = await deliverOnce("a", async () => {});
+    expect(again.duplicate).toBe(false);
+    await again.done;
+  });
+
+  it("completes after the run, releases after a failure", async () => {
+    const log: string[] = [];
+    const deliverOnce = once(scripted(["new"], log));
+    await (
+      await deliverOnce("a", async () => void log.push("run"))
+    ).done;
+    await (await deliverOnce("b", () => Promise.reject(new Error("no")))).done.catch(() => {});
+    expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
+  });
+
+  it("waits for a call that runs in another process", async () => {
+    const run = jest.fn(async () => {});
+    const delivery = await once(scripted(["running", "running", "done"]))("a", run);
+    expect(delivery.duplicate).toBe(true);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("takes over from another process that gave the call back", async () => {
+    const run = jest.fn(async () => {});
+    await (
+      await once(scripted(["running", "new"]))("a", run)
+    ).done;
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("refuses a call that another process does not finish in time", async () => {
+    const delivery = once(scripted(["running"]), 60)("a", async () => {});
+    await expect(delivery).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  it("sits out a store that is down for a moment, refuses when it stays down", async () => {
+    const run = jest.fn(async () => {});
+    await (
+      await once(scripted([new Error("down"), "new"]))("a", run)
+    ).done;
+    expect(run).toHaveBeenCalledTimes(1);
+    const refused = once(scripted([new Error("down")]), 60)("a", run);
+    await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("gives back a claim that comes when nobody waits for it any more", async () => {
+    const released = new Promise<string>((resolve) => {
+      const slow: DedupeStore = {
+        claim: () => new Promise((claimed) => setTimeout(claimed, 80, "new")),
+        complete: () => {},
+        release: resolve,
+      };
+      void once(slow, 20)("a", async () => {}).catch(() => {});
+    });
+    await expect(released).resolves.toBe("a");
+  });
+
+  it("tells of a mark that could not be set, and lets the outcome of the run stand", async () => {
+    const broken: DedupeStore = {
+      claim: () => "new",
+      complete: () => Promise.reject(new Error("down")),
+      release: () => Promise.reject(new Error("down")),
+    };
+    await (
+      await once(broken, 40)("a", async () => {})
+    ).done;
+    const failed = (await once(broken, 40)("b", () => Promise.reject(new Error("no")))).done;
+    await expect(failed).rejects.toThrow("no");
+    expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
+  });
+});
+
+describe("deliverEach", () => {
+  it("runs for every delivery", async () => {
+    const run = jest.fn(async () => {});
+    for (const delivery of [await deliverEach("a", run), await deliverEach("a", run)]) {
+      await delivery.done;
+      expect(delivery.duplicate).toBe(false);
+    }
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,16 @@
+import { STATUS_BY_CODE, WebhookError, type WebhookErrorCode } from "express-push-verification";
+
+describe("WebhookError", () => {
+  it.each(Object.entries(STATUS_BY_CODE))("%s has the status %i", (code, status) => {
+    const cause = new Error("inside");
+    const error = new WebhookError(code as WebhookErrorCode, "what to change", { cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: "WebhookError", code, status, cause, expose: false });
+  });
+
+  it("carries the headers that its answer must have", () => {
+    expect(new WebhookError("METHOD_NOT_ALLOWED", "").headers).toEqual({ Allow: "POST, GET" });
+    expect(new WebhookError("CLOSING", "").headers).toEqual({ "Retry-After": "5" });
+    expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
+  });
+});

@@ -1,0 +1,107 @@
+import { announcesBody, checkHead } from "../lib/head";
+
+const signature = "spltyRVLIB+qQr/llzKRKlLsVRc=";
+const rules = { signatureHeader: "x-service-signature", limitBytes: 100 };
+const FORM = "application/x-www-form-urlencoded";
+
+function head(method: string | undefined, headers: Record<string, string | string[]>) {
+  return { method, listHeader: (name: string) => [headers[name] ?? []].flat() };
+}
+
+describe("checkHead", () => {
+  it.each([undefined, "", "HEAD", "OPTIONS", "TRACE", "PUT", "PATCH", "DELETE", "post"])(
+    "refuses the method %j",
+    (method) => {
+      expect(() => checkHead(head(method, { "x-service-signature": signature }), rules)).toThrow(
+        expect.objectContaining({ code: "METHOD_NOT_ALLOWED" }),
+      );
+    },
+  );
+
+  it.each([
+    [[], "SIGNATURE_MISSING"],
+    [[""], "SIGNATURE_MISSING"],
+    [[signature, signature], "SIGNATURE_MALFORMED"],
+    [[`${signature}, ${signature}`], "SIGNATURE_MALFORMED"],
+    [[signature.slice(1)], "SIGNATURE_MALFORMED"],
+    [["*".repeat(28)], "SIGNATURE_MALFORMED"],
+  ])("refuses the signature headers %j", (values, code) => {
+    expect(() => checkHead(head("POST", { "x-service-signature": values }), rules)).toThrow(
+      expect.objectContaining({ code }),
+    );
+  });
+
+  it.each([
+    [FORM],
+    ["application/x-www-urlencoded"],
+    ["Application/X-WWW-Form-Urlencoded"],
+    [`${FORM}; charset=utf-8`],
+    [`${FORM};charset=UTF-8`],
+    [`${FORM} ; Charset="utf-8" ; a=b`],
+    [`${FORM}; charset=utf8`],
+    [`${FORM};`],
+    [`${FORM}; boundary="charset=utf-16"`],
+    [String.raw`${FORM}; a="\";charset=utf-16"; charset=utf-8`],
+  ])("takes the content type %s", (contentType) => {
+    expect(
+      checkHead(
+        head("POST", {
+          "x-service-signature": signature,
+          "content-type": contentType,
+          "content-length": "100",
+          "content-encoding": "identity",
+        }),
+        rules,
+      ),
+    ).toEqual({ method: "POST", signature });
+  });
+
+  it.each<[Record<string, string | string[]>]>([
+    [{ "content-type": "application/json" }],
+    [{ "content-type": "multipart/form-data; boundary=x" }],
+    [{ "content-type": "text/plain" }],
+    [{ "content-type": `${FORM}x` }],
+    [{ "content-type": "" }],
+    [{ "content-type": [FORM, FORM] }],
+    [{ "content-type": `${FORM}; charset=utf-16` }],
+    [{ "content-type": `${FORM}; charset=iso-8859-1` }],
+    [{ "content-type": `${FORM}; charset=utf-8; charset=utf-16` }],
+    [{ "content-type": `${FORM}; charset="utf-16"` }],
+    [{ "content-type": FORM, "content-encoding": "gzip" }],
+    [{ "content-type": FORM, "content-encoding": "BR" }],
+    [{ "content-type": FORM, "content-encoding": "gzip, gzip" }],
+    [{}],
+  ])("refuses a body with %j", (headers) => {
+    const sent = { "x-service-signature": signature, "content-length": "5", ...headers };
+    expect(() => checkHead(head("POST", sent), rules)).toThrow(
+      expect.objectContaining({ code: "CONTENT_TYPE_UNSUPPORTED", status: 415 }),
+    );
+  });
+
+  it("refuses a body that is announced over the limit", () => {
+    const sent = {
+      "x-service-signature": signature,
+      "content-type": FORM,
+      "content-length": "101",
+    };
+    expect(() => checkHead(head("POST", sent), rules)).toThrow(
+      expect.objectContaining({ code: "BODY_TOO_LARGE" }),
+    );
+  });
+
+  it("takes a POST without a body and without a content type: its signature will tell", () => {
+    const sent = { "x-service-signature": signature, "content-length": "0" };
+    expect(checkHead(head("POST", sent), rules).method).toBe("POST");
+  });
+
+  it.each([{ "content-length": "1" }, { "transfer-encoding": "chunked" }])(
+    "refuses a GET with %j: its signature does not cover a body",
+    (headers) => {
+      const sent = { "x-service-signature": signature, ...headers } as Record<string, string>;
+      expect(() => checkHead(head("GET", sent), rules)).toThrow(
+        expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
+      );
+      expect(announcesBody(head("GET", sent))).toBe(true);
+    },
+  );
+});

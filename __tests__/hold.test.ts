@@ -1,0 +1,42 @@
+import { createHold } from "../lib/hold";
+
+const never = () => new Promise<never>(() => {});
+
+describe("createHold", () => {
+  it("gives what the first attempt gives, synchronous or not", async () => {
+    const hold = createHold();
+    await expect(hold(() => 1)).resolves.toBe(1);
+    await expect(hold(() => Promise.resolve(undefined))).resolves.toBeUndefined();
+  });
+
+  it("tries again until an attempt succeeds", async () => {
+    let attempts = 0;
+    const hold = createHold();
+    const value = hold(() => {
+      if (++attempts === 1) throw new Error("synchronous");
+      return attempts === 2 ? Promise.reject(new Error("asynchronous")) : "up";
+    });
+    await expect(value).resolves.toBe("up");
+    expect(attempts).toBe(3);
+  });
+
+  it("gives up after holdMs, with the last failure as the cause", async () => {
+    const cause = new Error("down");
+    const held = createHold({ holdMs: 60 })(() => Promise.reject(cause));
+    await expect(held).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, cause });
+  });
+
+  it("gives up on an attempt that hangs", async () => {
+    await expect(createHold({ holdMs: 30 })(never)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+  });
+
+  it("holds no more than maxHeld, and has room again after", async () => {
+    const hold = createHold({ holdMs: 50, maxHeld: 2 });
+    const held = [hold(never), hold(never)].map((one) => one.catch(() => "given up"));
+    await expect(hold(() => 1)).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
+    await Promise.all(held);
+    await expect(hold(() => 1)).resolves.toBe(1);
+  });
+});
