@@ -1,0 +1,161 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { pushWebhooks, verifyPushRequest } from "express-push-verification";
+import { resolveReceiverOptions } from "../lib/options";
+import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "./support/calls";
+
+const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const store = { claim: () => "new", complete() {}, release() {} };
+
+const bad: [option: string, options: object][] = [
+  ["authToken", { publicUrl: PUBLIC_URL }],
+  ["publicUrl", { authToken: AUTH_TOKEN }],
+  ...[undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, new Set(["x"]), Buffer.from("x")].map(
+    (authToken): [string, object] => ["authToken", { ...good, authToken }],
+  ),
+  ...[
+    "",
+    "/webhooks/push",
+    "hooks.example.test/push",
+    "//hooks.example.test/push",
+    "ftp://hooks.example.test/push",
+    "https:",
+    "https://",
+    "https:///push",
+    "https://hooks.example.test:99999/push",
+    " https://hooks.example.test/push",
+    "https://hooks.example.test/push ",
+    "https://hooks.example.test/pu sh",
+    new URL(PUBLIC_URL),
+    undefined,
+    5,
+  ].map((publicUrl): [string, object] => ["publicUrl", { ...good, publicUrl }]),
+  ...["", "X Signature", "X-Sig:", "é", 5].map((signatureHeader): [string, object] => [
+    "signatureHeader",
+    { ...good, signatureHeader },
+  ]),
+  ...["any", "", true].map((urlMatching): [string, object] => [
+    "urlMatching",
+    { ...good, urlMatching },
+  ]),
+  ...[0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, null].flatMap(
+    (number): [string, object][] => [
+      ["limitBytes", { ...good, limitBytes: number }],
+      ["bodyTimeoutMs", { ...good, bodyTimeoutMs: number }],
+      ["handlerTimeoutMs", { ...good, handlerTimeoutMs: number }],
+    ],
+  ),
+  ["handlerTimeoutMs", { ...good, handlerTimeoutMs: 2 ** 31 }],
+  ...["", "AC1", SERVICE_SID, [], [ACCOUNT_SID, "x"], /^AC/].map((accountSid): [string, object] => [
+    "accountSid",
+    { ...good, accountSid },
+  ]),
+  ...["", ACCOUNT_SID, [], 5].map((serviceSid): [string, object] => [
+    "serviceSid",
+    { ...good, serviceSid },
+  ]),
+  ...["never", true].map((acknowledge): [string, object] => [
+    "acknowledge",
+    { ...good, acknowledge },
+  ]),
+  ...[true, null, {}, { claim() {}, complete() {} }].map((dedupe): [string, object] => [
+    "dedupe",
+    { ...good, dedupe },
+  ]),
+  ...["yes", 1].map((forwardErrors): [string, object] => [
+    "forwardErrors",
+    { ...good, forwardErrors },
+  ]),
+  ...[console.log, {}, true, { ...logger, warn: 1 }].map((log): [string, object] => [
+    "logger",
+    { ...good, logger: log },
+  ]),
+  ["publicURL", { ...good, publicURL: PUBLIC_URL }],
+  ["token", { ...good, token: AUTH_TOKEN }],
+];
+
+describe("pushWebhooks", () => {
+  it.each(bad)("refuses a bad %s: %p", (option, options) => {
+    const make = () => pushWebhooks(options as never);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(option);
+    expect(make).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining(AUTH_TOKEN) }),
+    );
+  });
+
+  it.each([undefined, null, AUTH_TOKEN, [], () => {}])("refuses %p for options", (options) => {
+    const make = () => pushWebhooks(options as never);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining(AUTH_TOKEN) }),
+    );
+  });
+
+  it("says what is wrong with app.use(pushWebhooks)", () => {
+    const req = new IncomingMessage(new Socket());
+    expect(() => pushWebhooks(req as never)).toThrow("app.use(path, pushWebhooks({");
+  });
+
+  it.each<[object]>([
+    [{}],
+    [{ authToken: [AUTH_TOKEN, "next"] }],
+    [{ authToken: async () => AUTH_TOKEN }],
+    [{ publicUrl: "http://localhost:3000/" }],
+    [{ publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" }],
+    [{ publicUrl: "https://bot:pw@[::1]:8443/push" }],
+    [
+      {
+        signatureHeader: "X-Twilio-Signature",
+        urlMatching: "exact",
+        limitBytes: 1,
+        bodyTimeoutMs: 1,
+      },
+    ],
+    [{ accountSid: ACCOUNT_SID, serviceSid: [SERVICE_SID] }],
+    [{ acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true }],
+    [{ dedupe: store, logger: console }],
+    [{ dedupe: undefined, logger: undefined, limitBytes: undefined }],
+  ])("takes %p", (options) => {
+    expect(() => pushWebhooks({ ...good, ...options })).not.toThrow();
+  });
+});
+
+describe("verifyPushRequest", () => {
+  it.each([
+    ["bodyTimeoutMs", 5],
+    ["acknowledge", "after"],
+    ["publicUrl", "x"],
+  ])("refuses the option %s", async (name, value) => {
+    const request = { method: "POST", url: "/", headers: {}, body: "" };
+    const verified = verifyPushRequest(request, { ...good, [name]: value });
+    await expect(verified).rejects.toThrow(TypeError);
+  });
+});
+
+describe("resolveReceiverOptions", () => {
+  it("fills in the defaults", () => {
+    expect(resolveReceiverOptions("x", good)).toEqual({
+      ...good,
+      signatureHeader: "x-service-signature",
+      urlMatching: "ports",
+      limitBytes: 65_536,
+      accountSids: undefined,
+      serviceSids: undefined,
+      bodyTimeoutMs: 10_000,
+      acknowledge: "after",
+      handlerTimeoutMs: 10_000,
+      dedupe: expect.objectContaining({ claim: expect.any(Function) }),
+      forwardErrors: false,
+      logger: undefined,
+    });
+  });
+
+  it("is not changed by what the caller does to its list of tokens later", () => {
+    const authToken = [AUTH_TOKEN];
+    const settings = resolveReceiverOptions("x", { ...good, authToken });
+    authToken.pop();
+    expect(settings.authToken).toEqual([AUTH_TOKEN]);
+  });
+});
