@@ -30,7 +30,8 @@ export function sendAnswer(
 ): void {
   if (res.headersSent || res.writableEnded || res.destroyed) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;
-  const closes = !req.complete && (status === 408 || isRestTooLarge(req, limits.limitBytes));
+  const closes =
+    status === 413 || status === 408 || (!req.complete && isRestTooLarge(req, limits.limitBytes));
   res.writeHead(status, {
     ...headers,
     "Cache-Control": "no-store",
@@ -38,7 +39,7 @@ export function sendAnswer(
     ...(text === "" ? {} : { "Content-Type": "text/plain; charset=utf-8" }),
     ...(closes ? { Connection: "close" } : {}),
   });
-  if (closes) {
+  if (closes && !req.complete) {
     res.write(text);
     lingerThenEnd(req, res);
   } else {

@@ -130,7 +130,7 @@ function throwFailures(outcomes: readonly PromiseSettledResult<void>[]): void {
 }
 
 function listTypes(method: string, types: HandledType | readonly HandledType[]): HandledType[] {
-  const list = typeof types === "string" ? [types] : [...types];
+  const list = [types].flat() as HandledType[];
   for (const type of list) {
     if (type === "*" || isPushEventType(type)) continue;
     throw new TypeError(

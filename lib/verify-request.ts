@@ -16,7 +16,8 @@ export interface PushRequest {
    * The body as received: bytes or a string. A form that a parser has decoded will do, if it is
    * flat. Decode base64 first.
    */
-  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null;
+  body?:
+    string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
 
 /**

@@ -90,7 +90,10 @@ export function eventCall(
 }
 
 export function encodeForm(params: readonly Pair[]): string {
-  return params
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-    .join("&");
+  return params.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+}
+
+function encode(text: string): string {
+  // fetch writes an apostrophe of a URL like this, so a GET must be signed like this.
+  return encodeURIComponent(text).replaceAll("'", "%27");
 }

@@ -1,7 +1,7 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import express, { type RequestHandler } from "express";
+import express from "express";
 import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
 import { PUBLIC_URL, type TestCall } from "./calls";
@@ -15,11 +15,15 @@ export const SERVERS: [name: string, listener: ListenerOf][] = [
   ["node:http", (push, ...before) => runInTurn([...before, push])],
 ];
 
-export type Middleware = RequestHandler | PushWebhooks;
+export type Middleware = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+) => unknown;
 export type ListenerOf = (push: PushWebhooks, ...before: Middleware[]) => RequestListener;
 
 function mount(app: express.Express, push: PushWebhooks, before: Middleware[]): RequestListener {
-  for (const middleware of before) app.use(middleware as RequestHandler);
+  for (const middleware of before) app.use(middleware as express.RequestHandler);
   app.use(MOUNT, push);
   return app;
 }
@@ -33,7 +37,7 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
         res.end(error === undefined ? "nobody answered" : "forwarded");
         return;
       }
-      void middleware(req as never, res as never, (next?: unknown) => step(index + 1, next));
+      void middleware(req, res, (next) => step(index + 1, next));
     };
     step(0);
   };
@@ -68,35 +72,44 @@ export function send(port: number, call: TestCall, signal?: AbortSignal): Promis
 }
 
 export interface RawAnswer {
+  /** 0 when none came. */
   status: number;
   /** Everything that was received. */
   text: string;
-  /** Whether the server closed the connection. */
-  closed: boolean;
 }
 
 /**
- * Writes bytes to a socket and reads until the server closes it, or the answer is there and
- * `waitMs` have passed.
+ * Writes bytes to a socket and reads the answer; with `untilClosed`, whatever comes until the
+ * server closes the connection. Gives up after 2 s.
  */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],
-  { waitMs = 2_000, halfClose = false } = {},
+  { untilClosed = false, giveUpMs = 2_000 } = {},
 ): Promise<RawAnswer> {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-  socket.on("error", () => socket.destroy());
-  for (const chunk of chunks) socket.write(chunk);
-  if (halfClose) socket.end();
-  let closed = true;
-  const timer = setTimeout(() => {
-    closed = false;
-    socket.destroy();
-  }, waitMs);
-  const received = await text(socket).catch(() => "");
-  clearTimeout(timer);
+  const socket = connect({ port, host: "127.0.0.1" });
+  let received = "";
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, giveUpMs);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    socket.setEncoding("latin1").on("data", (chunk: string) => {
+      received += chunk;
+      if (!untilClosed && isWholeAnswer(received)) stop();
+    });
+    socket.on("error", stop).on("end", stop).on("close", stop);
+    for (const chunk of chunks) socket.write(chunk);
+  });
   socket.destroy();
-  return { status: Number(received.slice(9, 12)), text: received, closed };
+  return { status: Number(received.slice(9, 12)), text: received };
+}
+
+function isWholeAnswer(received: string): boolean {
+  const end = received.indexOf("\r\n\r\n");
+  const length = /^content-length: (\d+)/im.exec(received)?.[1] ?? "0";
+  return end !== -1 && received.length >= end + 4 + Number(length);
 }
 
 /** The bytes of a call, for {@link sendRaw}. */

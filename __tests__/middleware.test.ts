@@ -1,0 +1,212 @@
+import type { IncomingMessage } from "node:http";
+import express from "express";
+import { pushWebhooks, WebhookError } from "express-push-verification";
+import { AUTH_TOKEN, callParams, eventCall, PUBLIC_URL, signedCall } from "./support/calls";
+import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
+
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+afterEach(stopServers);
+
+describe("pushWebhooks", () => {
+  it("makes a named middleware whose methods can be chained", () => {
+    const push = pushWebhooks(options);
+    const handler = () => {};
+    expect(push.name).toBe("pushWebhooksMiddleware");
+    expect(
+      push
+        .on("*", handler)
+        .off("*", handler)
+        .onUnhandled(handler)
+        .onError(handler)
+        .onRejected(handler),
+    ).toBe(push);
+  });
+
+  it("hands unknown types, and types that nobody handles, to onUnhandled", async () => {
+    const push = pushWebhooks(options);
+    const types: string[] = [];
+    push.on("challenge.approved", () => {});
+    push.onUnhandled((event) => void types.push(event.type));
+    const port = await startServer((req, res) => void push(req, res));
+    for (const type of ["challenge.approved", "challenge.denied", "factor.suspended"]) {
+      expect(await send(port, signedCall(callParams(type)))).toHaveProperty("status", 200);
+    }
+    expect(types).toEqual(["challenge.denied", "factor.suspended"]);
+  });
+
+  it("tells handlers which token signed the call, and that this is their first run", async () => {
+    const push = pushWebhooks({ ...options, authToken: ["next", AUTH_TOKEN] });
+    const contexts: object[] = [];
+    push.on("*", (_event, context) => void contexts.push(context));
+    const port = await startServer((req, res) => void push(req, res));
+    await send(port, eventCall("factor.created"));
+    expect(contexts).toEqual([{ attempt: 1, authTokenIndex: 1, signal: expect.any(AbortSignal) }]);
+  });
+
+  it("tells onRejected of the request what identifies nobody", async () => {
+    const push = pushWebhooks(options);
+    const rejected: object[] = [];
+    push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
+    const app = express().use(PATH, push);
+    const port = await startServer(app);
+    const call = eventCall("factor.created", {}, { method: "GET" });
+    await send(port, { ...call, path: `${call.path}&x=1` });
+    expect(rejected).toEqual([
+      { code: "SIGNATURE_MISMATCH", method: "GET", path: PATH, remoteAddress: "127.0.0.1" },
+    ]);
+  });
+
+  it("uses the configured URL, wherever it is mounted", async () => {
+    const push = pushWebhooks({ ...options, publicUrl: `${PUBLIC_URL}?tenant=blue` });
+    const events: string[] = [];
+    push.on("*", (event) => void events.push(event.type));
+    const app = express().use("/behind", express.Router().use("/a/proxy", push));
+    const port = await startServer(app);
+    for (const method of ["POST", "GET"] as const) {
+      const call = eventCall(
+        "factor.created",
+        {},
+        { method, publicUrl: `${PUBLIC_URL}?tenant=blue` },
+      );
+      const path = call.path.replace(PATH, "/behind/a/proxy/and/further");
+      const headers = { ...call.headers, "x-forwarded-host": "spoofed.example" };
+      expect(await send(port, { ...call, path, headers })).toHaveProperty("status", 200);
+    }
+    expect(events).toHaveLength(2);
+  });
+
+  it("lets Express answer what it forwards", async () => {
+    const push = pushWebhooks({ ...options, forwardErrors: true });
+    const forwarded: unknown[] = [];
+    const app = express().use(PATH, push);
+    app.use(((error, _req, res, _next) => {
+      forwarded.push(error);
+      res.status(418).end();
+    }) as express.ErrorRequestHandler);
+    const port = await startServer(app);
+    const answer = await send(port, { ...eventCall("factor.created"), body: "x=1" });
+    expect(answer.status).toBe(418);
+    expect(forwarded).toEqual([expect.any(WebhookError)]);
+  });
+
+  it("answers by itself with forwardErrors where there is no next", async () => {
+    const push = pushWebhooks({ ...options, forwardErrors: true, logger: silent });
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, { ...eventCall("factor.created"), body: "x=1" })).toHaveProperty(
+      "status",
+      403,
+    );
+  });
+
+  it("leaves alone an answer that somebody else has begun", async () => {
+    const push = pushWebhooks(options);
+    const port = await startServer((req, res) => {
+      res.end("mine");
+      void push(req, res);
+    });
+    expect(await (await send(port, eventCall("factor.created"))).text()).toBe("mine");
+  });
+
+  it("answers 500 when the request itself throws", async () => {
+    const push = pushWebhooks({ ...options, logger: silent });
+    const errors: WebhookError[] = [];
+    push.onRejected((error) => void errors.push(error));
+    const broken = new RangeError("a getter of somebody's");
+    const port = await startServer((req, res) => {
+      Object.defineProperty(req, "rawBody", {
+        get: () => {
+          throw broken;
+        },
+      });
+      void push(req, res);
+    });
+    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
+    expect(errors).toEqual([expect.objectContaining({ code: "HANDLER_FAILED", cause: broken })]);
+  });
+
+  it("brings up a failure that nobody listens to", async () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const push = pushWebhooks(options);
+    push.on("*", () => Promise.reject(new Error("no")));
+    const port = await startServer((req, res) => void push(req, res));
+    for (const status of [500, 500]) {
+      expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", status);
+    }
+    expect(warning.mock.calls).toEqual([
+      [expect.any(String), { type: "PushWebhooksWarning", code: "HANDLER_FAILED" }],
+    ]);
+    warning.mockRestore();
+  });
+
+  it("holds calls for 8 s while its store is down, then answers 503", async () => {
+    const down = () => Promise.reject(new Error("down"));
+    const dedupe = { claim: down, complete: down, release: down };
+    const startedMs = performance.now();
+    const answers = await Promise.all(
+      SERVERS.map(async ([, listenerOf]) => {
+        const push = pushWebhooks({ ...options, dedupe, logger: silent });
+        push.on("*", () => {
+          throw new Error("must not run");
+        });
+        return send(await startServer(listenerOf(push)), eventCall("factor.created"));
+      }),
+    );
+    expect(performance.now() - startedMs).toBeGreaterThan(7_900);
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await answer.text()).toBe("Service Unavailable\n");
+    }
+  }, 20_000);
+
+  it("shows no secret and nobody's data in any log line, error or answer", async () => {
+    const seen: string[] = [];
+    const record = (fields: object, message: string) =>
+      void seen.push(
+        message,
+        JSON.stringify(fields, (_key, value: unknown) => describeError(value)),
+      );
+    const logger = { debug: record, info: record, warn: record, error: record };
+    const port = await startServer((req: IncomingMessage, res) => {
+      const push = pushWebhooks({ ...options, logger });
+      push.onRejected(
+        (error, request) => void seen.push(JSON.stringify([describeError(error), request])),
+      );
+      push.on("challenge.denied", () => Promise.reject(new Error("no")));
+      void push(req, res);
+    });
+    const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
+    const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
+    const good = eventCall("challenge.approved", { ...secret, ...metadata });
+    const calls = [
+      good,
+      eventCall("challenge.denied", secret),
+      eventCall("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
+      eventCall("challenge.approved", secret, { authToken: "another" }),
+      eventCall("challenge.approved", secret, { method: "GET", authToken: "another" }),
+      { ...good, body: `${good.body}%zz` },
+      { ...good, headers: { ...good.headers, "content-type": "hush/type" } },
+    ];
+    for (const call of calls) {
+      const answer = await send(port, call);
+      seen.push(await answer.text(), JSON.stringify([...answer.headers]));
+    }
+    expect(seen.length).toBeGreaterThan(calls.length * 3);
+    const all = seen.join("\n");
+    expect(all).not.toContain("hush");
+    expect(all).not.toContain(AUTH_TOKEN);
+    for (const call of calls) expect(all).not.toContain(call.headers["x-service-signature"]);
+  });
+});
+
+/** Everything of an error that a logger would write. */
+function describeError(value: unknown): unknown {
+  if (!(value instanceof Error)) return value;
+  return {
+    ...value,
+    message: value.message,
+    stack: value.stack,
+    cause: describeError(value.cause),
+  };
+}

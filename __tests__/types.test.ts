@@ -1,0 +1,99 @@
+import { expectTypeOf } from "expect-type";
+import type { RequestHandler } from "express";
+import { createServer } from "node:http";
+import { pushWebhooks, verifyPushRequest, WebhookError } from "express-push-verification";
+import type {
+  ChallengeApprovedEvent,
+  ChallengeDeniedEvent,
+  FactorCreatedEvent,
+  HandlerContext,
+  PushEvent,
+  PushEventType,
+  PushWebhooks,
+  UnknownPushEvent,
+  WebhookErrorCode,
+} from "express-push-verification";
+
+const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
+
+describe("types, checked by the compiler", () => {
+  it("gives a handler exactly the events of its types", () => {
+    const push = pushWebhooks(options);
+    push.on("challenge.approved", (event, context) => {
+      expectTypeOf(event).toEqualTypeOf<ChallengeApprovedEvent>();
+      expectTypeOf(event.type).toEqualTypeOf<"challenge.approved">();
+      expectTypeOf(event.challenge_sid).toEqualTypeOf<string>();
+      expectTypeOf(context).toEqualTypeOf<HandlerContext>();
+      // @ts-expect-error: only v2 calls carry it
+      void event.factor_friendly_name;
+      if (event.version === "v2") {
+        expectTypeOf(event.factor_friendly_name).toEqualTypeOf<string>();
+        expectTypeOf(event.challenge_details?.message).toEqualTypeOf<string | undefined>();
+        expectTypeOf(event.factor_metadata).toEqualTypeOf<Record<string, string> | undefined>();
+      }
+    });
+    push.on(["challenge.approved", "challenge.denied"], (event) => {
+      expectTypeOf(event).toEqualTypeOf<ChallengeApprovedEvent | ChallengeDeniedEvent>();
+    });
+    push.on("factor.created", (event) => {
+      expectTypeOf(event).toEqualTypeOf<FactorCreatedEvent>();
+      // @ts-expect-error: factor events have no challenge
+      void event.challenge_sid;
+    });
+    push.on("*", (event) => {
+      expectTypeOf(event).toEqualTypeOf<PushEvent>();
+    });
+    push.onUnhandled((event) => {
+      expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
+    });
+    push.onError((error, event) => {
+      expectTypeOf(error.code).toEqualTypeOf<WebhookErrorCode>();
+      expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent | undefined>();
+    });
+  });
+
+  it("lets a union be exhausted", () => {
+    const describeEvent = (event: PushEvent): string => {
+      switch (event.type) {
+        case "factor.created":
+        case "factor.verified":
+        case "factor.deleted":
+          return event.factor_sid;
+        case "challenge.approved":
+        case "challenge.denied":
+          return event.challenge_sid;
+        default:
+          return event satisfies never;
+      }
+    };
+    expectTypeOf(describeEvent).parameter(0).toEqualTypeOf<PushEvent>();
+    expectTypeOf<PushEvent["type"]>().toEqualTypeOf<PushEventType>();
+    expectTypeOf<PushEvent["version"]>().toEqualTypeOf<"v1" | "v2">();
+    expectTypeOf<PushEvent>().not.toBeAny();
+  });
+
+  it("rejects misspelt types, options and codes", () => {
+    const push = pushWebhooks(options);
+    // @ts-expect-error: misspelt type
+    expect(() => push.on("challenge.aproved", () => {})).toThrow(TypeError);
+    // @ts-expect-error: misspelt type in a list
+    expect(() => push.on(["challenge.approved", "factor.create"], () => {})).toThrow(TypeError);
+    // @ts-expect-error: misspelt option
+    expect(() => pushWebhooks({ ...options, publicURL: "x" })).toThrow(TypeError);
+    // @ts-expect-error: missing option
+    expect(() => pushWebhooks({ authToken: "token" })).toThrow(TypeError);
+    // @ts-expect-error: impossible value
+    expect(() => pushWebhooks({ ...options, acknowledge: "never" })).toThrow(TypeError);
+    // @ts-expect-error: misspelt code
+    void new WebhookError("SIGNATURE_WRONG", "");
+  });
+
+  it("fits where middlewares and listeners go", () => {
+    expectTypeOf<PushWebhooks>().toExtend<RequestHandler>();
+    expectTypeOf(createServer).toBeCallableWith(pushWebhooks(options));
+    expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent>();
+    expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<
+      ChallengeApprovedEvent | ChallengeDeniedEvent
+    >();
+  });
+});

@@ -1,0 +1,172 @@
+import { verifyPushRequest, verifySignature, type PushRequest } from "express-push-verification";
+import calls from "./fixtures/webhook-calls.json";
+import {
+  AUTH_TOKEN,
+  callParams,
+  eventCall,
+  PUBLIC_URL,
+  SERVICE_SID,
+  signedCall,
+} from "./support/calls";
+
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+
+function requestOf(call: {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+}): PushRequest {
+  return { method: call.method, url: call.path, headers: call.headers, body: call.body ?? null };
+}
+
+describe("verifyPushRequest", () => {
+  it.each(calls.calls.map((call) => [call.id, call] as const))("%s", async (_id, call) => {
+    const { method, url, body } = call;
+    const headers = call.headers as Record<string, string>;
+    const about = { authToken: calls.about.token, publicUrl: calls.about.configuredUrl };
+    const { type, version } = call;
+    for (const given of [headers, new Headers(headers)]) {
+      const event = await verifyPushRequest({ method, url, headers: given, body }, about);
+      expect(event).toMatchObject({ type, version, uuid: call.params.uuid });
+    }
+  });
+
+  const call = eventCall("challenge.approved");
+
+  it.each<[string, PushRequest["body"]]>([
+    ["a string", call.body ?? ""],
+    ["a Buffer", Buffer.from(call.body ?? "")],
+    ["a Uint8Array", new TextEncoder().encode(call.body)],
+    ["a parsed form", Object.fromEntries(new URLSearchParams(call.body))],
+  ])("takes the body as %s", async (_what, body) => {
+    const event = await verifyPushRequest({ ...requestOf(call), body }, options);
+    expect(event).toHaveProperty("type", "challenge.approved");
+  });
+
+  it("takes header names in any case, and lists of one value", async () => {
+    const headers = {
+      "Content-TYPE": "application/x-www-form-urlencoded",
+      "X-SERVICE-Signature": [call.headers["x-service-signature"] ?? ""],
+    };
+    await expect(
+      verifyPushRequest({ ...requestOf(call), headers }, options),
+    ).resolves.toBeDefined();
+  });
+
+  it("gives back an event of an unknown type", async () => {
+    const unknown = signedCall(callParams("factor.suspended"));
+    await expect(verifyPushRequest(requestOf(unknown), options)).resolves.toHaveProperty(
+      "type",
+      "factor.suspended",
+    );
+  });
+
+  const signature = call.headers["x-service-signature"] ?? "";
+  const type = call.headers["content-type"] ?? "";
+  it.each<[string, Partial<PushRequest>, string]>([
+    ["another method", { method: "PUT" }, "METHOD_NOT_ALLOWED"],
+    ["no signature", { headers: { "content-type": type } }, "SIGNATURE_MISSING"],
+    [
+      "two signatures",
+      { headers: { "content-type": type, "x-service-signature": [signature, signature] } },
+      "SIGNATURE_MALFORMED",
+    ],
+    [
+      "two spellings of the header",
+      {
+        headers: {
+          "content-type": type,
+          "x-service-signature": signature,
+          "X-Service-Signature": signature,
+        },
+      },
+      "SIGNATURE_MALFORMED",
+    ],
+    [
+      "JSON",
+      { headers: { "content-type": "application/json", "x-service-signature": signature } },
+      "CONTENT_TYPE_UNSUPPORTED",
+    ],
+    ["no body", { body: null }, "SIGNATURE_MISMATCH"],
+    ["another body", { body: `${call.body}&x=1` }, "SIGNATURE_MISMATCH"],
+    ["broken encoding", { body: "a=%zz" }, "BODY_MALFORMED"],
+    ["bytes that are no UTF-8", { body: Buffer.from([0xff]) }, "BODY_MALFORMED"],
+    ["a long string", { body: "x".repeat(65_537) }, "BODY_TOO_LARGE"],
+    ["long bytes", { body: Buffer.alloc(65_537) }, "BODY_TOO_LARGE"],
+    ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
+    ["a parsed form of 1001", { body: { x: Array<string>(1001).fill("") } }, "BODY_TOO_LARGE"],
+    ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
+    ["a list", { body: [] as never }, "BODY_CONSUMED"],
+  ])("refuses %s", async (_what, change, code) => {
+    const verified = verifyPushRequest({ ...requestOf(call), ...change }, options);
+    await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });
+  });
+
+  describe("of a GET call", () => {
+    const publicUrl = `${PUBLIC_URL}?tenant=blue`;
+    const get = eventCall("factor.deleted", {}, { method: "GET", publicUrl });
+    const configured = { authToken: AUTH_TOKEN, publicUrl };
+
+    it("takes the path or the whole URL", async () => {
+      for (const url of [get.path, `https://elsewhere.example${get.path}`]) {
+        const event = await verifyPushRequest({ ...requestOf(get), url }, configured);
+        expect(event.params).not.toContainEqual(["tenant", "blue"]);
+      }
+    });
+
+    it.each([
+      ["a body", get.path, "x=1"],
+      ["a query reordered", get.path.replace(/\?(.*?)&(.*)/, "?$2&$1"), null],
+      ["a query without the configured part", get.path.replace("tenant=blue&", ""), null],
+      ["the configured part as a prefix of a name", get.path.replace("blue&", "blueish&"), null],
+      ["one more parameter", `${get.path}&x=1`, null],
+      ["another spelling", get.path.replaceAll("%27", "'"), null],
+    ])("refuses %s", async (_what, url, body) => {
+      const verified = verifyPushRequest({ ...requestOf(get), url, body }, configured);
+      await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    });
+
+    it("refuses a signed POST that is passed off as a GET", async () => {
+      // What is signed has no separators: a user who names a phone like this ends up in it.
+      const forged = new URLSearchParams([
+        ["tenant", "blue"],
+        ...callParams("challenge.approved", "v1").map(
+          ([name, value]) => [name, value] as [string, string],
+        ),
+      ]);
+      const post = eventCall(
+        "factor.created",
+        { factor_friendly_name: `&tenant=blue&${forged.toString()}&` },
+        { publicUrl },
+      );
+      const params = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const url = `/push/events?tenant=blue${params.map(([name, value]) => name + value).join("")}`;
+      const signature = post.headers["x-service-signature"] ?? "";
+      const origin = new URL(publicUrl).origin;
+      expect(
+        verifySignature({ authToken: AUTH_TOKEN, url: origin + url, params: [], signature }),
+      ).toBeDefined();
+      const verified = verifyPushRequest({ method: "GET", url, headers: post.headers }, configured);
+      await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    });
+  });
+
+  it("refuses an account or a service that is not allowed, or not said", async () => {
+    for (const allow of [
+      { accountSid: `AC${"0".repeat(32)}` },
+      { serviceSid: [`VA${"0".repeat(32)}`] },
+    ]) {
+      await expect(
+        verifyPushRequest(requestOf(call), { ...options, ...allow }),
+      ).rejects.toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
+    }
+    const anonymous = signedCall([
+      ["uuid", "1"],
+      ["type", "new.type"],
+    ]);
+    await expect(
+      verifyPushRequest(requestOf(anonymous), { ...options, serviceSid: SERVICE_SID }),
+    ).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
+  });
+});

@@ -1,0 +1,94 @@
+import { resolveVerifyOptions, type VerifyOptions } from "../lib/options";
+import { coverGet, coverPost, createVerifyCall } from "../lib/verify";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  callParams,
+  PUBLIC_URL,
+  SERVICE_SID,
+  signedCall,
+} from "./support/calls";
+
+const params = callParams("challenge.approved");
+const signature = signedCall(params).headers["x-service-signature"] ?? "";
+const head = { method: "POST", signature } as const;
+
+function verify(options: Partial<VerifyOptions>) {
+  const settings = resolveVerifyOptions("test", {
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    ...options,
+  });
+  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params));
+}
+
+describe("createVerifyCall", () => {
+  it.each<[string, VerifyOptions["authToken"], number]>([
+    ["one token", AUTH_TOKEN, 0],
+    ["several", ["next", AUTH_TOKEN], 1],
+    ["a resolver of one", () => AUTH_TOKEN, 0],
+    ["a resolver of several", async () => ["next", AUTH_TOKEN], 1],
+  ])("takes %s", async (_what, authToken, authTokenIndex) => {
+    const verified = await verify({ authToken });
+    expect(verified).toMatchObject({ authTokenIndex, event: { type: "challenge.approved" } });
+  });
+
+  it("asks the resolver with what the call claims", async () => {
+    const resolver = jest.fn(() => AUTH_TOKEN);
+    await verify({ authToken: resolver });
+    expect(resolver.mock.calls).toEqual([[{ account_sid: ACCOUNT_SID, service_sid: SERVICE_SID }]]);
+  });
+
+  it.each([[undefined], [""], [[]], [[""]], [null], ["another token"]])(
+    "refuses when the resolver finds %j",
+    async (found) => {
+      const verified = verify({ authToken: () => found as string });
+      await expect(verified).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
+    },
+  );
+
+  it("sits out a resolver that fails for a moment", async () => {
+    let calls = 0;
+    const verified = await verify({
+      authToken: () => {
+        if (calls++ === 0) throw new Error("database restarts");
+        return AUTH_TOKEN;
+      },
+    });
+    expect(verified.authTokenIndex).toBe(0);
+  });
+
+  it("uses urlMatching", async () => {
+    const publicUrl = PUBLIC_URL.replace(".test/", ".test:443/");
+    await expect(verify({ publicUrl })).resolves.toBeDefined();
+    await expect(verify({ publicUrl, urlMatching: "exact" })).rejects.toHaveProperty(
+      "code",
+      "SIGNATURE_MISMATCH",
+    );
+  });
+});
+
+describe("coverGet", () => {
+  it.each<[string, string, string | undefined, [string, string][]]>([
+    ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p?", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p?t=1", "/p?t=1&a=%27'", "https://h.test/p?t=1&a=%27'", [["a", "''"]]],
+    ["https://h.test/p?t=1#rc=2", "/p?t=1&a=1", "https://h.test/p?t=1&a=1", [["a", "1"]]],
+    ["https://h.test/p?t=1", "/p?t=1", "https://h.test/p?t=1", []],
+    ["https://h.test/p?t=1", "/p?t=1&t=1", "https://h.test/p?t=1&t=1", [["t", "1"]]],
+    ["https://h.test/p?a?b", "/p?a?b&c=1", "https://h.test/p?a?b&c=1", [["c", "1"]]],
+    ["https://h.test/p?t=1", "/p", undefined, []],
+    ["https://h.test/p?t=1", "/p?t=2&a=1", undefined, []],
+    ["https://h.test/p?t=1", "/p?t=11", undefined, []],
+    ["https://h.test/p?t=1", "/p?a=1&t=1", undefined, []],
+  ])("%s called as %s", (publicUrl, target, url, pairs) => {
+    if (url === undefined) {
+      expect(() => coverGet(publicUrl, target)).toThrow(
+        expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
+      );
+    } else {
+      expect(coverGet(publicUrl, target)).toEqual({ url, signedParams: [], params: pairs });
+    }
+  });
+});
