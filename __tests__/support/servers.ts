@@ -88,6 +88,7 @@ export async function sendRaw(
   { untilClosed = false, giveUpMs = 2_000 } = {},
 ): Promise<RawAnswer> {
   const socket = connect({ port, host: "127.0.0.1" });
+  const hasNoBody = String(chunks[0]).startsWith("HEAD");
   let received = "";
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, giveUpMs);
@@ -97,7 +98,7 @@ export async function sendRaw(
     };
     socket.setEncoding("latin1").on("data", (chunk: string) => {
       received += chunk;
-      if (!untilClosed && isWholeAnswer(received)) stop();
+      if (!untilClosed && isWholeAnswer(received, hasNoBody)) stop();
     });
     socket.on("error", stop).on("end", stop).on("close", stop);
     for (const chunk of chunks) socket.write(chunk);
@@ -106,10 +107,10 @@ export async function sendRaw(
   return { status: Number(received.slice(9, 12)), text: received };
 }
 
-function isWholeAnswer(received: string): boolean {
+function isWholeAnswer(received: string, hasNoBody: boolean): boolean {
   const end = received.indexOf("\r\n\r\n");
-  const length = /^content-length: (\d+)/im.exec(received)?.[1] ?? "0";
-  return end !== -1 && received.length >= end + 4 + Number(length);
+  const length = hasNoBody ? 0 : Number(/^content-length: (\d+)/im.exec(received)?.[1] ?? 0);
+  return end !== -1 && received.length >= end + 4 + length;
 }
 
 /** The bytes of a call, for {@link sendRaw}. */
