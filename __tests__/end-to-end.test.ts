@@ -190,7 +190,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       },
 
       ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"].map((method): Row => ({
-        what: `${method}`,
+        what: method,
         code: "METHOD_NOT_ALLOWED",
         raw: [rawCall({ ...good, method })],
       })),

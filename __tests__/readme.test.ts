@@ -49,7 +49,7 @@ describe("README", () => {
       const { listen } = Server.prototype;
       jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...args) {
         listening.push(this);
-        return listen.apply(this, args as Parameters<typeof listen>);
+        return listen.apply(this, args);
       });
     });
     afterEach(async () => {

@@ -11,7 +11,7 @@ const params: SignedParams = { type: "factor.created", uuid: "1" };
 
 describe("signature vectors", () => {
   it.each(vectors.map((vector) => [vector.id, vector] as const))("%s", (_id, vector) => {
-    const signed = (vector.params ?? []) as [string, string][];
+    const signed = vector.params as [string, string][];
     const { token, signature, signedUrl } = vector;
     expect(sign({ authToken: token, url: signedUrl, params: signed })).toBe(signature);
     expect(
@@ -21,8 +21,7 @@ describe("signature vectors", () => {
   });
 
   it.each(calls.calls.map((call) => [call.id, call] as const))("%s", (_id, call) => {
-    const signed: Record<string, string> =
-      call.method === "GET" ? {} : (call.params as unknown as Record<string, string>);
+    const signed: Record<string, string> = call.method === "GET" ? {} : call.params;
     expect(sign({ authToken: calls.about.token, url: call.url, params: signed })).toBe(
       call.signature,
     );
@@ -194,9 +193,9 @@ describe("properties", () => {
 
 /** What is signed, written differently from the library. */
 function signedText(of: string, pairs: (string | undefined)[][]): string {
-  const names = [...new Set(pairs.map(([name]) => name))].sort();
+  const names = [...new Set(pairs.map(([name]) => name))].toSorted();
   const valuesOf = (name: string | undefined) =>
-    [...new Set(pairs.filter((pair) => pair[0] === name).map((pair) => pair[1]))].sort();
+    [...new Set(pairs.filter((pair) => pair[0] === name).map((pair) => pair[1]))].toSorted();
   return (
     of.replace(/#.*$/s, "") +
     names.flatMap((name) => valuesOf(name).map((value) => `${name}${value}`)).join("")

@@ -142,10 +142,9 @@ describe("verifyPushRequest", () => {
       );
       const params = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
       const url = `/push/events?tenant=blue${params.map(([name, value]) => name + value).join("")}`;
-      const signature = post.headers["x-service-signature"] ?? "";
-      const origin = new URL(publicUrl).origin;
+      const taken = { authToken: AUTH_TOKEN, url: new URL(publicUrl).origin + url, params: [] };
       expect(
-        verifySignature({ authToken: AUTH_TOKEN, url: origin + url, params: [], signature }),
+        verifySignature({ ...taken, signature: post.headers["x-service-signature"] ?? "" }),
       ).toBeDefined();
       const verified = verifyPushRequest({ method: "GET", url, headers: post.headers }, configured);
       await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");

@@ -63,7 +63,7 @@ async function deliver(
   what: string,
   type: string,
   version: "v1" | "v2",
-  { uuid = randomUUID() as string, signWith = authToken } = {},
+  { uuid = randomUUID(), signWith = authToken } = {},
 ): Promise<void> {
   const params = { uuid, ...listParams(type, version) };
   const response = await fetch(`http://127.0.0.1:${port}/webhooks/push`, {

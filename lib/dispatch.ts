@@ -129,8 +129,11 @@ function throwFailures(outcomes: readonly PromiseSettledResult<void>[]): void {
   });
 }
 
-function listTypes(method: string, types: HandledType | readonly HandledType[]): HandledType[] {
-  const list = [types].flat() as HandledType[];
+function listTypes(
+  method: string,
+  types: HandledType | readonly HandledType[],
+): readonly HandledType[] {
+  const list: readonly HandledType[] = Array.isArray(types) ? types : [types];
   for (const type of list) {
     if (type === "*" || isPushEventType(type)) continue;
     throw new TypeError(
