@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { PUSH_EVENT_TYPES, pushEventSchema } from "express-push-verification";
+import { PUSH_EVENT_TYPES } from "express-push-verification";
 import { parsePayload } from "../lib/payload";
 import calls from "./fixtures/webhook-calls.json";
 import { ACCOUNT_SID, callParams, CHALLENGE_SID } from "./support/calls";
@@ -28,15 +28,6 @@ describe("parsePayload", () => {
       issues: [],
     });
   });
-
-  it.each(PUSH_EVENT_TYPES.flatMap((type) => [[type, "v1"] as const, [type, "v2"] as const]))(
-    "%s %s survives JSON and pushEventSchema",
-    (type, version) => {
-      const event = parse(type, version, {});
-      expect(event).toMatchObject({ type, version });
-      expect(pushEventSchema.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
-    },
-  );
 
   describe("refuses", () => {
     const required = [
@@ -163,11 +154,13 @@ describe("parsePayload", () => {
 
   it("leaves challenge parameters of a factor event raw, whatever they hold", () => {
     const extra = { challenge_sid: "not a sid", challenge_details: "not JSON" };
-    const event = parse("factor.verified", "v2", extra);
-    expect(event.issues).toEqual([]);
-    expect(event).not.toHaveProperty("challenge_sid");
-    expect(event).not.toHaveProperty("challenge_details");
-    expect(event.params).toContainEqual(["challenge_sid", "not a sid"]);
+    for (const version of ["v1", "v2"] as const) {
+      const event = parse("factor.verified", version, extra);
+      expect(event).toMatchObject({ version, issues: [] });
+      expect(event).not.toHaveProperty("challenge_sid");
+      expect(event).not.toHaveProperty("challenge_details");
+      expect(event.params).toContainEqual(["challenge_sid", "not a sid"]);
+    }
   });
 
   it.each([

@@ -14,7 +14,7 @@ const importsOf = (file: string) =>
 const HOMES: Record<string, RegExp> = {
   "body-parser": /^body\.ts$/,
   "node:crypto": /^signature\.ts$/,
-  zod: /^(payload|json-parameter)\.ts$/,
+  zod: /^(event|payload|json-parameter)\.ts$/,
 };
 
 describe("rooms", () => {

@@ -1,6 +1,6 @@
 import { WebhookError } from "./errors";
-import { isChallengeEvent, sidSchema } from "./payload";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./payload";
+import { isChallengeEvent, sidSchema } from "./event";
+import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
 import { MAX_TIMER_MS } from "./option-rules";
 
 /** How long to wait for the outcome of a challenge. */

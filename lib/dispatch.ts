@@ -1,7 +1,7 @@
 import { WebhookError } from "./errors";
 import { suggestName } from "./option-rules";
-import { isPushEventType, PUSH_EVENT_TYPES } from "./payload";
-import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "./payload";
+import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
+import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "./event";
 
 /** What a handler gets beside the event. */
 export interface HandlerContext {

@@ -18,7 +18,7 @@ export type {
   VerifySignatureOptions,
 } from "./signature";
 
-export { PUSH_EVENT_TYPES, pushEventSchema } from "./payload";
+export { PUSH_EVENT_TYPES, pushEventSchema } from "./event";
 export type {
   ChallengeApprovedEvent,
   ChallengeDeniedEvent,
@@ -31,7 +31,7 @@ export type {
   PushEventOf,
   PushEventType,
   UnknownPushEvent,
-} from "./payload";
+} from "./event";
 export type { Pair } from "./form";
 
 export { createMemoryDedupe } from "./dedupe";

@@ -6,12 +6,13 @@ import { createDeliverOnce, deliverEach } from "./dedupe";
 import { createHandlerDispatch, createHandlerRegistry } from "./dispatch";
 import type { HandledEvent, HandledType, Handler } from "./dispatch";
 import { WebhookError } from "./errors";
-import { announcesBody, checkHead, type RequestHead } from "./head";
+import { announcesBody, checkHead } from "./head";
 import { createHold } from "./hold";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./payload";
+import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
 import { createReports } from "./reports";
-import type { ErrorListener, RejectedListener, RejectedRequest } from "./reports";
+import type { ErrorListener, RejectedListener } from "./reports";
+import { describeRequest, readHead, readTarget } from "./request";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
 /**
@@ -174,34 +175,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   return push;
-}
-
-function readHead(req: IncomingMessage): RequestHead {
-  return { method: req.method, listHeader: (name) => listHeader(req, name) };
-}
-
-function listHeader({ rawHeaders, headers }: IncomingMessage, name: string): readonly string[] {
-  // The raw ones: Node keeps only the first of a repeated Content-Type.
-  const values = rawHeaders.filter((_, index) => {
-    const key = index % 2 === 1 ? rawHeaders[index - 1] : undefined;
-    return key?.length === name.length && key.toLowerCase() === name;
-  });
-  const joined = headers[name];
-  return values.length > 0 || joined === undefined ? values : [joined].flat();
-}
-
-function readTarget(req: RequestWithOriginalUrl): string {
-  // Express takes the mount path out of url, and keeps the whole in originalUrl.
-  return req.originalUrl ?? req.url ?? "";
-}
-
-interface RequestWithOriginalUrl extends IncomingMessage {
-  originalUrl?: string;
-}
-
-function describeRequest(req: IncomingMessage): RejectedRequest {
-  const [path = ""] = readTarget(req).split("?", 1);
-  return { method: req.method ?? "", path, remoteAddress: req.socket.remoteAddress };
 }
 
 function toWebhookError(error: unknown): WebhookError {

@@ -1,7 +1,7 @@
 import { createMemoryDedupe, type DedupeStore } from "./dedupe";
 import { checkOptions, hasMethods, MAX_TIMER_MS, oneOf, wholeNumber } from "./option-rules";
 import type { OptionRule, OptionRules } from "./option-rules";
-import { sidSchema } from "./payload";
+import { sidSchema } from "./event";
 import type { Logger } from "./reports";
 import type { UrlMatching } from "./signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";

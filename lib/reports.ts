@@ -1,5 +1,5 @@
 import type { WebhookError, WebhookErrorCode } from "./errors";
-import type { PushEvent, UnknownPushEvent } from "./payload";
+import type { PushEvent, UnknownPushEvent } from "./event";
 
 /** Where a receiver logs to; pino and console have this shape. */
 export interface Logger {

@@ -1,5 +1,5 @@
 import type { Pair } from "./form";
-import { sidSchema } from "./payload";
+import { sidSchema } from "./event";
 
 /** One auth token, or several while one replaces another. */
 export type AuthTokens = string | readonly string[];

@@ -1,7 +1,7 @@
 import { readGivenBody } from "./body";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
-import type { PushEvent } from "./payload";
+import type { PushEvent } from "./event";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
 /** A request as any platform gives it. */

@@ -1,9 +1,10 @@
 import { WebhookError } from "./errors";
+import type { PushEvent, UnknownPushEvent } from "./event";
 import { decodePairs, type Pair } from "./form";
 import type { CheckedHead } from "./head";
 import { createHold } from "./hold";
 import type { VerifySettings } from "./options";
-import { parsePayload, type PushEvent, type UnknownPushEvent } from "./payload";
+import { parsePayload } from "./payload";
 import { verifySignature } from "./signature";
 import { listTokens, readClaimedIdentity } from "./tokens";
 

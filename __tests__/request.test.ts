@@ -1,0 +1,43 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { describeRequest, readHead, readTarget } from "../lib/request";
+
+function request(members: object): IncomingMessage {
+  return Object.assign(new IncomingMessage(new Socket()), members);
+}
+
+describe("readHead", () => {
+  it("lists every value of a header, also of one that Node keeps once", () => {
+    const rawHeaders = ["Content-Type", "a", "X", "content-type", "CONTENT-TYPE", "b"];
+    const headers = { "content-type": "a", x: "content-type" };
+    const { method, listHeader } = readHead(request({ method: "POST", rawHeaders, headers }));
+    expect(method).toBe("POST");
+    expect(listHeader("content-type")).toEqual(["a", "b"]);
+    expect(listHeader("x")).toEqual(["content-type"]);
+    expect(listHeader("a")).toEqual([]);
+  });
+
+  it("makes do with the headers where a platform gives no raw ones", () => {
+    const { listHeader } = readHead(request({ headers: { a: "1", b: ["2", "3"] } }));
+    expect(["a", "b", "c"].map(listHeader)).toEqual([["1"], ["2", "3"], []]);
+    const without = readHead(request({ headers: { a: "1" }, rawHeaders: undefined }));
+    expect(without.listHeader("a")).toEqual(["1"]);
+  });
+});
+
+describe("readTarget, describeRequest", () => {
+  it("take the target as it was requested, not as the mount left it", () => {
+    const req = request({ method: "GET", originalUrl: "/a/b?c=1", url: "/b?c=1" });
+    expect(readTarget(req)).toBe("/a/b?c=1");
+    expect(describeRequest(req)).toEqual({ method: "GET", path: "/a/b", remoteAddress: undefined });
+    expect(readTarget(request({ url: "/b" }))).toBe("/b");
+  });
+
+  it("describe a request of which little is known", () => {
+    expect(describeRequest(request({ socket: undefined }))).toEqual({
+      method: "",
+      path: "",
+      remoteAddress: undefined,
+    });
+  });
+});

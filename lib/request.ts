@@ -1,0 +1,37 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestHead } from "./head";
+import type { RejectedRequest } from "./reports";
+
+/** The head of a request, for the step that checks it. */
+export function readHead(req: IncomingMessage): RequestHead {
+  return { method: req.method, listHeader: (name) => listHeader(req, name) };
+}
+
+function listHeader(req: Partial<IncomingMessage>, name: string): readonly string[] {
+  const { rawHeaders = [], headers = {} } = req;
+  const values: string[] = [];
+  // The raw ones: Node keeps only the first of a repeated Content-Type.
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? "");
+  }
+  // Adapters of serverless platforms have no raw ones.
+  return values.length > 0 ? values : [headers[name] ?? []].flat();
+}
+
+/** The target that was requested, with its query, wherever the receiver is mounted. */
+export function readTarget(req: RequestWithOriginalUrl): string {
+  // Express takes the mount path out of url, and keeps the whole in originalUrl.
+  return req.originalUrl ?? req.url ?? "";
+}
+
+interface RequestWithOriginalUrl extends IncomingMessage {
+  originalUrl?: string;
+}
+
+/** What may be told of a refused request. */
+export function describeRequest(req: IncomingMessage): RejectedRequest {
+  const [path = ""] = readTarget(req).split("?", 1);
+  // Adapters of serverless platforms have no socket.
+  const socket = req.socket as IncomingMessage["socket"] | undefined;
+  return { method: req.method ?? "", path, remoteAddress: socket?.remoteAddress };
+}
