@@ -19,18 +19,15 @@ export function sidSchema(prefix: "AC" | "VA" | "YF" | "YC") {
 
 const MAX_UUID_CHARACTERS = 256;
 
-/** Metadata that a device added (specification, section 6.2): string values only. */
-export const metadataSchema = z.record(z.string(), z.string());
+const metadataSchema = z.record(z.string(), z.string());
 
-/** The schema of {@link ChallengeDetails}. */
-export const detailsSchema = z.looseObject({
+const detailsSchema = z.looseObject({
   message: z.string(),
   date: z.string().nullish(),
   fields: z.array(z.looseObject({ label: z.string(), value: z.string() })).nullish(),
 });
 
-/** Context that the user was not shown with a challenge. */
-export const hiddenDetailsSchema = z.record(z.string(), z.unknown());
+const hiddenDetailsSchema = z.record(z.string(), z.unknown());
 
 /** Context that the user was shown with a challenge. */
 export type ChallengeDetails = z.infer<typeof detailsSchema>;

@@ -24,44 +24,40 @@ export function createHold({ holdMs = 8_000, maxHeld = 1_000 } = {}): Hold {
       throw new WebhookError("OVERLOADED", `${maxHeld} calls wait for a store to answer already.`);
     }
     held++;
-    const deadline = new AbortController();
-    const expired = expire(holdMs, deadline.signal);
     try {
-      return await retryUntil(attempt, expired, holdMs);
+      return await retry(attempt, holdMs);
     } finally {
       held--;
-      deadline.abort();
     }
   };
 }
 
-const EXPIRED = Symbol("expired");
-
-function expire(delayMs: number, signal: AbortSignal): Promise<typeof EXPIRED> {
-  return sleep(delayMs, EXPIRED, { signal }).catch(() => EXPIRED);
-}
-
-async function retryUntil<Value>(
-  attempt: () => Value | Promise<Value>,
-  expired: Promise<typeof EXPIRED>,
-  holdMs: number,
-): Promise<Value> {
-  let cause: unknown = new Error("no attempt was answered in time");
+async function retry<Value>(attempt: () => Value | Promise<Value>, holdMs: number): Promise<Value> {
+  const deadlineMs = performance.now() + holdMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    let cause: unknown;
     try {
-      const value = await Promise.race([tryOnce(attempt), expired]);
-      if (value !== EXPIRED) return value;
+      const answer = attempt();
+      // Anything with a `then`, such as a query of some library, is a promise too.
+      const isPending = typeof answer === "object" && answer !== null;
+      return isPending ? await within(answer, deadlineMs - performance.now()) : answer;
     } catch (error) {
       cause = error;
     }
-    if ((await Promise.race([sleep(pauseMs), expired])) === EXPIRED) {
-      throw new WebhookError("STORE_UNAVAILABLE", `A store gave no answer within ${holdMs} ms.`, {
-        cause,
-      });
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0) {
+      const message = `A store gave no good answer within ${holdMs} ms; see the cause.`;
+      throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
     }
+    await sleep(Math.min(pauseMs, leftMs));
   }
 }
 
-async function tryOnce<Value>(attempt: () => Value | Promise<Value>): Promise<Value> {
-  return attempt();
+function within<Value>(answer: Value | Promise<Value>, limitMs: number): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("it did not answer in time")), limitMs);
+    void Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }

@@ -1,10 +1,7 @@
 import type { z } from "zod";
 import { WebhookError } from "./errors";
 import {
-  detailsSchema,
-  hiddenDetailsSchema,
   isPushEventType,
-  metadataSchema,
   pushEventSchema,
   unknownEventSchema,
   type PushEvent,
@@ -12,18 +9,17 @@ import {
   type UnknownPushEvent,
 } from "./event";
 import type { Pair } from "./form";
-import { parseJsonParameter, type JsonParameter } from "./json-parameter";
+import { parseJsonParameter } from "./json-parameter";
 
-const MAX_METADATA_CHARACTERS = 1024;
+/** The parameters that hold stringified JSON, and how long it may be (section 8). */
+const MAX_CHARACTERS: Readonly<Record<string, number>> = {
+  factor_metadata: 1024,
+  challenge_details: Number.POSITIVE_INFINITY,
+  challenge_hidden_details: Number.POSITIVE_INFINITY,
+  challenge_metadata: 1024,
+};
 
-const JSON_PARAMETERS = {
-  factor_metadata: { schema: metadataSchema, maxCharacters: MAX_METADATA_CHARACTERS },
-  challenge_details: { schema: detailsSchema },
-  challenge_hidden_details: { schema: hiddenDetailsSchema },
-  challenge_metadata: { schema: metadataSchema, maxCharacters: MAX_METADATA_CHARACTERS },
-} as const satisfies Record<string, JsonParameter>;
-
-const V2_ONLY = ["factor_type", "factor_friendly_name", ...Object.keys(JSON_PARAMETERS)];
+const V2_ONLY = ["factor_type", "factor_friendly_name", ...Object.keys(MAX_CHARACTERS)];
 const KNOWN = new Set([
   "uuid",
   "type",
@@ -46,26 +42,37 @@ const KNOWN = new Set([
  */
 export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEvent {
   const fields = collectFields(params);
-  const issues: PushEvent["issues"] = [];
-  const event: Record<string, unknown> = { ...fields, params, issues };
-
-  if (!isPushEventType(fields.type)) return check(unknownEventSchema, event);
-
   const { type } = fields;
+  if (!isPushEventType(type)) return check(unknownEventSchema, { ...fields, params, issues: [] });
+
   const isV2 = V2_ONLY.some((name) => name in fields && belongsTo(name, type));
-  event.version = isV2 ? "v2" : "v1";
-  for (const [name, parameter] of Object.entries(JSON_PARAMETERS)) {
+  const draft: Draft = { ...fields, version: isV2 ? "v2" : "v1", params, issues: [] };
+  for (const [name, maxCharacters] of Object.entries(MAX_CHARACTERS)) {
     const text = fields[name];
     if (text === undefined || !belongsTo(name, type)) continue;
-    const { value, problem } = parseJsonParameter(text, parameter);
-    if (problem === undefined) {
-      event[name] = value;
-    } else {
-      delete event[name];
-      issues.push({ param: name, message: problem });
-    }
+    const { value, problem } = parseJsonParameter(text, maxCharacters);
+    if (problem === undefined) draft[name] = value;
+    else dropField(draft, name, problem);
   }
-  return check(pushEventSchema, event);
+  return parseDraft(draft);
+}
+
+interface Draft extends Record<string, unknown> {
+  issues: PushEvent["issues"];
+}
+
+function parseDraft(draft: Draft): PushEvent {
+  const result = pushEventSchema.safeParse(draft);
+  if (result.success) return result.data;
+  for (const name of new Set(result.error.issues.map(({ path }) => String(path[0])))) {
+    if (name in MAX_CHARACTERS) dropField(draft, name, "does not have the specified members");
+  }
+  return check(pushEventSchema, draft);
+}
+
+function dropField(draft: Draft, name: string, problem: string): void {
+  delete draft[name];
+  draft.issues.push({ param: name, message: problem });
 }
 
 /** Factor events carry no challenge_* parameters: one that does keeps them raw. */
