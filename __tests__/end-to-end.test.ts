@@ -540,11 +540,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       "",
     );
     const raw = [`${head.trimEnd()}\r\ncontent-length: 50\r\n\r\n`, "half"];
-    const sentMs = performance.now();
-    const { status } = await sendRaw(port, raw, { untilClosed: true });
-    expect(status).toBe(403);
-    // The connection was closed: the reader did not have to give up.
-    expect(performance.now() - sentMs).toBeLessThan(1_500);
+    const { status, gaveUp } = await sendRaw(port, raw, { untilClosed: true });
+    expect([status, gaveUp]).toEqual([403, false]);
   });
 
   it("gives every Unicode text that was signed and sent to the handlers unchanged", async () => {

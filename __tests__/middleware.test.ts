@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import express from "express";
+import request from "supertest";
 import { pushWebhooks, WebhookError } from "express-push-verification";
 import { AUTH_TOKEN, callParams, eventCall, PUBLIC_URL, signedCall } from "./support/calls";
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
@@ -63,7 +64,6 @@ describe("pushWebhooks", () => {
     const events: string[] = [];
     push.on("*", (event) => void events.push(event.type));
     const app = express().use("/behind", express.Router().use("/a/proxy", push));
-    const port = await startServer(app);
     for (const method of ["POST", "GET"] as const) {
       const call = eventCall(
         "factor.created",
@@ -72,7 +72,8 @@ describe("pushWebhooks", () => {
       );
       const path = call.path.replace(PATH, "/behind/a/proxy/and/further");
       const headers = { ...call.headers, "x-forwarded-host": "spoofed.example" };
-      expect(await send(port, { ...call, path, headers })).toHaveProperty("status", 200);
+      const sent = method === "GET" ? request(app).get(path) : request(app).post(path);
+      await sent.set(headers).send(call.body).expect(200);
     }
     expect(events).toHaveLength(2);
   });
@@ -85,9 +86,8 @@ describe("pushWebhooks", () => {
       forwarded.push(error);
       res.status(418).end();
     }) as express.ErrorRequestHandler);
-    const port = await startServer(app);
-    const answer = await send(port, { ...eventCall("factor.created"), body: "x=1" });
-    expect(answer.status).toBe(418);
+    const { path, headers } = eventCall("factor.created");
+    await request(app).post(path).set(headers).send("x=1").expect(418);
     expect(forwarded).toEqual([expect.any(WebhookError)]);
   });
 

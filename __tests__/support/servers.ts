@@ -76,6 +76,8 @@ export interface RawAnswer {
   status: number;
   /** Everything that was received. */
   text: string;
+  /** Whether the time was over before the server was done. */
+  gaveUp: boolean;
 }
 
 /**
@@ -90,8 +92,12 @@ export async function sendRaw(
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");
   let received = "";
+  let gaveUp = false;
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, giveUpMs);
+    const timer = setTimeout(() => {
+      gaveUp = true;
+      resolve();
+    }, giveUpMs);
     const stop = () => {
       clearTimeout(timer);
       resolve();
@@ -104,7 +110,7 @@ export async function sendRaw(
     for (const chunk of chunks) socket.write(chunk);
   });
   socket.destroy();
-  return { status: Number(received.slice(9, 12)), text: received };
+  return { status: Number(received.slice(9, 12)), text: received, gaveUp };
 }
 
 function isWholeAnswer(received: string, hasNoBody: boolean): boolean {
