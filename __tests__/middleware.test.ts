@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import express from "express";
-import request from "supertest";
+import supertest from "supertest";
 import { pushWebhooks, WebhookError } from "express-push-verification";
 import { AUTH_TOKEN, callParams, eventCall, PUBLIC_URL, signedCall } from "./support/calls";
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
@@ -72,7 +72,7 @@ describe("pushWebhooks", () => {
       );
       const path = call.path.replace(PATH, "/behind/a/proxy/and/further");
       const headers = { ...call.headers, "x-forwarded-host": "spoofed.example" };
-      const sent = method === "GET" ? request(app).get(path) : request(app).post(path);
+      const sent = method === "GET" ? supertest(app).get(path) : supertest(app).post(path);
       await sent.set(headers).send(call.body).expect(200);
     }
     expect(events).toHaveLength(2);
@@ -87,7 +87,7 @@ describe("pushWebhooks", () => {
       res.status(418).end();
     }) as express.ErrorRequestHandler);
     const { path, headers } = eventCall("factor.created");
-    await request(app).post(path).set(headers).send("x=1").expect(418);
+    await supertest(app).post(path).set(headers).send("x=1").expect(418);
     expect(forwarded).toEqual([expect.any(WebhookError)]);
   });
 

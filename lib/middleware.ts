@@ -84,13 +84,23 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  async function pushWebhooksMiddleware(
+  function pushWebhooksMiddleware(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): Promise<void> {
+    const answered = answer(req, res, next);
+    // Refusals while it closes must not keep it from closing.
+    return closed === undefined ? track(answered) : answered;
+  }
+
+  async function answer(
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): Promise<void> {
     try {
-      await track(receive(req, res));
+      await receive(req, res);
       sendAnswer(req, res, { status: 200 }, settings);
     } catch (error) {
       refuse(error as WebhookError, req, res, next);

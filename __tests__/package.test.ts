@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const root = join(__dirname, "..");
+const run = promisify(execFile);
+const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  name: string;
+  dependencies: Record<string, string>;
+};
+
+describe("the packed tarball", () => {
+  let app: string;
+  let files: string[];
+
+  beforeAll(async () => {
+    app = mkdtempSync(join(tmpdir(), "push-app-"));
+    const packed = await run("npm", ["pack", "--json", "--pack-destination", app], { cwd: root });
+    const json = packed.stdout.slice(packed.stdout.search(/^[[{]/m));
+    const [report] = Object.values(JSON.parse(json) as Record<string, { filename: string }>);
+    const home = join(app, "node_modules", settings.name);
+    mkdirSync(home, { recursive: true });
+    const tarball = join(app, report?.filename ?? "");
+    await run("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
+    files = (await run("tar", ["-tzf", tarball])).stdout.trim().split("\n");
+    for (const dependency of Object.keys(settings.dependencies)) {
+      symlinkSync(join(root, "node_modules", dependency), join(app, "node_modules", dependency));
+    }
+  }, 60_000);
+
+  afterAll(() => rmSync(app, { recursive: true, force: true }));
+
+  it("needs body-parser and zod alone", () => {
+    expect(Object.keys(settings.dependencies)).toEqual(["body-parser", "zod"]);
+  });
+
+  it("holds the build, its sources and the papers, and nothing else", () => {
+    const kinds = new Set(
+      files.map((file) => file.replace(/^package\/((dist|lib)\/)?.*?$/, "$2") || file),
+    );
+    expect([...kinds].toSorted()).toEqual(
+      ["dist", "lib", "package/LICENSE", "package/README.md", "package/package.json"].toSorted(),
+    );
+  });
+
+  it.each([
+    ["require", "commonjs", `const { pushWebhooks } = require("${settings.name}");`],
+    ["import", "module", `import { pushWebhooks } from "${settings.name}";`],
+  ])("works by %s", async (_how, type, line) => {
+    const script = `${line} pushWebhooks({ authToken: "t", publicUrl: "https://a.example/" }).on("*", () => {}); console.log("made");`;
+    const made = await run(process.execPath, [`--input-type=${type}`, "-e", script], { cwd: app });
+    expect(made.stdout).toBe("made\n");
+  });
+
+  it("is one module, however it is asked for", async () => {
+    const script = `import { createRequire } from "node:module"; import { WebhookError } from "${settings.name}";
+      console.log(createRequire(process.cwd() + "/x")("${settings.name}").WebhookError === WebhookError);`;
+    const asked = await run(process.execPath, ["--input-type=module", "-e", script], { cwd: app });
+    expect(asked.stdout).toBe("true\n");
+  });
+
+  it("does not load express", async () => {
+    const script = `require("${settings.name}"); console.log(Object.keys(require.cache).filter((file) => /node_modules.express./.test(file) && !file.includes("${settings.name}")).length);`;
+    const asked = await run(process.execPath, ["-e", script], { cwd: app });
+    expect(asked.stdout).toBe("0\n");
+  });
+});
