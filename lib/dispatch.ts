@@ -47,6 +47,8 @@ export interface HandlerRegistry {
     handler: Handler<HandledEvent<Type>>,
   ): void;
   onUnhandled(handler: UnhandledHandler): void;
+  /** The known types that have a handler, of their own or by `"*"`. */
+  listHandledTypes(): PushEventType[];
   /** The handlers of an event, each once: those of its type and of `"*"`, else the unhandled. */
   listHandlers(event: PushEvent | UnknownPushEvent): UnhandledHandler[];
 }
@@ -74,6 +76,9 @@ export function createHandlerRegistry(): HandlerRegistry {
     onUnhandled(handler) {
       assertFunction("onUnhandled", handler);
       unhandled.add(handler);
+    },
+    listHandledTypes() {
+      return PUSH_EVENT_TYPES.filter((type) => handlersOf(type).size + handlersOf("*").size > 0);
     },
     listHandlers(event) {
       if (!isPushEventType(event.type)) return [...unhandled];

@@ -9,7 +9,7 @@ import { WebhookError } from "./errors";
 import { announcesBody, checkHead } from "./head";
 import { createHold } from "./hold";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
+import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
 import { describeRequest, readHead, readTarget } from "./request";
@@ -52,6 +52,10 @@ export interface PushWebhooks {
   waitForChallenge(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
   /** Answers later calls 503, and resolves when those that were taken are finished. */
   close(): Promise<void>;
+  /** The option of this name. */
+  readonly publicUrl: string;
+  /** The types of event that have a handler now. */
+  handledTypes(): PushEventType[];
 }
 
 /**
@@ -175,6 +179,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onRejected: chain(reports.onRejected),
     waitForChallenge: challenges.wait,
     close: () => (closed ??= drain()),
+    publicUrl: settings.publicUrl,
+    handledTypes: registry.listHandledTypes,
   });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => void) {
