@@ -1,0 +1,129 @@
+import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
+import type { Webhook } from "./resources";
+
+/** What a receiver says of itself; `pushWebhooks()` returns one. */
+export interface Receiver {
+  readonly publicUrl: string;
+  /** The types of event that have a handler. */
+  handledTypes(): PushEventType[];
+}
+
+/** One difference between a configured Webhook and a receiver. */
+export interface Finding {
+  code:
+    | "NOT_CONFIGURED"
+    | "URL_DIFFERS"
+    | "DUPLICATE"
+    | "DISABLED"
+    | "METHOD_DIFFERS"
+    | "VERSION_LEGACY"
+    | "EVENT_NOT_SUBSCRIBED"
+    | "EVENT_NOT_HANDLED";
+  /** The Webhook that it is about, if there is one. */
+  sid: string | undefined;
+  /** What differs. */
+  message: string;
+  /** What to change. */
+  fix: string;
+}
+
+/**
+ * Compares a receiver with the Webhooks of a service: those for its URL, byte for byte, or, where
+ * there is none, those that nearly have it.
+ */
+export async function checkWebhooks(
+  webhooks: AsyncIterable<Webhook>,
+  receiver: Receiver,
+): Promise<Finding[]> {
+  const all: Webhook[] = [];
+  for await (const webhook of webhooks) all.push(webhook);
+  const exact = all.filter(({ webhook_url }) => webhook_url === receiver.publicUrl);
+  if (exact.length > 0) {
+    const findings = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
+    return [...findings, ...exact.slice(1).map(describeDuplicate)];
+  }
+  const near = all.filter(
+    ({ webhook_url }) => simplifyUrl(webhook_url ?? "") === simplifyUrl(receiver.publicUrl),
+  );
+  if (near.length > 0) return near.map((webhook) => describeNearUrl(webhook, receiver));
+  return [
+    {
+      code: "NOT_CONFIGURED",
+      sid: undefined,
+      message: `No Webhook has the URL ${JSON.stringify(receiver.publicUrl)}.`,
+      fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the one you mean.",
+    },
+  ];
+}
+
+function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
+  const { sid, status, version, webhook_method } = webhook;
+  const subscribed = new Set(webhook.event_types ?? []);
+  const handled = new Set<string>(receiver.handledTypes());
+  const findings: Finding[] = [];
+  const add = (code: Finding["code"], message: string, fix: string) =>
+    void findings.push({ code, sid, message, fix });
+
+  if (status !== "enabled") {
+    add(
+      "DISABLED",
+      `Its status is ${String(status)}: it sends nothing.`,
+      'Set status to "enabled".',
+    );
+  }
+  if (webhook_method !== "POST") {
+    add(
+      "METHOD_DIFFERS",
+      `It calls with ${String(webhook_method)}.`,
+      "Set the method to POST in the console: the query of a GET ends up in logs.",
+    );
+  }
+  if (version !== "v2") {
+    add("VERSION_LEGACY", `It sends ${String(version)} calls.`, 'Set version to "v2".');
+  }
+  for (const type of PUSH_EVENT_TYPES) {
+    const isSubscribed = subscribed.has(type) || subscribed.has("*");
+    if (handled.has(type) && !isSubscribed) {
+      add(
+        "EVENT_NOT_SUBSCRIBED",
+        `${type} has a handler, and is not sent.`,
+        `Add ${JSON.stringify(type)} to event_types, or remove the handler.`,
+      );
+    } else if (isSubscribed && !handled.has(type)) {
+      add(
+        "EVENT_NOT_HANDLED",
+        `${type} is sent, and has no handler.`,
+        `Add push.on(${JSON.stringify(type)}, …), or take it out of event_types.`,
+      );
+    }
+  }
+  return findings;
+}
+
+function describeDuplicate(webhook: Webhook): Finding {
+  return {
+    code: "DUPLICATE",
+    sid: webhook.sid,
+    message: "Another Webhook has this URL, too: what both subscribe to is sent twice.",
+    fix: "Delete one of the two.",
+  };
+}
+
+function describeNearUrl(webhook: Webhook, receiver: Receiver): Finding {
+  return {
+    code: "URL_DIFFERS",
+    sid: webhook.sid,
+    message: `Its URL is ${JSON.stringify(webhook.webhook_url)}, and publicUrl is ${JSON.stringify(receiver.publicUrl)}: signatures will not match.`,
+    fix: "Make the two equal, byte for byte.",
+  };
+}
+
+/** A URL without what people get wrong: scheme, port, case, trailing slash, query, fragment. */
+function simplifyUrl(url: string): string {
+  return url
+    .toLowerCase()
+    .replace(/[?#].*$/s, "")
+    .replace(/^https?:\/\/([^/]*@)?/, "")
+    .replace(/:\d+(?=\/|$)/, "")
+    .replace(/\/+$/, "");
+}

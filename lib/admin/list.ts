@@ -1,0 +1,109 @@
+import type { z } from "zod";
+import { parseInput } from "./input";
+import { pageQuerySchema } from "./resources";
+import { failure, type CallOptions, type Send } from "./transport";
+
+/** Which page of a list to get (specification, section 8). */
+export interface PageQuery extends CallOptions {
+  /** 1 to 1000. @default 50, by the service */
+  pageSize?: number | undefined;
+  page?: number | undefined;
+  /** As an earlier page gave it. */
+  pageToken?: string | undefined;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  items: Item[];
+  page: number | null;
+  page_size: number | null;
+  /** Query of the page after this; undefined at the end. */
+  next: PageQuery | undefined;
+  /** Query of the page before this; undefined at the beginning. */
+  previous: PageQuery | undefined;
+}
+
+/** What an envelope says, whichever of the two it is. */
+export interface Envelope<Item> {
+  items: Item[];
+  page: number | null;
+  page_size: number | null;
+  nextLink: string | null;
+  previousLink: string | null;
+}
+
+/** A list of resources, page by page or item by item. */
+export interface List<Item> {
+  /** Every item of the list, over all its pages. */
+  list(query?: PageQuery): AsyncGenerator<Item, void, undefined>;
+  /** Every page of the list. */
+  pages(query?: PageQuery): AsyncGenerator<Page<Item>, void, undefined>;
+  /** One page. */
+  page(query?: PageQuery): Promise<Page<Item>>;
+}
+
+/**
+ * Makes the three ways through a list at a URL. Pages are followed as the service links them, and
+ * never to another origin.
+ */
+export function createList<Schema extends z.ZodType, Item>(
+  send: Send,
+  listUrl: string,
+  schema: Schema,
+  open: (envelope: z.output<Schema>) => Envelope<Item>,
+): List<Item> {
+  function readLink(link: string | null): PageQuery | undefined {
+    if (link === null) return undefined;
+    const url = URL.canParse(link, listUrl) ? new URL(link, listUrl) : undefined;
+    if (url?.origin !== new URL(listUrl).origin) {
+      throw failure({ method: "GET", url: listUrl }, "FOREIGN_PAGE");
+    }
+    const read = (name: string) => url.searchParams.get(name) ?? undefined;
+    return {
+      pageSize: toNumber(read("PageSize")),
+      page: toNumber(read("Page")),
+      pageToken: read("PageToken"),
+    };
+  }
+
+  async function page({ signal, ...query }: PageQuery = {}): Promise<Page<Item>> {
+    const { pageSize, page: index, pageToken, ...rest } = query;
+    const checked = parseInput("page query", pageQuerySchema, {
+      page_size: pageSize,
+      page: index,
+      page_token: pageToken,
+      ...rest,
+    });
+    const url = new URL(listUrl);
+    if (checked.page_size !== undefined) url.searchParams.set("PageSize", `${checked.page_size}`);
+    if (checked.page !== undefined) url.searchParams.set("Page", `${checked.page}`);
+    if (checked.page_token !== undefined) url.searchParams.set("PageToken", checked.page_token);
+    const envelope = open(await send({ method: "GET", url: url.href, signal }, schema));
+    const { items, page: number, page_size, nextLink, previousLink } = envelope;
+    const [next, previous] = [readLink(nextLink), readLink(previousLink)];
+    return { items, page: number, page_size, next, previous };
+  }
+
+  async function* pages(query: PageQuery = {}): AsyncGenerator<Page<Item>, void, undefined> {
+    const seen = new Set<string>();
+    for (let next: PageQuery | undefined = query; next !== undefined;) {
+      const key = JSON.stringify([next.page, next.pageToken]);
+      // A service that links in a circle would keep this going for ever.
+      if (seen.has(key)) throw failure({ method: "GET", url: listUrl }, "BAD_RESPONSE");
+      seen.add(key);
+      const current: Page<Item> = await page({ ...next, signal: query.signal });
+      yield current;
+      next = current.next;
+    }
+  }
+
+  async function* list(query: PageQuery = {}): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of pages(query)) yield* items;
+  }
+
+  return { list, pages, page };
+}
+
+function toNumber(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}
