@@ -5,7 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { pushWebhooks, STATUS_BY_CODE } from "express-push-verification";
-import { AUTH_TOKEN, CHALLENGE_SID, eventCall, PUBLIC_URL } from "./support/calls";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventCall,
+  PUBLIC_URL,
+  SERVICE_SID,
+} from "./support/calls";
 import { send } from "./support/servers";
 
 const root = join(__dirname, "..");
@@ -42,6 +49,10 @@ describe("README", () => {
         PUSH_AUTH_TOKEN: AUTH_TOKEN,
         TWILIO_AUTH_TOKEN: AUTH_TOKEN,
         PUSH_PUBLIC_URL: PUBLIC_URL,
+        PUSH_ACCOUNT_URL: "http://127.0.0.1:9",
+        PUSH_VERIFY_URL: "http://127.0.0.1:9",
+        PUSH_ACCOUNT_SID: ACCOUNT_SID,
+        PUSH_SERVICE_SID: SERVICE_SID,
         PORT: "0",
       });
       for (const method of ["log", "warn", "error"] as const)

@@ -12,9 +12,10 @@ const importsOf = (file: string) =>
 
 /** Where each package may be imported; one home each. */
 const HOMES: Record<string, RegExp> = {
-  "body-parser": /^body\.ts$/,
+  "body-parser": /^(body|admin\/json-body)\.ts$/,
   "node:crypto": /^signature\.ts$/,
-  zod: /^(event|payload|json-parameter)\.ts$/,
+  express: /^admin\/(router|routes|json-body)\.ts$/,
+  zod: /^(event|payload|admin\/\w+)\.ts$/,
 };
 
 describe("rooms", () => {
