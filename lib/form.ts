@@ -4,6 +4,18 @@ import { WebhookError } from "./errors";
 /** Name and value of one parameter, decoded. */
 export type Pair = readonly [name: string, value: string];
 
+/** The content types of a form: the specification's own spelling (section 5), and the usual one. */
+export const FORM_CONTENT_TYPES = [
+  "application/x-www-urlencoded",
+  "application/x-www-form-urlencoded",
+] as const;
+
+/** Whether a Content-Type names a form, whatever its parameters. */
+export function isFormType(contentType: string): boolean {
+  const [type = ""] = contentType.split(";", 1);
+  return (FORM_CONTENT_TYPES as readonly string[]).includes(type.trim().toLowerCase());
+}
+
 /** How many parameters a call may have. */
 export const MAX_PARAMETERS = 1000;
 

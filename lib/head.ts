@@ -1,4 +1,5 @@
 import { WebhookError } from "./errors";
+import { isFormType } from "./form";
 import { isSignature } from "./signature";
 
 /** The part of a call that comes before its body. */
@@ -20,12 +21,6 @@ export interface HeadRules {
   signatureHeader: string;
   limitBytes: number;
 }
-
-const FORM_TYPES = new Set([
-  "application/x-www-form-urlencoded",
-  // The specification's own spelling (section 5).
-  "application/x-www-urlencoded",
-]);
 
 /**
  * Checks everything about a call that can be checked before its body is read.
@@ -107,12 +102,10 @@ export function tooLarge(limitBytes: number): WebhookError {
 }
 
 function isUtf8Form(contentType: string): boolean {
-  const [type = ""] = contentType.split(";", 1);
-  if (!FORM_TYPES.has(type.trim().toLowerCase())) return false;
-  const parameters = contentType.slice(type.length);
+  if (!isFormType(contentType)) return false;
   // Names and quoted values as in RFC 9110, section 5.6.6.
   const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
-  for (const [, name = "", quoted, plain = ""] of parameters.matchAll(parameter)) {
+  for (const [, name = "", quoted, plain = ""] of contentType.matchAll(parameter)) {
     if (name.toLowerCase() === "charset" && !/^utf-?8$/i.test(quoted ?? plain)) return false;
   }
   return true;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { V1_PARAMETERS, V2_PARAMETERS } from "./call-parameters";
 import { WebhookError } from "./errors";
 import {
   isPushEventType,
@@ -19,17 +20,10 @@ const MAX_CHARACTERS: Readonly<Record<string, number>> = {
   challenge_metadata: 1024,
 };
 
-const V2_ONLY = ["factor_type", "factor_friendly_name", ...Object.keys(MAX_CHARACTERS)];
-const KNOWN = new Set([
-  "uuid",
-  "type",
-  "account_sid",
-  "service_sid",
-  "entity_identity",
-  "factor_sid",
-  "challenge_sid",
-  ...V2_ONLY,
-]);
+const V2_ONLY = V2_PARAMETERS.filter(
+  (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
+);
+const KNOWN: ReadonlySet<string> = new Set(V2_PARAMETERS);
 
 /**
  * Parses the pairs of a verified call into its event.

@@ -92,11 +92,13 @@ export function isSignature(text: string): boolean {
 
 const AUTHORITY = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#]*)([^#]*)/i;
 
-function stripUnsigned(url: string): string {
+/** A URL without what is never signed of it: user info and fragment. */
+export function stripUnsigned(url: string): string {
   return url.replace(AUTHORITY, "$1$2$3").replace(/#.*$/s, "");
 }
 
-function listSignedUrls(url: string, urlMatching: UrlMatching): string[] {
+/** The spellings of a URL that may have been signed, as `urlMatching` allows, likeliest first. */
+export function listSignedUrls(url: string, urlMatching: UrlMatching): string[] {
   const asGiven = stripUnsigned(url);
   const parts = AUTHORITY.exec(asGiven);
   if (urlMatching === "exact" || parts === null) return [asGiven];
@@ -107,7 +109,8 @@ function listSignedUrls(url: string, urlMatching: UrlMatching): string[] {
   return [asGiven, `${scheme}${host}:${defaultPort}${rest}`];
 }
 
-function joinParams(params: SignedParams): string {
+/** What of the parameters is signed: each distinct name and value, sorted, with no separator. */
+export function joinParams(params: SignedParams): string {
   const pairs = listPairs(params).toSorted(comparePairs);
   let joined = "";
   let previous: Pair | undefined;
@@ -118,7 +121,8 @@ function joinParams(params: SignedParams): string {
   return joined;
 }
 
-function listPairs(params: SignedParams): Pair[] {
+/** The pairs of parameters, however they were given. */
+export function listPairs(params: SignedParams): Pair[] {
   if (Symbol.iterator in params) return Array.from(params as Iterable<Pair>);
   return Object.entries(params).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const),
@@ -133,8 +137,13 @@ function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function digest(authToken: string, text: string): string {
-  return createHmac("sha1", authToken).update(text, "utf8").digest("base64");
+/** The base64 of an HMAC keyed with a token; the service's own is SHA-1 (section 5). */
+export function digest(
+  authToken: string,
+  text: string,
+  algorithm: "sha1" | "sha256" = "sha1",
+): string {
+  return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
 }
 
 function assertToken(authToken: unknown): void {
