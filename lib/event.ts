@@ -19,15 +19,18 @@ export function sidSchema(prefix: "AC" | "VA" | "YF" | "YC") {
 
 const MAX_UUID_CHARACTERS = 256;
 
-const metadataSchema = z.record(z.string(), z.string());
+/** What a metadata parameter holds: only string values (specification, section 6.2). */
+export const metadataSchema = z.record(z.string(), z.string());
 
-const detailsSchema = z.looseObject({
+/** What challenge_details holds (specification, section 6.2). */
+export const detailsSchema = z.looseObject({
   message: z.string(),
   date: z.string().nullish(),
   fields: z.array(z.looseObject({ label: z.string(), value: z.string() })).nullish(),
 });
 
-const hiddenDetailsSchema = z.record(z.string(), z.unknown());
+/** What challenge_hidden_details holds (specification, section 6.2). */
+export const hiddenDetailsSchema = z.record(z.string(), z.unknown());
 
 /** Context that the user was shown with a challenge. */
 export type ChallengeDetails = z.infer<typeof detailsSchema>;

@@ -1,0 +1,67 @@
+import { createEmulator, type EmulatorOptions } from "express-push-verification/emulator";
+import { resolveEmulatorOptions } from "../../lib/emulator/options";
+
+describe("createEmulator", () => {
+  it("needs no options, and has realistic random defaults", () => {
+    const [one, other] = [createEmulator(), createEmulator()];
+    expect(one).toMatchObject({
+      accountSid: expect.stringMatching(/^AC[0-9a-f]{32}$/),
+      authToken: expect.stringMatching(/^[0-9a-f]{32}$/),
+      previousAuthToken: expect.stringMatching(/^[0-9a-f]{32}$/),
+      serviceSid: expect.stringMatching(/^VA[0-9a-f]{32}$/),
+      signatureHeader: "X-Service-Signature",
+    });
+    for (const name of ["accountSid", "authToken", "previousAuthToken", "serviceSid"] as const) {
+      expect(one[name]).not.toBe(other[name]);
+    }
+  });
+
+  it("waits and retries as services of this kind do", () => {
+    expect(resolveEmulatorOptions({})).toMatchObject({
+      contentType: "application/x-www-urlencoded",
+      webhookMethod: "POST",
+      connectTimeoutMs: 5_000,
+      totalTimeoutMs: 15_000,
+      connectionRetries: 1,
+    });
+  });
+
+  it.each([
+    ["accountSid", "AC1"],
+    ["accountSid", `VA${"0".repeat(32)}`],
+    ["authToken", ""],
+    ["previousAuthToken", 5],
+    ["serviceSid", null],
+    ["keys", { sid: "SK" }],
+    ["keys", [{ sid: "SK1" }]],
+    ["keys", [{ type: "root" }]],
+    ["webhooks", [{}]],
+    ["webhooks", [{ webhook_url: "/push" }]],
+    ["signatureHeader", "X Signature"],
+    ["contentType", "application/json"],
+    ["contentType", "application/x-www-urlencoded\r\nX: y"],
+    ["webhookMethod", "PUT"],
+    ["connectTimeoutMs", 0],
+    ["totalTimeoutMs", 1.5],
+    ["connectionRetries", -1],
+    ["maxDeliveries", 0],
+    ["maxKeys", "many"],
+    ["now", 5],
+  ])("refuses %s: %j", (name, value) => {
+    expect(() => createEmulator({ [name]: value })).toThrow(TypeError);
+    expect(() => createEmulator({ [name]: value })).toThrow(`option ${name} must be`);
+  });
+
+  it("names an option that does not exist, and shows no secret", () => {
+    expect(() => createEmulator({ authtoken: "s3cret" } as EmulatorOptions)).toThrow(/authToken/);
+    const keys = [{ secret: "s3cret", type: "root" }] as never;
+    let message = "";
+    try {
+      createEmulator({ keys });
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    expect(message).toMatch(/option keys/);
+    expect(message).not.toContain("s3cret");
+  });
+});

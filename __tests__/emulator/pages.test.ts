@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { KEY_LIST } from "../../lib/emulator/keys";
+import { cutPage, formatPageQuery, readPageQuery, type Page } from "../../lib/emulator/pages";
+import { createSid } from "../../lib/emulator/sids";
+import { WEBHOOK_LIST } from "../../lib/emulator/webhooks";
+import { decodePairs } from "../../lib/form";
+
+interface Item {
+  sid: string;
+  seconds: number;
+}
+const positionOf = (item: Item) => item;
+const create = (seconds: number): Item => ({ sid: createSid("SK"), seconds });
+
+function cut(items: Item[], query: string): Page<Item> {
+  return cutPage(items, positionOf, readPageQuery(decodePairs(query), KEY_LIST), KEY_LIST);
+}
+
+function follow(items: Item[], link: Page<Item>["next"]): Page<Item> {
+  return cut(items, formatPageQuery(link!));
+}
+
+describe("pages", () => {
+  it("show every item that stays exactly once, whatever comes and goes between them", () => {
+    const change = fc.record({
+      remove: fc.array(fc.nat(30), { maxLength: 4 }),
+      add: fc.array(fc.nat(5), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(5), { maxLength: 20 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(change, { maxLength: 12 }),
+        (seconds, pageSize, changes) => {
+          let items = seconds.map(create);
+          const staying = new Set(items);
+          const seen: Item[] = [];
+          const pending = [...changes];
+          let page = cut(items, `PageSize=${pageSize}`);
+          seen.push(...page.items);
+          while (page.next !== null) {
+            const { remove, add } = pending.shift() ?? { remove: [], add: [] };
+            for (const index of remove) staying.delete(items[index]!);
+            items = items.filter((_, index) => !remove.includes(index));
+            items.push(...add.map(create));
+            page = follow(items, page.next);
+            seen.push(...page.items);
+          }
+          const stayed = seen.filter((item) => staying.has(item));
+          expect(stayed.toSorted(KEY_LIST.compare)).toEqual(
+            [...staying].toSorted(KEY_LIST.compare),
+          );
+          expect(seen).toEqual(seen.toSorted(KEY_LIST.compare));
+          expect(new Set(seen).size).toBe(seen.length);
+        },
+      ),
+    );
+  });
+
+  it("lead back over the same items as forth", () => {
+    const items = Array.from({ length: 11 }, (_, index) => create(index % 3));
+    const forth = [cut(items, "PageSize=3")];
+    while (forth.at(-1)!.next !== null) forth.push(follow(items, forth.at(-1)!.next));
+    const back = [forth.at(-1)!];
+    while (back.at(-1)!.previous !== null) back.push(follow(items, back.at(-1)!.previous));
+    expect(forth.flatMap((page) => page.items)).toHaveLength(11);
+    // The last page is short, so going back from it fills whole pages from there.
+    expect(back.toReversed().flatMap((page) => page.items)).toEqual(
+      forth.flatMap((page) => page.items),
+    );
+    expect(back.at(-1)!.query.page).toBe(0);
+  });
+
+  it("lead on from a page whose items are all gone", () => {
+    const items = [3, 2, 1, 0].map(create);
+    const first = cut(items, "PageSize=2");
+    const emptied = follow(items.slice(0, 2), first.next);
+    expect(emptied).toMatchObject({ items: [], next: null });
+    expect(follow(items.slice(0, 2), emptied.previous).items).toEqual(items.slice(0, 2));
+
+    const last = follow(items, first.next);
+    const beginning = follow(items.slice(2), last.previous);
+    expect(beginning).toMatchObject({ items: [], previous: null });
+    expect(follow(items.slice(2), beginning.next).items).toEqual(items.slice(2));
+  });
+
+  it("begin where the token says, whatever Page says", () => {
+    const items = [3, 2, 1, 0].map(create);
+    expect(cut(items, "PageSize=2&Page=7")).toMatchObject({
+      items: items.slice(0, 2),
+      query: { page: 7 },
+    });
+  });
+
+  it("take no token of another list, nor one that is only like one", () => {
+    const token = cut([2, 1].map(create), "PageSize=1").next!.pageToken!;
+    const read = (text: string, rules = KEY_LIST) => readPageQuery([["PageToken", text]], rules);
+    expect(read(token)).toMatchObject({ pageToken: token });
+    expect(() => read(token, WEBHOOK_LIST)).toThrow(expect.objectContaining({ code: 60306 }));
+    for (const other of [
+      `${token}=`,
+      `${token}A`,
+      token.slice(0, -1),
+      `PX${token.slice(2)}`,
+      "x",
+    ]) {
+      expect(() => read(other)).toThrow(expect.objectContaining({ code: 21481, status: 400 }));
+    }
+    expect(read("")).not.toHaveProperty("place");
+  });
+});

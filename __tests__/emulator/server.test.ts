@@ -1,0 +1,98 @@
+import { createEmulator } from "express-push-verification/emulator";
+import errors from "../fixtures/errors.json";
+import {
+  callApi,
+  keysPath,
+  startEmulator,
+  stopEmulators,
+  webhooksPath,
+} from "../support/emulators";
+import { sendRaw } from "../support/servers";
+
+afterEach(stopEmulators);
+
+describe("the emulator's server", () => {
+  it("has a url while it listens, and only then", async () => {
+    const emulator = createEmulator();
+    expect(() => emulator.url).toThrow(/listen/);
+    const url = await emulator.listen(0);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(emulator.url).toBe(url);
+    await expect(emulator.listen(0)).rejects.toThrow(/already/);
+    await emulator.close();
+    await emulator.close();
+    expect(() => emulator.url).toThrow(/listen/);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("says that a port is taken, and listens on another then", async () => {
+    const { url } = await startEmulator();
+    const other = createEmulator();
+    await expect(other.listen(Number(new URL(url).port))).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+    await other.listen(0);
+    await other.close();
+  });
+
+  it.each([
+    ["PUT", (paths: Paths) => paths.keys, "GET, POST"],
+    ["PATCH", (paths: Paths) => `${paths.keys.replace(".json", "")}/SKx.json`, "GET, POST, DELETE"],
+    ["DELETE", (paths: Paths) => paths.webhooks, "GET, POST"],
+    ["PUT", (paths: Paths) => `${paths.webhooks}/YWx`, "GET, POST, DELETE"],
+  ])("answers %s 405", async (method, choose, allow) => {
+    const emulator = await startEmulator();
+    const paths = { keys: `${keysPath(emulator)}.json`, webhooks: webhooksPath(emulator) };
+    const refused = await callApi(emulator, method, choose(paths));
+    expect(refused).toMatchObject({ status: 405, body: errors.methodNotAllowed.body });
+    expect(refused.headers.get("allow")).toBe(allow);
+  });
+
+  it.each(["/", "/2010-04-01/Accounts", "/v2/Services", "/v1/Services/x/Webhooks"])(
+    "answers %s 404",
+    async (path) => {
+      const emulator = await startEmulator();
+      const refused = await callApi(emulator, "GET", path);
+      expect(refused).toMatchObject({ status: 404, body: { code: 20404, status: 404 } });
+      expect(refused.headers.get("content-type")).toBe("application/json");
+    },
+  );
+
+  it("names errors with code, message, more_info and status", async () => {
+    const emulator = await startEmulator();
+    const { body } = await callApi(emulator, "GET", "/");
+    expect(Object.keys(body)).toEqual(Object.keys(errors.keyNotFound.body));
+    expect(body.more_info).toBe(errors.keyNotFound.body.more_info);
+  });
+
+  it("refuses a body that is too large", async () => {
+    const emulator = await startEmulator();
+    const form = { FriendlyName: "x".repeat(300_000) };
+    const refused = await callApi(emulator, "POST", `${keysPath(emulator)}.json`, { form });
+    expect(refused).toMatchObject({ status: 413, body: { status: 413 } });
+  });
+
+  it("shows no strange Host in its links", async () => {
+    const emulator = await startEmulator();
+    const authorization = btoa(`${emulator.accountSid}:${emulator.authToken}`);
+    const answer = await sendRaw(Number(new URL(emulator.url).port), [
+      `GET ${webhooksPath(emulator)} HTTP/1.1\r\nHost: a/b"c\r\nConnection: close\r\nAuthorization: Basic ${authorization}\r\n\r\n`,
+    ]);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain(`"url":"${emulator.url}/v2/`);
+  });
+
+  it("survives a client that goes away", async () => {
+    const emulator = await startEmulator();
+    const port = Number(new URL(emulator.url).port);
+    await sendRaw(port, ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"], {
+      giveUpMs: 20,
+    });
+    expect((await callApi(emulator, "GET", webhooksPath(emulator))).status).toBe(200);
+  });
+});
+
+interface Paths {
+  keys: string;
+  webhooks: string;
+}

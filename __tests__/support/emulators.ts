@@ -1,0 +1,101 @@
+import type { AddressInfo } from "node:net";
+import type { Server, RequestListener } from "node:http";
+import { createServer } from "node:http";
+import express from "express";
+import { pushWebhooks } from "express-push-verification";
+import type { PushEvent, PushWebhooks, PushWebhooksOptions } from "express-push-verification";
+import {
+  createEmulator,
+  type Emulator,
+  type EmulatorOptions,
+} from "express-push-verification/emulator";
+
+const emulators: Emulator[] = [];
+const servers: Server[] = [];
+
+/** An emulator that listens; {@link stopEmulators} closes it. */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = createEmulator(options);
+  emulators.push(emulator);
+  await emulator.listen(0);
+  return emulator;
+}
+
+/** A server for an emulator to call. */
+export async function startTarget(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export interface Receiver {
+  push: PushWebhooks;
+  publicUrl: string;
+  /** What its handlers got, in order. */
+  events: PushEvent[];
+  /** The codes of the calls that it refused. */
+  rejected: string[];
+}
+
+/** The real receiver in Express 5, and how to reach it. */
+export async function startReceiver(
+  authToken: string | string[],
+  { query = "", ...options }: Partial<PushWebhooksOptions> & { query?: string } = {},
+): Promise<Receiver> {
+  const app = express();
+  const publicUrl = `${await startTarget(app)}/webhooks/push${query}`;
+  const push = pushWebhooks({ authToken, publicUrl, ...options });
+  const receiver: Receiver = { push, publicUrl, events: [], rejected: [] };
+  push.on("*", (event) => void receiver.events.push(event));
+  push.onRejected((error) => void receiver.rejected.push(error.code));
+  app.use("/webhooks/push", push);
+  return receiver;
+}
+
+export async function stopEmulators(): Promise<void> {
+  await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+export interface ApiResult {
+  status: number;
+  headers: Headers;
+  // The shape is what each test asserts.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export type Form = [name: string, value: string][] | Record<string, string>;
+
+/** Calls an endpoint; by default with the account's own credentials. */
+export async function callApi(
+  emulator: Emulator,
+  method: string,
+  path: string,
+  { form, json, as }: { form?: Form; json?: unknown; as?: [string, string] | null } = {},
+): Promise<ApiResult> {
+  const [username, password] = as ?? [emulator.accountSid, emulator.authToken];
+  const body =
+    json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+  const response = await fetch(path.startsWith("http") ? path : emulator.url + path, {
+    method,
+    headers: {
+      ...(as !== null && { authorization: `Basic ${btoa(`${username}:${password}`)}` }),
+      ...(form && { "content-type": "application/x-www-form-urlencoded" }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+}
+
+export const keysPath = ({ accountSid }: Emulator) => `/2010-04-01/Accounts/${accountSid}/Keys`;
+export const webhooksPath = ({ serviceSid }: Emulator) => `/v2/Services/${serviceSid}/Webhooks`;

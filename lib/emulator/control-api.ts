@@ -1,0 +1,124 @@
+import type { ApiHandler, ApiRequest, Route } from "./api";
+import { EmulatorError, notFound } from "./errors";
+import type { Deliveries } from "./deliveries";
+import type { Factors, NewChallenge } from "./factors";
+import type { Fault, Faults } from "./faults";
+
+/** What the control API reaches. */
+export interface Controlled {
+  factors: Factors;
+  deliveries: Deliveries;
+  faults: Faults;
+}
+
+/**
+ * Makes the control API, which does what users and devices do, over HTTP: JSON in, JSON out, with
+ * the account's own credentials.
+ *
+ * | Method and path | Body | Answer |
+ * |---|---|---|
+ * | POST `/_control/factors` | `entity_identity`, `friendly_name`, `metadata`; all optional | 201, the factor |
+ * | GET `/_control/factors/{sid}` | | 200, the factor |
+ * | POST `/_control/factors/{sid}/verify` | | 200, the factor |
+ * | DELETE `/_control/factors/{sid}` | | 204 |
+ * | POST `/_control/challenges` | `factor_sid`; `details`, `hidden_details` optional | 201, the challenge |
+ * | GET `/_control/challenges/{sid}` | | 200, the challenge |
+ * | POST `/_control/challenges/{sid}/approve`, `…/deny` | `metadata`, optional | 200, the challenge |
+ * | GET `/_control/deliveries` | | 200, `{ "deliveries": […] }`; with `?settled=true` once nothing is on its way |
+ * | POST `/_control/faults` | a fault: `kind`, `times`, … | 204 |
+ * | DELETE `/_control/faults` | | 204 |
+ */
+export function createControlRoutes({ factors, deliveries, faults }: Controlled): Route[] {
+  const routes: [path: string, methods: Record<string, ApiHandler>][] = [
+    ["factors", { POST: (request) => created(factors.createFactor(readJson(request))) }],
+    [
+      "factors/([^/]+)",
+      {
+        GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
+        DELETE(_request, [sid = ""]) {
+          factors.deleteFactor(sid);
+          return { status: 204 };
+        },
+      },
+    ],
+    [
+      "factors/([^/]+)/verify",
+      { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
+    ],
+    [
+      "challenges",
+      { POST: (request) => created(factors.createChallenge(readJson(request) as NewChallenge)) },
+    ],
+    ["challenges/([^/]+)", { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) }],
+    [
+      "challenges/([^/]+)/approve",
+      {
+        POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJson(request))),
+      },
+    ],
+    [
+      "challenges/([^/]+)/deny",
+      {
+        POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJson(request))),
+      },
+    ],
+    [
+      "deliveries",
+      {
+        async GET({ query }) {
+          if (new Map(query).get("settled") === "true") await deliveries.settled();
+          return found({ deliveries: deliveries.list() });
+        },
+      },
+    ],
+    [
+      "faults",
+      {
+        POST(request) {
+          faults.inject(readJson(request) as Fault);
+          return { status: 204 };
+        },
+        DELETE() {
+          faults.clear();
+          return { status: 204 };
+        },
+      },
+    ],
+  ];
+  return routes.map(([path, methods]) => ({
+    path: new RegExp(`^/_control/${path}$`),
+    methods: Object.fromEntries(
+      Object.entries(methods).map(([method, handler]) => [method, forAccount(handler)]),
+    ),
+  }));
+}
+
+function forAccount(handler: ApiHandler): ApiHandler {
+  return (request, params) => {
+    if (request.identity !== "account") throw notFound(request.path);
+    return handler(request, params);
+  };
+}
+
+/** Whatever the content type says: what is not a JSON object is refused. */
+function readJson({ body }: ApiRequest): object {
+  if (body.length === 0) return {};
+  let json: unknown;
+  try {
+    json = JSON.parse(body.toString("utf8"));
+  } catch {
+    json = undefined;
+  }
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
+  }
+  return json;
+}
+
+function found(body: unknown) {
+  return { status: 200, body };
+}
+
+function created(body: unknown) {
+  return { status: 201, body };
+}

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import type { CallFields } from "../call-parameters";
+import { detailsSchema, hiddenDetailsSchema, metadataSchema, type PushEventType } from "../event";
+import { formatIso8601, readSeconds, type Clock } from "./dates";
+import { checkFields, EmulatorError, notFound } from "./errors";
+import { createSid } from "./sids";
+
+/** A user's device. Its fields beyond those of calls are not specified (section 2.5). */
+export interface Factor {
+  sid: string;
+  entity_identity: string;
+  factor_type: string;
+  friendly_name: string;
+  metadata?: Record<string, string> | undefined;
+  status: "unverified" | "verified";
+  date_created: string;
+  date_updated: string;
+}
+
+/** A question to a user, who approves or denies it. */
+export interface Challenge {
+  sid: string;
+  factor_sid: string;
+  entity_identity: string;
+  details: z.infer<typeof detailsSchema>;
+  hidden_details?: Record<string, unknown> | undefined;
+  metadata?: Record<string, string> | undefined;
+  status: "pending" | "approved" | "denied";
+  date_created: string;
+  date_updated: string;
+}
+
+const MAX_METADATA_CHARACTERS = 1024;
+
+const boundedMetadataSchema = metadataSchema.refine(
+  (metadata) => JSON.stringify(metadata).length <= MAX_METADATA_CHARACTERS,
+  `must be up to ${MAX_METADATA_CHARACTERS} characters as JSON`,
+);
+
+const newFactorSchema = z.strictObject({
+  entity_identity: z.string().min(1).default("user-7f3a-22"),
+  factor_type: z.string().min(1).default("push"),
+  friendly_name: z.string().default("Zoë's phone"),
+  metadata: boundedMetadataSchema.optional(),
+});
+
+const newChallengeSchema = z.strictObject({
+  factor_sid: z.string(),
+  details: detailsSchema.default({ message: "Do you want to sign in?" }),
+  hidden_details: hiddenDetailsSchema.optional(),
+});
+
+const answerSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });
+
+/** A factor to make; everything has a default, and metadata is left out by default. */
+export type NewFactor = z.input<typeof newFactorSchema>;
+
+/** A challenge to make, for a verified factor. */
+export type NewChallenge = z.input<typeof newChallengeSchema>;
+
+/** What a device adds when its user answers. */
+export type ChallengeAnswer = z.input<typeof answerSchema>;
+
+/** Told of every transition, with the fields of its call but for the uuid. */
+export type EmitEvent = (type: PushEventType, fields: CallFields) => void;
+
+/** The factors and challenges of the service. */
+export interface Factors {
+  createFactor(factor?: NewFactor): Factor;
+  fetchFactor(sid: string): Factor;
+  verifyFactor(sid: string): Factor;
+  deleteFactor(sid: string): void;
+  createChallenge(challenge: NewChallenge): Challenge;
+  fetchChallenge(sid: string): Challenge;
+  approveChallenge(sid: string, answer?: ChallengeAnswer): Challenge;
+  denyChallenge(sid: string, answer?: ChallengeAnswer): Challenge;
+}
+
+/**
+ * Makes the state machine of factors and challenges (specification, section 3.3): a factor is
+ * created, verified, deleted; a challenge of a verified factor is approved or denied, once.
+ *
+ * @param maxKept how many factors and how many challenges are kept; the oldest go first.
+ * @throws EmulatorError (by its methods) 20404 for what does not exist, 20409 for a transition that
+ *   is not possible, 60200 for a field that is wrong.
+ */
+export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): Factors {
+  const factors = new Map<string, Factor>();
+  const challenges = new Map<string, Challenge>();
+  const timestamp = () => formatIso8601(readSeconds(now));
+
+  function fetchFactor(sid: string): Factor {
+    const factor = factors.get(sid);
+    if (factor === undefined) throw notFound(`/Factors/${sid}`);
+    return factor;
+  }
+
+  function fetchChallenge(sid: string): Challenge {
+    const challenge = challenges.get(sid);
+    if (challenge === undefined) throw notFound(`/Challenges/${sid}`);
+    return challenge;
+  }
+
+  function answer(sid: string, status: "approved" | "denied", given: ChallengeAnswer): Challenge {
+    const challenge = fetchChallenge(sid);
+    const { metadata } = checkFields(answerSchema, given);
+    const factor = factors.get(challenge.factor_sid);
+    if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
+    if (challenge.status !== "pending") {
+      throw illegal(`The challenge ${sid} was ${challenge.status} already`);
+    }
+    Object.assign(challenge, { status, metadata, date_updated: timestamp() });
+    emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
+    return { ...challenge };
+  }
+
+  return {
+    createFactor(given = {}) {
+      const fields = checkFields(newFactorSchema, given);
+      const date = timestamp();
+      const factor: Factor = {
+        sid: createSid("YF"),
+        ...fields,
+        status: "unverified",
+        date_created: date,
+        date_updated: date,
+      };
+      keep(factors, factor, maxKept);
+      emit("factor.created", fieldsOf(factor));
+      return { ...factor };
+    },
+    fetchFactor: (sid) => ({ ...fetchFactor(sid) }),
+    verifyFactor(sid) {
+      const factor = fetchFactor(sid);
+      if (factor.status === "verified") throw illegal(`The factor ${sid} is verified already`);
+      Object.assign(factor, { status: "verified", date_updated: timestamp() });
+      emit("factor.verified", fieldsOf(factor));
+      return { ...factor };
+    },
+    deleteFactor(sid) {
+      const factor = fetchFactor(sid);
+      factors.delete(sid);
+      emit("factor.deleted", fieldsOf(factor));
+    },
+    createChallenge(given) {
+      const { factor_sid, details, hidden_details } = checkFields(newChallengeSchema, given);
+      const factor = fetchFactor(factor_sid);
+      if (factor.status !== "verified") {
+        throw illegal(`The factor ${factor_sid} is not verified: it cannot receive challenges yet`);
+      }
+      const date = timestamp();
+      const challenge: Challenge = {
+        sid: createSid("YC"),
+        factor_sid,
+        entity_identity: factor.entity_identity,
+        details: { date, fields: [], ...details },
+        hidden_details,
+        status: "pending",
+        date_created: date,
+        date_updated: date,
+      };
+      keep(challenges, challenge, maxKept);
+      return { ...challenge };
+    },
+    fetchChallenge: (sid) => ({ ...fetchChallenge(sid) }),
+    approveChallenge: (sid, given = {}) => answer(sid, "approved", given),
+    denyChallenge: (sid, given = {}) => answer(sid, "denied", given),
+  };
+}
+
+function keep<Kept extends { sid: string }>(kept: Map<string, Kept>, one: Kept, max: number): void {
+  kept.set(one.sid, one);
+  for (const sid of kept.keys()) {
+    if (kept.size <= max) return;
+    kept.delete(sid);
+  }
+}
+
+function fieldsOf(factor: Factor): CallFields {
+  return {
+    entity_identity: factor.entity_identity,
+    factor_sid: factor.sid,
+    factor_type: factor.factor_type,
+    factor_friendly_name: factor.friendly_name,
+    factor_metadata: factor.metadata && JSON.stringify(factor.metadata),
+  };
+}
+
+function challengeFieldsOf(challenge: Challenge): CallFields {
+  const { hidden_details, metadata } = challenge;
+  return {
+    challenge_sid: challenge.sid,
+    challenge_details: JSON.stringify(challenge.details),
+    challenge_hidden_details: hidden_details && JSON.stringify(hidden_details),
+    challenge_metadata: metadata && JSON.stringify(metadata),
+  };
+}
+
+function illegal(message: string): EmulatorError {
+  return new EmulatorError("ILLEGAL_TRANSITION", message);
+}

@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { formatRfc2822, readSeconds, type Clock } from "./dates";
+import { checkFields, EmulatorError } from "./errors";
+import type { ListRules } from "./pages";
+import { createSecret, createSid, isSid } from "./sids";
+
+/** A key as it is fetched: exactly the four fields of the specification (section 2.1). */
+export interface KeyResource {
+  sid: string;
+  friendly_name: string;
+  date_created: string;
+  date_updated: string;
+}
+
+/** A key with what is shown only once, or never. */
+export interface Key {
+  sid: string;
+  secret: string;
+  friendly_name: string;
+  /** A Main key manages keys, as the account's own credentials do (specification, section 1). */
+  type: "standard" | "main";
+  createdSeconds: number;
+  updatedSeconds: number;
+}
+
+/** A key to make; everything that is left out is random or empty. */
+export type NewKey = z.input<typeof newKeySchema>;
+
+const MAX_NAME_CHARACTERS = 64;
+
+/** What a key may be made of. */
+export const newKeySchema = z.strictObject({
+  sid: z
+    .string()
+    .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
+    .optional(),
+  secret: z.string().min(1).optional(),
+  friendly_name: z
+    .string()
+    .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)
+    .optional(),
+  type: z.enum(["standard", "main"]).optional(),
+});
+
+/** Keys are listed newest `date_updated` first, ties by sid. */
+export const KEY_LIST: ListRules = {
+  prefix: "SK",
+  compare: (a, b) => b.seconds - a.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
+  refusals: {
+    pageSize: "PAGE_SIZE_INVALID",
+    page: "BAD_REQUEST",
+    pageToken: "PAGE_TOKEN_INVALID",
+  },
+};
+
+/** The keys of the account. */
+export interface Keys {
+  create(key: NewKey): Key;
+  find(sid: string): Key | undefined;
+  rename(key: Key, friendlyName: string): void;
+  remove(key: Key): void;
+  list(): Iterable<Key>;
+}
+
+/**
+ * Makes the account's store of keys.
+ *
+ * @throws EmulatorError (by its methods) 20002 for a name over 64 characters, 60200, 70151.
+ */
+export function createKeys(now: Clock, maxKeys: number): Keys {
+  const keys = new Map<string, Key>();
+
+  return {
+    create(key) {
+      assertKeyName(key.friendly_name ?? "");
+      const { sid, secret, friendly_name = "", type = "standard" } = checkFields(newKeySchema, key);
+      if (sid !== undefined && keys.has(sid)) {
+        throw new EmulatorError("PARAMETER_INVALID", "Invalid parameter: sid (is in use)");
+      }
+      if (keys.size >= maxKeys) {
+        throw new EmulatorError("TOO_MANY_KEYS", "Maximum Number Of API Keys Exceeded");
+      }
+      const seconds = readSeconds(now);
+      const created: Key = {
+        sid: sid ?? createSid("SK"),
+        secret: secret ?? createSecret(),
+        friendly_name,
+        type,
+        createdSeconds: seconds,
+        updatedSeconds: seconds,
+      };
+      keys.set(created.sid, created);
+      return created;
+    },
+    find: (sid) => keys.get(sid),
+    rename(key, friendlyName) {
+      assertKeyName(friendlyName);
+      key.friendly_name = friendlyName;
+      key.updatedSeconds = readSeconds(now);
+    },
+    remove(key) {
+      keys.delete(key.sid);
+    },
+    list: () => keys.values(),
+  };
+}
+
+/** A key as the service shows it. */
+export function toKeyResource(key: Key): KeyResource {
+  return {
+    sid: key.sid,
+    friendly_name: key.friendly_name,
+    date_created: formatRfc2822(key.createdSeconds),
+    date_updated: formatRfc2822(key.updatedSeconds),
+  };
+}
+
+function assertKeyName(name: unknown): void {
+  if (!isKeyName(name)) throw new EmulatorError("KEY_NAME_INVALID", "Invalid FriendlyName");
+}
+
+function isKeyName(name: unknown): boolean {
+  return typeof name === "string" && Array.from(name).length <= MAX_NAME_CHARACTERS;
+}

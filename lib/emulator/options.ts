@@ -1,0 +1,122 @@
+import { FORM_CONTENT_TYPES, isFormType } from "../form";
+import { checkOptions, MAX_TIMER_MS, oneOf, wholeNumber, type OptionRules } from "../option-rules";
+import type { Clock } from "./dates";
+import { newKeySchema, type NewKey } from "./keys";
+import { createAuthToken, createSid, isSid } from "./sids";
+import { webhookSchema, type NewWebhook } from "./webhooks";
+
+/** How the service is emulated. */
+export interface EmulatorOptions {
+  /** The account. @default random */
+  accountSid?: string;
+  /** The account's auth token, which also signs calls. @default random */
+  authToken?: string;
+  /** The token before it, which the fault `"old-token"` signs with. @default random */
+  previousAuthToken?: string;
+  /** The verification service. @default random */
+  serviceSid?: string;
+  /** Keys that exist from the start; Main keys are made here or with `createKey` alone. @default none */
+  keys?: readonly NewKey[];
+  /** Webhooks that exist from the start. @default none */
+  webhooks?: readonly NewWebhook[];
+  /** The header that holds the signature. @default "X-Service-Signature" */
+  signatureHeader?: string;
+  /** The content type of calls. @default "application/x-www-urlencoded", the specification's spelling */
+  contentType?: string;
+  /** How webhooks are called that do not say it themselves. @default "POST" */
+  webhookMethod?: "GET" | "POST";
+  /** How long connecting to a receiver may take, in milliseconds. @default 5_000 */
+  connectTimeoutMs?: number;
+  /** How long a call may take with all its attempts, in milliseconds. @default 15_000 */
+  totalTimeoutMs?: number;
+  /** How often a call is sent again after its connection failed. @default 1 */
+  connectionRetries?: number;
+  /** How many deliveries are remembered; the oldest are forgotten first. @default 1_000 */
+  maxDeliveries?: number;
+  /** How many keys the account may have. @default 10_000 */
+  maxKeys?: number;
+  /** Tells the time for dates, in milliseconds since 1970. @default Date.now */
+  now?: Clock;
+}
+
+/** Options of an emulator with every default filled in. */
+export type EmulatorSettings = Required<EmulatorOptions>;
+
+const RULES: OptionRules<EmulatorOptions> = {
+  accountSid: sidRule("AC"),
+  authToken: tokenRule("the account's auth token"),
+  previousAuthToken: tokenRule("the auth token before the present one"),
+  serviceSid: sidRule("VA"),
+  keys: {
+    accepts: (value) => newKeySchema.array().safeParse(value).success,
+    expected:
+      'a list of keys such as { friendly_name: "ci", type: "main", sid: "SK…", secret: "…" }, all of it optional',
+    secret: true,
+  },
+  webhooks: {
+    accepts: (value) =>
+      webhookSchema.partial().required({ webhook_url: true }).array().safeParse(value).success,
+    expected:
+      'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
+  },
+  signatureHeader: {
+    accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
+    expected: 'the name of a header, such as "X-Service-Signature"',
+  },
+  contentType: {
+    accepts: (value) =>
+      typeof value === "string" && /^[\x20-\x7e]+$/.test(value) && isFormType(value),
+    expected: `${FORM_CONTENT_TYPES.join(" or ")}, with parameters or without`,
+  },
+  webhookMethod: oneOf("GET", "POST"),
+  connectTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  totalTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  connectionRetries: wholeNumber(0, 100, "attempts"),
+  maxDeliveries: wholeNumber(1, 1_000_000, "deliveries"),
+  maxKeys: wholeNumber(0, 1_000_000, "keys"),
+  now: {
+    accepts: (value) => typeof value === "function",
+    expected: "a function that returns milliseconds since 1970, such as Date.now",
+  },
+};
+
+/**
+ * Checks the options of an emulator and fills in the defaults.
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
+  checkOptions("createEmulator", options, RULES);
+  return {
+    accountSid: options.accountSid ?? createSid("AC"),
+    authToken: options.authToken ?? createAuthToken(),
+    previousAuthToken: options.previousAuthToken ?? createAuthToken(),
+    serviceSid: options.serviceSid ?? createSid("VA"),
+    keys: options.keys ?? [],
+    webhooks: options.webhooks ?? [],
+    signatureHeader: options.signatureHeader ?? "X-Service-Signature",
+    contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
+    webhookMethod: options.webhookMethod ?? "POST",
+    connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+    totalTimeoutMs: options.totalTimeoutMs ?? 15_000,
+    connectionRetries: options.connectionRetries ?? 1,
+    maxDeliveries: options.maxDeliveries ?? 1_000,
+    maxKeys: options.maxKeys ?? 10_000,
+    now: options.now ?? Date.now,
+  };
+}
+
+function sidRule(prefix: "AC" | "VA") {
+  return {
+    accepts: (value: unknown) => isSid(prefix, value),
+    expected: `a SID: ${prefix} and 32 hexadecimal digits`,
+  };
+}
+
+function tokenRule(expected: string) {
+  return {
+    accepts: (value: unknown) => typeof value === "string" && value !== "",
+    expected,
+    secret: true,
+  };
+}

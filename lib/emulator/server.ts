@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { decodePairs, type Pair } from "../form";
+import type { ApiAnswer, ApiRequest } from "./api";
+import type { Identity } from "./credentials";
+import { EmulatorError, toErrorBody } from "./errors";
+import { createUuid } from "./sids";
+
+/** What the server asks of the service. */
+export interface Service {
+  authenticate(authorization: string | undefined): Identity;
+  route(request: ApiRequest): ApiAnswer | Promise<ApiAnswer>;
+}
+
+/** The service's door on a port of this machine. */
+export interface ApiServer {
+  /** @throws Error unless it listens. */
+  readonly url: string;
+  listen(port: number, host: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 262_144;
+
+/** Makes the HTTP server of a service. */
+export function createApiServer(service: Service): ApiServer {
+  let server: Server | undefined;
+  let url: string | undefined;
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      sendAnswer(res, await service.route(await readRequest(req)));
+    } catch (error) {
+      const refusal =
+        error instanceof EmulatorError
+          ? error
+          : new EmulatorError("INTERNAL", "Internal Server Error");
+      for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
+      sendAnswer(res, { status: refusal.status, body: toErrorBody(refusal) });
+    }
+  }
+
+  async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
+    const { method = "", url: target = "", headers } = req;
+    const body = await readBody(req);
+    // Before the path: whoever may not come in learns nothing of what is there.
+    const identity = service.authenticate(headers.authorization);
+    const question = target.indexOf("?");
+    return {
+      method,
+      path: question === -1 ? target : target.slice(0, question),
+      query: question === -1 ? [] : readQuery(target.slice(question + 1)),
+      body,
+      contentType: headers["content-type"] ?? "",
+      baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),
+      identity,
+    };
+  }
+
+  function readUrl(): string {
+    if (url === undefined) {
+      throw new Error("The emulator has no url: await emulator.listen(0) first.");
+    }
+    return url;
+  }
+
+  return {
+    get url() {
+      return readUrl();
+    },
+    async listen(port, host) {
+      if (server !== undefined) throw new Error("The emulator listens already.");
+      const opened = createServer((req, res) => void answer(req, res));
+      server = opened;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          opened.once("error", reject);
+          opened.listen(port, host, resolve);
+        });
+      } catch (error) {
+        server = undefined;
+        throw error;
+      }
+      const { address, family, port: bound } = opened.address() as AddressInfo;
+      url = `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+    },
+    async close() {
+      const closing = server;
+      if (closing === undefined) return;
+      server = undefined;
+      url = undefined;
+      closing.closeAllConnections();
+      await new Promise((resolve) => closing.close(resolve));
+    },
+  };
+}
+
+function sendAnswer(res: ServerResponse, { status, body }: ApiAnswer): void {
+  res.setHeader("X-Request-Id", createUuid());
+  if (body === undefined) {
+    res.writeHead(status).end();
+    return;
+  }
+  const json = Buffer.from(JSON.stringify(body));
+  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": json.length });
+  res.end(json);
+}
+
+async function readBody(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (bytes > MAX_BODY_BYTES) {
+    throw new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+function readQuery(query: string): Pair[] {
+  try {
+    return decodePairs(query);
+  } catch {
+    // The message of a receiver's error is about calls.
+    throw new EmulatorError("BAD_REQUEST", "Bad request: the query is malformed");
+  }
+}
