@@ -1,0 +1,37 @@
+import { expectTypeOf } from "expect-type";
+import {
+  PUSH_EVENT_TYPES,
+  pushEventSchema,
+  type FactorCreatedEvent,
+} from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+
+describe("eventFixture", () => {
+  it.each(
+    PUSH_EVENT_TYPES.flatMap((type) =>
+      (["v1", "v2"] as const).map((version) => [type, version] as const),
+    ),
+  )("makes %s of %s as a handler gets it", (type, version) => {
+    const event = eventFixture(type, {}, version);
+    expect(pushEventSchema.parse(event)).toEqual(event);
+    expect(event).toMatchObject({ type, version, issues: [] });
+  });
+
+  it("is typed by its type and version", () => {
+    const event = eventFixture("challenge.approved", { entity_identity: "u1" });
+    expect(event.challenge_details?.message).toMatch(/250 €/);
+    expect(event.entity_identity).toBe("u1");
+    expectTypeOf(eventFixture("factor.created")).toExtend<FactorCreatedEvent>();
+    expectTypeOf(eventFixture("factor.created", {}, "v1").version).toEqualTypeOf<"v1">();
+  });
+
+  it("has a fresh uuid each time", () => {
+    expect(eventFixture("factor.created").uuid).not.toBe(eventFixture("factor.created").uuid);
+  });
+
+  it("refuses what a receiver refuses", () => {
+    expect(() => eventFixture("factor.created", { factor_sid: "YF1" })).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+    );
+  });
+});

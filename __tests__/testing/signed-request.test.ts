@@ -1,0 +1,175 @@
+import { expectTypeOf } from "expect-type";
+import express from "express";
+import request from "supertest";
+import {
+  PUSH_EVENT_TYPES,
+  pushWebhooks,
+  verifyPushRequest,
+  type PushEvent,
+} from "express-push-verification";
+import {
+  signedRequest,
+  type EventOverrides,
+  type SignedRequest,
+  type SignedRequestOptions,
+} from "express-push-verification/testing";
+import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/calls";
+
+const options = { authToken, publicUrl };
+const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
+  (["v1", "v2"] as const).flatMap((version) =>
+    (["POST", "GET"] as const).flatMap((method) =>
+      ["", "?tenant=it's"].map((query) => [type, version, method, query] as const),
+    ),
+  ),
+);
+
+describe("signedRequest", () => {
+  it.each(EVERY)(
+    "makes %s of %s by %s to %j as a receiver takes it",
+    async (type, version, method, query) => {
+      const given = { authToken, publicUrl: publicUrl + query };
+      const made = signedRequest(type, {}, { ...given, version, method });
+      const event = await verifyPushRequest(made, given);
+      expect(event).toMatchObject({ type, version, issues: [] });
+      expect("challenge_sid" in event).toBe(type.startsWith("challenge."));
+      expect("factor_metadata" in event).toBe(version === "v2");
+      expect("challenge_details" in event).toBe(version === "v2" && type.startsWith("challenge."));
+    },
+  );
+
+  it("is what supertest sends", async () => {
+    const events: PushEvent[] = [];
+    const push = pushWebhooks(options).on("challenge.approved", (event) => void events.push(event));
+    const app = express().use("/push", push);
+    const { path, headers, body } = signedRequest("challenge.approved", {}, options);
+    await request(app).post(path).set(headers).send(body).expect(200);
+    const get = signedRequest("challenge.approved", {}, { ...options, method: "GET" });
+    await request(app).get(get.path).set(get.headers).expect(200);
+    expect(events).toHaveLength(2);
+  });
+
+  it("is what fetch sends", async () => {
+    const push = pushWebhooks(options);
+    const server = express().use("/push", push).listen(0);
+    const { port } = server.address() as { port: number };
+    const { path, ...init } = signedRequest("factor.created", {}, options);
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, body: init.body! });
+    expect(response.status).toBe(200);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("has a fresh uuid each time, unless it is overridden", async () => {
+    const uuidOf = async (overrides: { uuid?: string }) =>
+      (await verifyPushRequest(signedRequest("factor.created", overrides, options), options)).uuid;
+    expect(await uuidOf({})).not.toBe(await uuidOf({}));
+    expect(await uuidOf({ uuid: "mine" })).toBe("mine");
+  });
+
+  it("overrides parameters, with objects for JSON and undefined to leave one out", async () => {
+    const made = signedRequest(
+      "challenge.denied",
+      {
+        entity_identity: "u1",
+        challenge_details: { message: "m" },
+        challenge_hidden_details: { risk: 7 },
+        challenge_metadata: "not JSON",
+        factor_metadata: undefined,
+      },
+      options,
+    );
+    expect(await verifyPushRequest(made, options)).toMatchObject({
+      entity_identity: "u1",
+      challenge_details: { message: "m" },
+      challenge_hidden_details: { risk: 7 },
+      issues: [{ param: "challenge_metadata" }],
+    });
+    expect(made.body).not.toContain("factor_metadata");
+  });
+
+  it("can make what a receiver refuses", async () => {
+    const refused = (made: SignedRequest) => verifyPushRequest(made, options);
+    const noUuid = signedRequest("factor.created", { uuid: undefined }, options);
+    await expect(refused(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+    const noType = signedRequest("factor.created", { type: undefined }, options);
+    await expect(refused(noType)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+    const badToken = signedRequest("factor.created", {}, { ...options, authToken: "another" });
+    await expect(refused(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
+  });
+
+  it("can be of a type that does not exist yet, with parameters that do not either", async () => {
+    const extraParams = { factor_risk_score: "12" };
+    const made = signedRequest(
+      "challenge.denied",
+      { type: "challenge.expired" },
+      { ...options, extraParams },
+    );
+    const event = await verifyPushRequest(made, options);
+    expect(event.type).toBe("challenge.expired");
+    expect(event.params).toContainEqual(["factor_risk_score", "12"]);
+    expect(event.params.some(([name]) => name === "challenge_sid")).toBe(true);
+  });
+
+  it("uses another header and content type", () => {
+    const { headers } = signedRequest(
+      "factor.created",
+      {},
+      { ...options, signatureHeader: "x-sig", contentType: "application/x-www-form-urlencoded" },
+    );
+    expect(headers).toEqual({
+      "x-sig": expect.any(String),
+      "Content-Type": "application/x-www-form-urlencoded",
+    });
+  });
+
+  it.each([
+    ["type", () => signedRequest("factor.create" as "factor.created", {}, options)],
+    ["type", () => signedRequest("constructor" as "factor.created", {}, options)],
+    [
+      "entity_identity",
+      () => signedRequest("factor.created", { entity_identitty: "x" } as object, options),
+    ],
+    [
+      "challenge_sid",
+      () => signedRequest("factor.created", { challenge_sid: "x" } as object, options),
+    ],
+    [
+      "factor_metadata",
+      () =>
+        signedRequest("factor.created", { factor_metadata: {} } as object, {
+          ...options,
+          version: "v1",
+        }),
+    ],
+    ["authToken", () => signedRequest("factor.created", {}, { publicUrl } as typeof options)],
+    ["publicUrl", () => signedRequest("factor.created", {}, { authToken, publicUrl: "/push" })],
+    ["method", () => signedRequest("factor.created", {}, { ...options, method: "PUT" as "GET" })],
+    [
+      "extraParams",
+      () => signedRequest("factor.created", {}, { ...options, extraParams: { a: 1 } as never }),
+    ],
+  ])("names what is wrong: %s", (name, make) => {
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(name);
+  });
+
+  it("shows no token", () => {
+    const make = () =>
+      signedRequest("factor.created", {}, { ...options, authToken: ["s3cret"] as never });
+    expect(make).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),
+    );
+  });
+
+  it("has overrides of the type and the version alone", () => {
+    expectTypeOf<EventOverrides<"factor.created">>().not.toHaveProperty("challenge_sid");
+    expectTypeOf<EventOverrides<"challenge.denied">>().toHaveProperty("challenge_details");
+    expectTypeOf<EventOverrides<"challenge.denied", "v1">>().not.toHaveProperty(
+      "challenge_details",
+    );
+    expectTypeOf<EventOverrides<"challenge.denied", "v1">>().toHaveProperty("challenge_sid");
+    const v1: SignedRequestOptions<"v1"> = { ...options, version: "v1" };
+    // @ts-expect-error v1 has no metadata.
+    expect(() => signedRequest("factor.created", { factor_metadata: {} }, v1)).toThrow(TypeError);
+  });
+});
