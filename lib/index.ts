@@ -18,6 +18,10 @@ export type {
   VerifySignatureOptions,
 } from "./signature";
 
+export { explainSignature } from "./explain";
+export type { ExplainSignatureOptions, SignatureCause, SignatureReport } from "./explain";
+export type { SignatureCauseCode } from "./explain-causes";
+
 export { PUSH_EVENT_TYPES, pushEventSchema } from "./event";
 export type {
   ChallengeApprovedEvent,

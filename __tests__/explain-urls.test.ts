@@ -1,0 +1,42 @@
+import { listUrlVariants } from "../lib/explain-urls";
+
+const url = "https://a.example/push?b=it's&a=%2F";
+const causesOf = (signed: string, given = url, received?: string) =>
+  listUrlVariants(given, "exact", received).find(({ value }) => value === signed)?.causes;
+
+describe("listUrlVariants", () => {
+  it.each([
+    [url, []],
+    ["http://a.example/push?b=it's&a=%2F", ["URL_SCHEME"]],
+    ["https://a.example:443/push?b=it's&a=%2F", ["URL_PORT"]],
+    ["https://www.a.example/push?b=it's&a=%2F", ["URL_HOST"]],
+    ["https://a.example/push/?b=it's&a=%2F", ["URL_TRAILING_SLASH"]],
+    ["https://a.example/push", ["URL_QUERY_EXTRA"]],
+    ["https://a.example/push?b=it%27s&a=%2F", ["URL_QUERY_ENCODING"]],
+    ["https://a.example/push?b=it's&a=%2f", ["URL_QUERY_ENCODING"]],
+    ["https://a.example/push?b=it's&a=/", ["URL_QUERY_ENCODING"]],
+    ["https://a.example/push?a=%2F&b=it's", ["URL_QUERY_ORDER"]],
+    ["http://a.example/push/?b=it's&a=%2F", ["URL_SCHEME", "URL_TRAILING_SLASH"]],
+    ["https://b.example/push?b=it's&a=%2F", undefined],
+  ])("%s: %j", (signed, causes) => {
+    expect(causesOf(signed)).toEqual(causes);
+  });
+
+  it("mixes in what the request shows", () => {
+    const received = "http://10.0.0.7:3000/inner?c=1";
+    expect(causesOf("https://a.example/inner?b=it's&a=%2F", url, received)).toEqual(["URL_PATH"]);
+    expect(causesOf(received, url, received)).toEqual([
+      "URL_SCHEME",
+      "URL_HOST",
+      "URL_PATH",
+      "URL_QUERY_ENCODING",
+    ]);
+  });
+
+  it.each(["", "no url", "https://", "https://a?%zz", "https://a/%ff?é=\uD800"])(
+    "survives %j",
+    (text) => {
+      expect(listUrlVariants(text, "ports", text)[0]?.causes).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,233 @@
+import { CAUSES, createVariants, type SignatureCauseCode, type Variant } from "./explain-causes";
+import { listParamsVariants } from "./explain-params";
+import { findFormFault, listSignatureReadings, type SignatureReading } from "./explain-signatures";
+import { listUrlVariants } from "./explain-urls";
+import type { Pair } from "./form";
+import { digest, joinParams, listPairs, type VerifySignatureOptions } from "./signature";
+
+/** What {@link explainSignature} needs; the more it knows, the more it can prove. */
+export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "signature"> {
+  /** The value of the signature header as received; undefined or empty when there was none. */
+  signature: string | undefined;
+  /** Other tokens that may have signed: a list, or a record by account or by any other name. */
+  candidateTokens?: readonly string[] | Readonly<Record<string, string>>;
+  /** The URL as the request shows it, where it differs from `url`. */
+  receivedUrl?: string;
+  /** The body as received, before anything parsed it. */
+  body?: string | Uint8Array;
+  /** @default "POST" */
+  method?: "GET" | "POST";
+  /** The account whose token `authToken` is. */
+  accountSid?: string;
+}
+
+/** Why a signature did not match. */
+export interface SignatureReport {
+  /** Whether it does match after all. */
+  matches: boolean;
+  /** The likeliest first; none when it matches. */
+  causes: SignatureCause[];
+  /** What was tried. Tokens are shown as fingerprints, 8 hexadecimal digits, and nothing else. */
+  tried: { urls: string[]; tokens: string[]; combinations: number };
+}
+
+/** One reason for a signature not to match. */
+export interface SignatureCause {
+  code: SignatureCauseCode;
+  /** True: with this changed the signature does match. False: what speaks for it is all there is. */
+  isProven: boolean;
+  /** What happened. */
+  explanation: string;
+  /** What to change. */
+  fix: string;
+  /** The parameter, the token's fingerprint and name, or the URL that it is about. */
+  subject?: string;
+}
+
+const MAX_COMBINATIONS = 20_000;
+const MAX_HASHED_CHARACTERS = 16_000_000;
+const MAX_TOKENS = 50;
+
+/**
+ * Explains why a signature does not match: signs again with every mistake that is known to happen,
+ * alone and in pairs, and names the one that makes it match. Where none does, it names what else
+ * speaks for a cause. Its work is bounded; it holds up no more than a moment.
+ *
+ * The report holds neither a token, a value of a parameter, nor a right signature: it may be logged
+ * where the URLs may be.
+ *
+ * @throws TypeError when there is no token.
+ */
+export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
+  const { url, signature: received = "", urlMatching = "ports", method = "POST" } = options;
+  const params = listPairs(options.params);
+  const receivedUrl =
+    options.receivedUrl ??
+    (method === "GET" && params.length > 0 ? append(url, params) : undefined);
+  const tokens = listTokenVariants(options);
+  const urls = listUrlVariants(url, urlMatching, receivedUrl);
+  const sets = listParamsVariants({ params, url, body: options.body });
+  const { found, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
+  const proven = found?.map(({ code, subject }) => describe(code, true, subject));
+  return {
+    matches: proven?.length === 0,
+    causes: proven ?? listSuspicions(options, params, received),
+    tried: {
+      urls: urls.map(({ value }) => value),
+      tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
+      combinations,
+    },
+  };
+}
+
+/** The URL of a GET call, whose parameters were taken out of it. */
+function append(url: string, params: readonly Pair[]): string {
+  const form = new URLSearchParams(params as [string, string][]).toString();
+  return `${url.replace(/#.*$/s, "")}${url.includes("?") ? "&" : "?"}${form}`;
+}
+
+interface Finding {
+  code: SignatureCauseCode;
+  subject: string | undefined;
+}
+
+/** Signs every combination until one matches, as far as the work is bounded. */
+function search(
+  urls: readonly Variant<string>[],
+  sets: readonly Variant<Pair[]>[],
+  tokens: readonly Variant<string>[],
+  readings: readonly SignatureReading[],
+): { found: Finding[] | undefined; combinations: number } {
+  const joined = sets.map(({ value, ...set }) => ({ ...set, value: joinParams(value) }));
+  const algorithms = [...new Set(readings.map(({ algorithm }) => algorithm))];
+  let combinations = 0;
+  if (readings.length === 0) return { found: undefined, combinations };
+  let characters = 0;
+  for (const [url, set, token] of combine(urls, joined, tokens)) {
+    const text = url.value + set.value;
+    characters += text.length;
+    if (combinations === MAX_COMBINATIONS || characters > MAX_HASHED_CHARACTERS) break;
+    combinations++;
+    for (const algorithm of algorithms) {
+      const expected = digest(token.value, text, algorithm);
+      const reading = readings.find((one) => one.algorithm === algorithm && one.matches(expected));
+      if (reading === undefined) continue;
+      const read = { causes: reading.causes, subject: undefined };
+      const signed = { causes: url.causes, subject: url.value };
+      return { found: listFindings(read, signed, set, token), combinations };
+    }
+  }
+  return { found: undefined, combinations };
+}
+
+type Combination = [url: Variant<string>, set: Variant<string>, token: Variant<string>];
+
+/**
+ * How many mistakes in the token, the parameters and the URL are looked for, in this order: what is
+ * cheap to try and what happens most comes first.
+ */
+const MISTAKES = [
+  [0, 0, 0],
+  [1, 0, 0],
+  [0, 0, 1],
+  [0, 1, 0],
+  [0, 0, 2],
+  [0, 0, 3],
+  [0, 0, 4],
+  [1, 0, 1],
+  [1, 1, 0],
+  [0, 1, 1],
+  [1, 0, 2],
+  [0, 1, 2],
+] as const;
+
+function* combine(
+  urls: readonly Variant<string>[],
+  sets: readonly Variant<string>[],
+  tokens: readonly Variant<string>[],
+): Generator<Combination> {
+  for (const [inToken, inSet, inUrl] of MISTAKES) {
+    for (const token of withMistakes(tokens, inToken)) {
+      for (const set of withMistakes(sets, inSet)) {
+        for (const url of withMistakes(urls, inUrl)) yield [url, set, token];
+      }
+    }
+  }
+}
+
+function withMistakes(all: readonly Variant<string>[], count: number): Variant<string>[] {
+  return all.filter(({ causes }) => causes.length === count);
+}
+
+function listFindings(
+  ...changes: { causes: readonly SignatureCauseCode[]; subject?: string | undefined }[]
+): Finding[] {
+  return changes.flatMap(({ causes, subject }) => causes.map((code) => ({ code, subject })));
+}
+
+function listTokenVariants(options: ExplainSignatureOptions): Variant<string>[] {
+  const { authToken, candidateTokens = [] } = options;
+  const given = typeof authToken === "string" ? [authToken] : authToken;
+  const variants = createVariants<string>((value) => value, MAX_TOKENS);
+  for (const token of given) if (token !== "") variants.add(token, []);
+  if (variants.list.length === 0) {
+    throw new TypeError("explainSignature: authToken must be a token or a list of them.");
+  }
+  for (const token of given) variants.add(tidyToken(token), ["TOKEN_WHITESPACE"]);
+  for (const [name, token] of Object.entries(candidateTokens)) {
+    const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
+    for (const value of [token, tidyToken(token)]) {
+      if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);
+    }
+  }
+  return variants.list;
+}
+
+function tidyToken(token: string): string {
+  return token.trim().replace(/^(["'])(.*)\1$/, "$2") || token;
+}
+
+/** What speaks for a cause where nothing proves one, the strongest first. */
+function listSuspicions(
+  options: ExplainSignatureOptions,
+  params: readonly Pair[],
+  received: string,
+): SignatureCause[] {
+  const suspicions: Finding[] = [];
+  const suspect = (code: SignatureCauseCode | undefined, subject?: string) => {
+    if (code === undefined || suspicions.some((other) => other.code === code)) return;
+    suspicions.push({ code, subject });
+  };
+  const claimed = params.find(([name]) => name === "account_sid")?.[1];
+  const { accountSid, authToken, method = "POST", url } = options;
+  const tokens = typeof authToken === "string" ? [authToken] : authToken;
+
+  suspect(findFormFault(received));
+  if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
+  if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING");
+  if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
+    suspect("TOKEN_ACCOUNT");
+  }
+  if (tokens.some((token) => /^(AC|SK|VA|YW)[\da-f]{32}$/i.test(token))) {
+    suspect("TOKEN_NOT_A_TOKEN");
+  }
+  const garbled = params.find(([, value]) => value.includes("\uFFFD"));
+  if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
+  const nested = params.find(([, value]) => value === "[object Object]");
+  if (nested !== undefined) suspect("PARAMS_ALTERED", nested[0]);
+  suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
+  suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
+  if (params.length > 0) suspect("PARAMS_ALTERED");
+  return suspicions.map(({ code, subject }) => describe(code, false, subject));
+}
+
+function describe(code: SignatureCauseCode, isProven: boolean, subject?: string): SignatureCause {
+  const [explanation, fix] = CAUSES[code];
+  return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
+}
+
+/** Tells tokens apart without giving one away. */
+function fingerprint(token: string): string {
+  const hash = Buffer.from(digest(token, "fingerprint", "sha256"), "base64");
+  return hash.toString("hex").slice(0, 8);
+}
