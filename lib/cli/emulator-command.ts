@@ -1,0 +1,74 @@
+import { Option, type Command } from "commander";
+import { createEmulator, type Delivery } from "../emulator";
+import { paint, print, UsageError, type Terminal } from "./terminal";
+
+interface EmulatorOptions {
+  port: number;
+  webhookUrl: string[];
+  signatureHeader: string;
+  version: "v1" | "v2";
+}
+
+/** Adds `emulator`, which runs the service until it is told to stop. */
+export function addEmulatorCommand(program: Command, terminal: Terminal): void {
+  program
+    .command("emulator")
+    .description("run the service here, and print every delivery")
+    .option("--port <port>", "where to listen", readPort, 4010)
+    .option("--webhook-url <url...>", "receivers to call for every event", [])
+    .option("--signature-header <name>", "the header to sign in", "X-Service-Signature")
+    .addOption(
+      new Option("--version <version>", "of the calls").choices(["v1", "v2"]).default("v2"),
+    )
+    .action(async ({ port, webhookUrl, signatureHeader, version }: EmulatorOptions) => {
+      const { PUSH_AUTH_TOKEN: authToken = "", PUSH_ACCOUNT_SID: accountSid = "" } = terminal.env;
+      const { PUSH_SERVICE_SID: serviceSid = "" } = terminal.env;
+      const emulator = createEmulator({
+        signatureHeader,
+        webhooks: webhookUrl.map((webhook_url) => ({ webhook_url, version })),
+        ...(authToken !== "" && { authToken }),
+        ...(accountSid !== "" && { accountSid }),
+        ...(serviceSid !== "" && { serviceSid }),
+      });
+      emulator.onDelivery((delivery) => print(terminal, describeDelivery(terminal, delivery)));
+      await emulator.listen(port);
+      const isMade = authToken === "";
+      for (const [variable, value] of [
+        ["PUSH_ACCOUNT_URL", emulator.url],
+        ["PUSH_VERIFY_URL", emulator.url],
+        ["PUSH_ACCOUNT_SID", emulator.accountSid],
+        ["PUSH_SERVICE_SID", emulator.serviceSid],
+        // One that was made here guards nothing but this emulator.
+        ["PUSH_AUTH_TOKEN", isMade ? emulator.authToken : "(from the environment)"],
+      ]) {
+        print(terminal, `${variable}=${value}`);
+      }
+      const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
+      print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
+      await ended(terminal.signal);
+      await emulator.close();
+    });
+}
+
+function describeDelivery(terminal: Terminal, delivery: Delivery): string {
+  const { type, request, response, attempts, failures, durationMs } = delivery;
+  const isGood = delivery.status === "succeeded";
+  const outcome = response === undefined ? (failures.at(-1)?.code ?? "failed") : response.status;
+  const tries = attempts > 1 ? `, ${attempts} attempts` : "";
+  const url = request.url.replace(/\?.*$/s, "");
+  const shown = paint(terminal, isGood ? "green" : "red", String(outcome));
+  return `${shown} ${type} -> ${url} in ${(durationMs ?? 0).toFixed(1)} ms${tries}`;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(`--port takes a number from 0 to 65535, got ${JSON.stringify(text)}.`);
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
+}

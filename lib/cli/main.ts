@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import type * as program from "./program";
+import type { Terminal } from "./terminal";
+
+const interrupted = new AbortController();
+process.once("SIGINT", () => interrupted.abort());
+process.once("SIGTERM", () => interrupted.abort());
+
+const { env, stdin, stdout, stderr } = process;
+const terminal: Terminal = {
+  env,
+  stdin,
+  stdout,
+  stderr,
+  signal: interrupted.signal,
+  hasFailed: false,
+};
+
+void main();
+
+async function main(): Promise<void> {
+  try {
+    require.resolve("commander");
+  } catch {
+    // It is an optional peer: who uses the library alone does not need it.
+    stderr.write("push-webhooks needs the package commander: npm install commander\n");
+    process.exitCode = 1;
+    return;
+  }
+  const { runProgram } = require("./program") as typeof program;
+  process.exitCode = await runProgram(process.argv.slice(2), terminal);
+}
