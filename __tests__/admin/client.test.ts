@@ -12,13 +12,12 @@ import requests from "../fixtures/requests.json";
 import webhookPageEmpty from "../fixtures/webhooks-page-empty.json";
 import webhookPage1 from "../fixtures/webhooks-page-1-of-3.json";
 import { ACCOUNT_SID, SERVICE_SID } from "../support/calls";
-import { stopServers } from "../support/servers";
 import {
   clientOptions,
-  KEY_SECRET,
   MAIN_KEY,
   startUpstream,
-  WEBHOOK_FORM,
+  stopUpstreams,
+  WEBHOOK,
   type Upstream,
 } from "../support/upstream";
 
@@ -31,7 +30,7 @@ beforeEach(async () => {
   upstream = await startUpstream();
   client = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 2_000 });
 });
-afterEach(stopServers);
+afterEach(stopUpstreams);
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
@@ -42,7 +41,10 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 describe("keys", () => {
   it("are created, fetched, renamed and deleted, as the specification spells it", async () => {
     const created = await client.keys.create({ friendly_name: "billing-worker" });
-    expect(created).toMatchObject({ friendly_name: "billing-worker", secret: KEY_SECRET });
+    expect(created).toMatchObject({
+      friendly_name: "billing-worker",
+      secret: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+    });
     const { sid } = created;
     expect(await client.keys.fetch(sid)).not.toHaveProperty("secret");
     const renamed = await client.keys.update(sid, { friendly_name: "billing-worker (blue)" });
@@ -70,15 +72,15 @@ describe("keys", () => {
   });
 
   it("are listed over three pages, forwards and backwards", async () => {
-    for (const name of ["a", "b", "c", "d", "e"]) upstream.createKey(name);
+    for (const name of ["a", "b", "c"]) upstream.createKey(name);
     const names = (await collect(client.keys.list({ pageSize: 2 }))).map(
       (key) => key.friendly_name,
     );
-    expect(names).toEqual(["e", "d", "c", "b", "a"]);
+    expect(names).toEqual(["c", "b", "a", "main", "standard"]);
     expect(upstream.seen.map(({ query }) => query.toString())).toEqual([
       "PageSize=2",
-      "PageSize=2&Page=1&PageToken=PT1",
-      "PageSize=2&Page=2&PageToken=PT2",
+      expect.stringMatching(/^PageSize=2&Page=1&PageToken=[\w-]+$/),
+      expect.stringMatching(/^PageSize=2&Page=2&PageToken=[\w-]+$/),
     ]);
     const pages = await collect(client.keys.pages({ pageSize: 2 }));
     expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
@@ -104,10 +106,8 @@ describe("keys", () => {
       status: 409,
     });
     expect(upstream.seen).toHaveLength(0);
-    await expect(asKey.keys.delete(MAIN_KEY, { force: true })).rejects.toHaveProperty(
-      "status",
-      404,
-    );
+    await asKey.keys.delete(MAIN_KEY, { force: true });
+    await expect(asKey.keys.fetch(MAIN_KEY)).rejects.toHaveProperty("status", 401);
   });
 
   it("are refused to a Standard Key", async () => {
@@ -148,7 +148,7 @@ describe("webhooks", () => {
   });
 
   it("are listed over three pages", async () => {
-    for (let count = 0; count < 5; count++) upstream.createWebhook(WEBHOOK_FORM);
+    for (let count = 0; count < 5; count++) upstream.createWebhook(WEBHOOK);
     expect(await collect(client.webhooks.list({ pageSize: 2 }))).toHaveLength(5);
     expect(upstream.seen).toHaveLength(3);
   });
@@ -245,7 +245,7 @@ describe("failures", () => {
   });
 
   it("says that nobody is there", async () => {
-    await stopServers();
+    await stopUpstreams();
     await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
       code: "UNREACHABLE",
       status: 0,
@@ -291,7 +291,7 @@ describe("tries again", () => {
     ["404", "DELETE", { status: 404 }, 1],
   ];
   it.each(rows)("after %s, a %s: %o", async (_what, method, scripted, tries) => {
-    const { sid } = upstream.createKey("x") as Key;
+    const { sid } = upstream.createKey("x");
     upstream.script.push(scripted as never);
     const calls = {
       GET: () => client.keys.fetch(sid),

@@ -1,6 +1,11 @@
 import { createAdminClient, type WebhookInput } from "express-push-verification/admin";
-import { stopServers } from "../support/servers";
-import { clientOptions, startUpstream, WEBHOOK_FORM, type Upstream } from "../support/upstream";
+import {
+  clientOptions,
+  startUpstream,
+  stopUpstreams,
+  WEBHOOK,
+  type Upstream,
+} from "../support/upstream";
 
 let upstream: Upstream;
 let client: ReturnType<typeof createAdminClient>;
@@ -9,7 +14,7 @@ beforeEach(async () => {
   upstream = await startUpstream();
   client = createAdminClient(clientOptions(upstream.url));
 });
-afterEach(stopServers);
+afterEach(stopUpstreams);
 
 const input: WebhookInput = {
   friendly_name: "login events",
@@ -24,17 +29,15 @@ describe("webhooks.ensure", () => {
     const second = await client.webhooks.ensure(input);
     expect([first.result, second.result]).toEqual(["created", "unchanged"]);
     expect(second.webhook).toEqual(first.webhook);
-    expect(upstream.webhooks).toHaveLength(1);
+    expect(await upstream.listWebhooks()).toHaveLength(1);
     expect(writes()).toHaveLength(1);
   });
 
   it("finds it on a later page, by its whole URL", async () => {
-    const others = Array.from({ length: 3 }, (_, index) => [
-      ...WEBHOOK_FORM.slice(0, 3),
-      ["WebhookUrl", `${input.webhook_url}/${index}`] as [string, string],
-    ]);
-    for (const form of others) upstream.createWebhook(form);
-    const { sid } = upstream.createWebhook(WEBHOOK_FORM);
+    for (let index = 0; index < 3; index++) {
+      upstream.createWebhook({ ...WEBHOOK, webhook_url: `${input.webhook_url}/${index}` });
+    }
+    const { sid } = upstream.createWebhook(WEBHOOK);
     expect(await client.webhooks.ensure(input)).toMatchObject({
       result: "unchanged",
       webhook: { sid },
@@ -42,14 +45,14 @@ describe("webhooks.ensure", () => {
   });
 
   it("changes only what differs", async () => {
-    upstream.createWebhook([...WEBHOOK_FORM, ["Status", "disabled"], ["Version", "v1"]]);
+    upstream.createWebhook({ ...WEBHOOK, status: "disabled", version: "v1" });
     const { result, webhook } = await client.webhooks.ensure({ ...input, status: "enabled" });
     expect([result, webhook.status, webhook.version]).toEqual(["updated", "enabled", "v1"]);
     expect(writes().map(({ form }) => form)).toEqual([[["Status", "enabled"]]]);
   });
 
   it("takes event types for a set", async () => {
-    upstream.createWebhook(WEBHOOK_FORM);
+    upstream.createWebhook(WEBHOOK);
     const event_types: WebhookInput["event_types"] = ["challenge.denied", "challenge.approved"];
     expect(await client.webhooks.ensure({ ...input, event_types })).toHaveProperty(
       "result",
@@ -65,19 +68,19 @@ describe("webhooks.ensure", () => {
     const ensured = await Promise.all(
       Array.from({ length: 6 }, () => client.webhooks.ensure(input)),
     );
-    expect(upstream.webhooks).toHaveLength(1);
-    const [left] = upstream.webhooks;
+    expect(await upstream.listWebhooks()).toHaveLength(1);
+    const [left] = await upstream.listWebhooks();
     expect(new Set(ensured.map(({ webhook }) => webhook.sid))).toEqual(new Set([left?.sid]));
     expect(ensured.filter(({ result }) => result === "created")).toHaveLength(1);
   });
 
   it("takes the oldest, and deletes none that stood there before", async () => {
-    const { sid } = upstream.createWebhook(WEBHOOK_FORM);
-    upstream.createWebhook(WEBHOOK_FORM);
+    const { sid } = upstream.createWebhook(WEBHOOK);
+    upstream.createWebhook(WEBHOOK);
     expect(await client.webhooks.ensure(input)).toMatchObject({
       result: "unchanged",
       webhook: { sid },
     });
-    expect(upstream.webhooks).toHaveLength(2);
+    expect(await upstream.listWebhooks()).toHaveLength(2);
   });
 });

@@ -7,14 +7,13 @@ import type { Logger } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { ACCOUNT_SID, SERVICE_SID } from "../support/calls";
-import { stopServers } from "../support/servers";
 import {
   clientOptions,
-  KEY_SECRET,
   MAIN_KEY,
   SECRETS,
   startUpstream,
-  WEBHOOK_FORM,
+  stopUpstreams,
+  WEBHOOK,
   type Upstream,
 } from "../support/upstream";
 
@@ -44,7 +43,7 @@ beforeEach(async () => {
   upstream = await startUpstream();
   audits = [];
 });
-afterEach(stopServers);
+afterEach(stopUpstreams);
 
 afterAll(() => {
   expect(seen.length).toBeGreaterThan(100);
@@ -115,7 +114,10 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
         const app = appOf({ makeApp, mount, before });
 
         const created = await call(app, "post", `${at}/keys`, { friendly_name: "blue" });
-        expect([created.status, created.body.secret]).toEqual([201, KEY_SECRET]);
+        expect([created.status, created.body.secret]).toEqual([
+          201,
+          expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+        ]);
         expect(created.headers["cache-control"]).toBe("no-store");
         const key = `${at}/keys/${created.body.sid}`;
         expect((await call(app, "get", key)).body).toEqual({ ...created.body, secret: undefined });
@@ -149,8 +151,8 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
 
     it("pages within its own mount, forwards and backwards", async () => {
       for (let count = 0; count < 5; count++) {
-        upstream.createKey(`key ${count}`);
-        upstream.createWebhook(WEBHOOK_FORM);
+        if (count < 3) upstream.createKey(`key ${count}`);
+        upstream.createWebhook(WEBHOOK);
       }
       const app = appOf({ makeApp, before });
       for (const list of ["keys", "webhooks"]) {
@@ -164,7 +166,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
           next = last.body.meta.next_page_url as string | null;
           if (next !== null)
             expect(next).toMatch(
-              new RegExp(`^/admin/push/${list}\\?page_size=2&page=\\d&page_token=PT\\d$`),
+              new RegExp(`^/admin/push/${list}\\?page_size=2&page=\\d&page_token=[\\w-]+$`),
             );
         }
         expect(sizes).toEqual([2, 2, 1]);
@@ -179,9 +181,9 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     });
 
     it("lists nothing where there is nothing", async () => {
-      const { body } = await call(appOf({ makeApp, before }), "get", "/admin/push/keys");
+      const { body } = await call(appOf({ makeApp, before }), "get", "/admin/push/webhooks");
       expect(body).toMatchObject({
-        keys: [],
+        webhooks: [],
         meta: { next_page_url: null, previous_page_url: null },
       });
     });
@@ -274,7 +276,7 @@ describe("onAudit", () => {
       { action: "webhook.update", who: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
       { action: "webhook.create", who: "alice", status: 400, code: "INVALID_INPUT" },
     ]);
-    expect(JSON.stringify(audits)).not.toContain(KEY_SECRET);
+    expect(JSON.stringify(audits)).not.toContain(body.secret);
   });
 
   it("harms no answer when it fails", async () => {
@@ -289,7 +291,7 @@ describe("the client's own credentials", () => {
     const own = await call(app, "delete", `/admin/push/keys/${MAIN_KEY}`);
     expect([own.status, own.body.code]).toEqual([409, "OWN_KEY"]);
     expect(upstream.seen).toHaveLength(0);
-    expect((await call(app, "delete", `/admin/push/keys/${MAIN_KEY}?force=true`)).status).toBe(404);
+    expect((await call(app, "delete", `/admin/push/keys/${MAIN_KEY}?force=true`)).status).toBe(204);
   });
 
   it("of a Standard Key are told from wrong ones, and still do for Webhooks", async () => {

@@ -1,9 +1,13 @@
-import { randomBytes } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import errors from "../fixtures/errors.json";
+import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import {
+  createEmulator,
+  type Emulator,
+  type NewWebhook,
+  type WebhookResource,
+} from "express-push-verification/emulator";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./calls";
-import { startServer } from "./servers";
+import { startServer, stopServers } from "./servers";
 
 /** An answer that a test wants instead of the right one. */
 export interface Scripted {
@@ -24,9 +28,6 @@ export interface SeenRequest {
   contentType: string | undefined;
 }
 
-type Resource = Record<string, unknown> & { sid: string };
-
-export const KEY_SECRET = "q7Zt0dWm3KxR9bYc5HnL1sVfE8uJ4aPg";
 export const STANDARD_KEY = `SK${"1".repeat(32)}`;
 export const MAIN_KEY = `SK${"2".repeat(32)}`;
 export const STANDARD_SECRET = "hush-standard-secret";
@@ -45,183 +46,84 @@ export const SECRETS = [
   basic(MAIN_KEY, MAIN_SECRET),
 ].map((secret) => secret.replace("Basic ", ""));
 
-/** A server of the account API and the verification API, with the fixtures' shapes. */
+const emulators: Emulator[] = [];
+
+/** Closes every upstream, and all other servers. */
+export async function stopUpstreams(): Promise<void> {
+  await stopServers();
+  await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));
+}
+
+/**
+ * The emulator, reached through a proxy that sees every request and answers it with what a test has
+ * scripted, if anything.
+ */
 export async function startUpstream() {
-  const keys: Resource[] = [];
-  const webhooks: Resource[] = [];
   const seen: SeenRequest[] = [];
   const script: Scripted[] = [];
-  let seconds = 0;
-
-  const now = () => new Date(Date.UTC(2024, 2, 5, 9, 0, seconds++));
-  const keysPath = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
-  const webhooksPath = `/v2/Services/${SERVICE_SID}/Webhooks`;
-
-  function createKey(friendlyName: string): Resource {
-    const date = now().toUTCString().replace("GMT", "+0000");
-    const key = {
-      sid: `SK${randomBytes(16).toString("hex")}`,
-      friendly_name: friendlyName,
-      date_created: date,
-      date_updated: date,
-    };
-    keys.unshift(key);
-    return key;
-  }
-
-  function createWebhook(form: [string, string][]): Resource {
-    const date = now().toISOString().replace(/\.\d+/, "");
-    const sid = `YW${randomBytes(16).toString("hex")}`;
-    const webhook = {
-      sid,
-      service_sid: SERVICE_SID,
-      account_sid: ACCOUNT_SID,
-      friendly_name: "",
-      event_types: [] as string[],
-      status: "enabled",
-      version: "v2",
-      webhook_url: "",
-      webhook_method: "POST",
-      date_created: date,
-      date_updated: date,
-      url: `${url}${webhooksPath}/${sid}`,
-    };
-    webhooks.push(change(webhook, form));
-    return webhook;
-  }
-
-  function change(resource: Resource, form: [string, string][]): Resource {
-    const names = new Set(form.map(([name]) => name));
-    for (const name of names) {
-      const values = form.filter((pair) => pair[0] === name).map((pair) => pair[1]);
-      const field = name.replaceAll(
-        /[A-Z]/g,
-        (letter, at: number) => (at > 0 ? "_" : "") + letter.toLowerCase(),
-      );
-      resource[field] = field === "event_types" ? values : values[0];
-    }
-    return resource;
-  }
-
-  function listPage(all: Resource[], path: string, query: URLSearchParams) {
-    const size = Number(query.get("PageSize") ?? 50);
-    const page = Number(query.get("Page") ?? 0);
-    const link = (index: number) => `${path}?PageSize=${size}&Page=${index}&PageToken=PT${index}`;
-    const items = all.slice(page * size, (page + 1) * size);
-    return {
-      items,
-      page,
-      size,
-      next: (page + 1) * size < all.length ? link(page + 1) : null,
-      previous: page > 0 ? link(page - 1) : null,
-    };
-  }
-
-  function answer(res: ServerResponse, status: number, body?: unknown, headers: object = {}): void {
-    const isText = typeof body === "string";
-    res.writeHead(status, {
-      "content-type": isText ? "text/html" : "application/json",
-      ...headers,
-    });
-    res.end(body === undefined ? undefined : isText ? body : JSON.stringify(body));
-  }
-
-  function answerError(res: ServerResponse, name: keyof typeof errors): void {
-    const { status, body, headers } = errors[name] as {
-      status: number;
-      body: object;
-      headers: object;
-    };
-    answer(res, status, body, headers);
-  }
+  // Dates have whole seconds: in lists, what is made later shall come after.
+  let seconds = Date.UTC(2024, 2, 5, 9) / 1000;
+  const emulator = createEmulator({
+    accountSid: ACCOUNT_SID,
+    authToken: AUTH_TOKEN,
+    serviceSid: SERVICE_SID,
+    now: () => 1000 * seconds++,
+  });
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { method = "", headers } = req;
     const { pathname: path, searchParams: query } = new URL(req.url ?? "", url);
-    const method = req.method ?? "";
-    const form = [...new URLSearchParams(await text(req))];
-    seen.push({ method, path, query, form, contentType: req.headers["content-type"] });
+    const body = await buffer(req);
+    const form = [...new URLSearchParams(body.toString())];
+    seen.push({ method, path, query, form, contentType: headers["content-type"] });
     const scripted = script.shift();
-    if (scripted?.hangs === true) return;
-    if (scripted?.drops === true) return void req.socket.destroy();
-    if (scripted !== undefined)
-      return answer(res, scripted.status, scripted.body, scripted.headers);
+    if (scripted === undefined) return forward(req, body, res);
+    if (scripted.hangs === true) return;
+    if (scripted.drops === true) return void req.socket.destroy();
+    const isText = typeof scripted.body === "string";
+    res.writeHead(scripted.status, {
+      "content-type": isText ? "text/html" : "application/json",
+      ...scripted.headers,
+    });
+    res.end(isText ? scripted.body : JSON.stringify(scripted.body));
+  }
 
-    const { authorization } = req.headers;
-    const isMain = [basic(ACCOUNT_SID, AUTH_TOKEN), basic(MAIN_KEY, MAIN_SECRET)].includes(
-      authorization ?? "",
+  function forward(req: IncomingMessage, body: Buffer, res: ServerResponse): void {
+    const { method = "", headers, url: path = "" } = req;
+    request(emulatorUrl, { agent: false, method, headers, path }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    }).end(body);
+  }
+
+  async function listWebhooks(): Promise<WebhookResource[]> {
+    const response = await fetch(
+      `${emulatorUrl}/v2/Services/${SERVICE_SID}/Webhooks?PageSize=1000`,
+      { headers: { authorization: basic(ACCOUNT_SID, AUTH_TOKEN) } },
     );
-    const isStandard = authorization === basic(STANDARD_KEY, STANDARD_SECRET);
-    if (!isMain && !isStandard) return answerError(res, "wrongCredentials");
-    if (path.startsWith(keysPath)) {
-      if (!isMain) return answerError(res, "keyEndpointWithStandardKey");
-      return serveKeys(res, method, path.slice(keysPath.length), query, form);
-    }
-    if (path.startsWith(webhooksPath)) {
-      return serveWebhooks(res, method, path.slice(webhooksPath.length), query, form);
-    }
-    answerError(res, "minimal404");
+    return ((await response.json()) as { webhooks: WebhookResource[] }).webhooks;
   }
 
-  function serveKeys(
-    res: ServerResponse,
-    method: string,
-    rest: string,
-    query: URLSearchParams,
-    form: [string, string][],
-  ): void {
-    if (rest === ".json" && method === "POST") {
-      return answer(res, 201, { ...createKey(form[0]?.[1] ?? ""), secret: KEY_SECRET });
-    }
-    if (rest === ".json") {
-      const { items, page, size, next, previous } = listPage(keys, `${keysPath}.json`, query);
-      return answer(res, 200, {
-        keys: items,
-        page,
-        page_size: size,
-        start: page * size,
-        end: 0,
-        uri: "",
-        first_page_uri: "",
-        next_page_uri: next,
-        previous_page_uri: previous,
-      });
-    }
-    const key = keys.find(({ sid }) => rest === `/${sid}.json`);
-    if (key === undefined) return answerError(res, "keyNotFound");
-    if (method === "DELETE") keys.splice(keys.indexOf(key), 1);
-    return method === "DELETE" ? answer(res, 204) : answer(res, 200, change(key, form));
-  }
-
-  function serveWebhooks(
-    res: ServerResponse,
-    method: string,
-    rest: string,
-    query: URLSearchParams,
-    form: [string, string][],
-  ): void {
-    if (rest === "" && method === "POST") return answer(res, 201, createWebhook(form));
-    if (rest === "") {
-      const { items, page, size, next, previous } = listPage(webhooks, url + webhooksPath, query);
-      const meta = {
-        page,
-        page_size: size,
-        first_page_url: "",
-        previous_page_url: previous,
-        url: "",
-        next_page_url: next,
-        key: "webhooks",
-      };
-      return answer(res, 200, { webhooks: items, meta });
-    }
-    const webhook = webhooks.find(({ sid }) => rest === `/${sid}`);
-    if (webhook === undefined) return answerError(res, "webhookNotFound");
-    if (method === "DELETE") webhooks.splice(webhooks.indexOf(webhook), 1);
-    return method === "DELETE" ? answer(res, 204) : answer(res, 200, change(webhook, form));
-  }
-
+  emulators.push(emulator);
+  const emulatorUrl = await emulator.listen(0);
   const port = await startServer((req, res) => void serve(req, res));
   const url = `http://127.0.0.1:${port}`;
-  return { url, port, keys, webhooks, seen, script, createKey, createWebhook };
+  emulator.createKey({ sid: STANDARD_KEY, secret: STANDARD_SECRET, friendly_name: "standard" });
+  emulator.createKey({
+    sid: MAIN_KEY,
+    secret: MAIN_SECRET,
+    friendly_name: "main",
+    type: "main",
+  });
+  return {
+    url,
+    port,
+    seen,
+    script,
+    listWebhooks,
+    createKey: (friendly_name: string) => emulator.createKey({ friendly_name }),
+    createWebhook: (webhook: NewWebhook) => emulator.createWebhook(webhook),
+  };
 }
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
@@ -242,9 +144,8 @@ export function clientOptions(url: string, as: "account" | "main" | "standard" =
   };
 }
 
-export const WEBHOOK_FORM: [string, string][] = [
-  ["FriendlyName", "login events"],
-  ["EventTypes", "challenge.approved"],
-  ["EventTypes", "challenge.denied"],
-  ["WebhookUrl", "https://hooks.example.test/push/events"],
-];
+export const WEBHOOK: NewWebhook = {
+  friendly_name: "login events",
+  event_types: ["challenge.approved", "challenge.denied"],
+  webhook_url: "https://hooks.example.test/push/events",
+};
