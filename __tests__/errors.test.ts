@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { STATUS_BY_CODE, WebhookError, type WebhookErrorCode } from "express-push-verification";
 
 describe("WebhookError", () => {
@@ -12,5 +13,16 @@ describe("WebhookError", () => {
     expect(new WebhookError("METHOD_NOT_ALLOWED", "").headers).toEqual({ Allow: "POST, GET" });
     expect(new WebhookError("CLOSING", "").headers).toEqual({ "Retry-After": "5" });
     expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
+  });
+
+  it("explains when it is asked, and shows nobody how", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const explain = jest.fn(() => report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect(inspect(error, { showHidden: true, getters: true })).not.toContain("[Function");
+    expect(Object.getOwnPropertyNames(error)).not.toContain("explain");
+    expect(explain).not.toHaveBeenCalled();
+    expect(error.explain()).toBe(report);
+    expect(new WebhookError("SIGNATURE_MISSING", "").explain()).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { describeRequest, readHead, readTarget } from "../lib/request";
+import { describeRequest, readHead, readReceivedUrl, readTarget } from "../lib/request";
 
 function request(members: object): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), members);
@@ -39,5 +39,17 @@ describe("readTarget, describeRequest", () => {
       path: "",
       remoteAddress: undefined,
     });
+  });
+});
+
+describe("readReceivedUrl", () => {
+  it.each<[string, Record<string, string>, string]>([
+    ["/a?b", { host: "app.test" }, "https://app.test/a?b"],
+    ["/a", { host: "10.0.0.1:80", "x-forwarded-host": "app.test" }, "https://app.test/a"],
+    ["/a", { host: "a", "x-forwarded-host": "b, c", "x-forwarded-proto": "http" }, "http://b/a"],
+    ["https://app.test/a", { host: "other" }, "https://app.test/a"],
+    ["/a", {}, "https:///a"],
+  ])("of %s with %j is %s", (url, headers, received) => {
+    expect(readReceivedUrl(request({ url, headers }))).toBe(received);
   });
 });

@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+import { WebhookError } from "../lib/errors";
 import { resolveVerifyOptions, type VerifyOptions } from "../lib/options";
 import { coverGet, coverPost, createVerifyCall } from "../lib/verify";
 import {
@@ -13,13 +15,18 @@ const params = callParams("challenge.approved");
 const signature = signedCall(params).headers["x-service-signature"] ?? "";
 const head = { method: "POST", signature } as const;
 
+const personal = params.flatMap(([name, value]) =>
+  /^(entity|.*(name|metadata|details)$)/.test(name) ? [value] : [],
+);
+const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
+
 function verify(options: Partial<VerifyOptions>) {
   const settings = resolveVerifyOptions("test", {
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,
     ...options,
   });
-  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params));
+  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params), () => PUBLIC_URL);
 }
 
 describe("createVerifyCall", () => {
@@ -65,6 +72,49 @@ describe("createVerifyCall", () => {
       "code",
       "SIGNATURE_MISMATCH",
     );
+  });
+});
+
+describe("a mismatch", () => {
+  it.each<[string, Partial<VerifyOptions>, string]>([
+    ["another scheme", { publicUrl: PUBLIC_URL.replace("https", "http") }, "URL_SCHEME"],
+    [
+      "a path that only the request shows",
+      { publicUrl: "https://hooks.example.test/" },
+      "URL_PATH",
+    ],
+    ["a token with a line break", { authToken: `${AUTH_TOKEN}\n` }, "TOKEN_WHITESPACE"],
+    ["another token", { authToken: "another" }, "TOKEN_WRONG"],
+    ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
+  ])("explains itself: %s", async (_what, options, code) => {
+    const error = await verify(options).catch((refusal: unknown) => refusal as WebhookError);
+    if (!(error instanceof WebhookError)) throw new Error("It was taken.");
+    expect(error.explain()?.causes[0]).toMatchObject({ code });
+    expect(inspect([error, error.explain()], { showHidden: true, depth: 9 })).not.toMatch(
+      new RegExp([AUTH_TOKEN, signature, ...personal].map(escape).join("|")),
+    );
+  });
+
+  it("explains a GET call without what its URL says of the user", async () => {
+    const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
+    const { path } = signedCall(params, { method: "GET", authToken: "y" });
+    const verified = createVerifyCall(settings)(
+      { method: "GET", signature },
+      coverGet(PUBLIC_URL, path),
+      () => `https://hooks.example.test${path}`,
+    );
+    const error = await verified.catch((refusal: unknown) => refusal as WebhookError);
+    const report = JSON.stringify((error as WebhookError).explain());
+    expect(report).toContain("entity_identity=…");
+    for (const name of ["entity_identity", "factor_friendly_name", "challenge_details"]) {
+      const value = params.find((pair) => pair[0] === name)?.[1] ?? "missing";
+      expect(report).not.toContain(encodeURIComponent(value));
+    }
+  });
+
+  it("has nothing to explain when there is no token", async () => {
+    const error = await verify({ authToken: () => undefined }).catch((refusal: unknown) => refusal);
+    expect((error as WebhookError).explain()).toBeUndefined();
   });
 });
 

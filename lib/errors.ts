@@ -1,3 +1,5 @@
+import type { SignatureReport } from "./explain-causes";
+
 /**
  * Everything that can go wrong with a call, and the HTTP status that its sender receives.
  *
@@ -28,6 +30,13 @@ export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** What an error may be made with. */
+export interface WebhookErrorOptions {
+  cause?: unknown;
+  /** Finds out why a signature does not match. */
+  explain?: () => SignatureReport;
+}
+
 /**
  * A call that was refused or could not be handled.
  *
@@ -46,11 +55,24 @@ export class WebhookError extends Error {
   /** Headers that the answer must carry: `Allow` with a 405, `Retry-After` with a 503. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: WebhookErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  // Private, for it knows tokens and parameters: no logger can reach them.
+  readonly #explain: WebhookErrorOptions["explain"];
+
+  constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.#explain = options.explain;
     this.code = code;
     this.status = STATUS_BY_CODE[code];
     this.headers = headersFor(this.status);
+  }
+
+  /**
+   * Finds out why a signature does not match, as `explainSignature` does; undefined for every other
+   * error. It signs thousands of times, for up to some tenths of a second: ask while you look for a
+   * mistake, not for each call that a stranger makes.
+   */
+  explain(): SignatureReport | undefined {
+    return this.#explain?.();
   }
 }
 

@@ -173,6 +173,29 @@ export const CAUSES = {
 /** The stable name of one cause: a key of {@link CAUSES}. */
 export type SignatureCauseCode = keyof typeof CAUSES;
 
+/** Why a signature did not match. */
+export interface SignatureReport {
+  /** Whether it does match after all. */
+  matches: boolean;
+  /** The likeliest first; none when it matches. */
+  causes: SignatureCause[];
+  /** What was tried. Tokens are shown as fingerprints, 8 hexadecimal digits, and nothing else. */
+  tried: { urls: string[]; tokens: string[]; combinations: number };
+}
+
+/** One reason for a signature not to match. */
+export interface SignatureCause {
+  code: SignatureCauseCode;
+  /** True: with this changed the signature does match. False: what speaks for it is all there is. */
+  isProven: boolean;
+  /** What happened. */
+  explanation: string;
+  /** What to change. */
+  fix: string;
+  /** The parameter, the token's fingerprint and name, or the URL that it is about. */
+  subject?: string;
+}
+
 /** One value that something may have been, and what must have happened then. */
 export interface Variant<Value> {
   value: Value;

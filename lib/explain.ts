@@ -1,4 +1,10 @@
-import { CAUSES, createVariants, type SignatureCauseCode, type Variant } from "./explain-causes";
+import { CAUSES, createVariants } from "./explain-causes";
+import type {
+  SignatureCause,
+  SignatureCauseCode,
+  SignatureReport,
+  Variant,
+} from "./explain-causes";
 import { listParamsVariants } from "./explain-params";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./explain-signatures";
 import { listUrlVariants } from "./explain-urls";
@@ -21,29 +27,6 @@ export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "s
   accountSid?: string;
 }
 
-/** Why a signature did not match. */
-export interface SignatureReport {
-  /** Whether it does match after all. */
-  matches: boolean;
-  /** The likeliest first; none when it matches. */
-  causes: SignatureCause[];
-  /** What was tried. Tokens are shown as fingerprints, 8 hexadecimal digits, and nothing else. */
-  tried: { urls: string[]; tokens: string[]; combinations: number };
-}
-
-/** One reason for a signature not to match. */
-export interface SignatureCause {
-  code: SignatureCauseCode;
-  /** True: with this changed the signature does match. False: what speaks for it is all there is. */
-  isProven: boolean;
-  /** What happened. */
-  explanation: string;
-  /** What to change. */
-  fix: string;
-  /** The parameter, the token's fingerprint and name, or the URL that it is about. */
-  subject?: string;
-}
-
 const MAX_COMBINATIONS = 20_000;
 const MAX_HASHED_CHARACTERS = 16_000_000;
 const MAX_TOKENS = 50;
@@ -53,8 +36,8 @@ const MAX_TOKENS = 50;
  * alone and in pairs, and names the one that makes it match. Where none does, it names what else
  * speaks for a cause. Its work is bounded; it holds up no more than a moment.
  *
- * The report holds neither a token, a value of a parameter, nor a right signature: it may be logged
- * where the URLs may be.
+ * The report holds neither a token, what a parameter says of a user, nor a right signature: it may be
+ * logged where the URLs may be.
  *
  * @throws TypeError when there is no token.
  */
@@ -73,7 +56,7 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
     matches: proven?.length === 0,
     causes: proven ?? listSuspicions(options, params, received),
     tried: {
-      urls: urls.map(({ value }) => value),
+      urls: urls.map(({ value }) => hideValues(value)),
       tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
       combinations,
     },
@@ -113,7 +96,7 @@ function search(
       const reading = readings.find((one) => one.algorithm === algorithm && one.matches(expected));
       if (reading === undefined) continue;
       const read = { causes: reading.causes, subject: undefined };
-      const signed = { causes: url.causes, subject: url.value };
+      const signed = { causes: url.causes, subject: hideValues(url.value) };
       return { found: listFindings(read, signed, set, token), combinations };
     }
   }
@@ -224,6 +207,11 @@ function listSuspicions(
 function describe(code: SignatureCauseCode, isProven: boolean, subject?: string): SignatureCause {
   const [explanation, fix] = CAUSES[code];
   return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
+}
+
+/** A GET call has its parameters in its URL: what they say of a user is not for a report. */
+function hideValues(url: string): string {
+  return url.replaceAll(/([?&](?:uuid|entity|factor|challenge)[^=&#]*=)[^&#]*/g, "$1…");
 }
 
 /** Tells tokens apart without giving one away. */

@@ -19,8 +19,8 @@ export type {
 } from "./signature";
 
 export { explainSignature } from "./explain";
-export type { ExplainSignatureOptions, SignatureCause, SignatureReport } from "./explain";
-export type { SignatureCauseCode } from "./explain-causes";
+export type { ExplainSignatureOptions } from "./explain";
+export type { SignatureCause, SignatureCauseCode, SignatureReport } from "./explain-causes";
 
 export { PUSH_EVENT_TYPES, pushEventSchema } from "./event";
 export type {

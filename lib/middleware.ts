@@ -12,7 +12,7 @@ import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
-import { describeRequest, readHead, readTarget } from "./request";
+import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
 /**
@@ -40,7 +40,10 @@ export interface PushWebhooks {
   onUnhandled(handler: Handler<PushEvent | UnknownPushEvent>): PushWebhooks;
   /** Adds a listener of failures after a call was accepted: of handlers, or of a store. */
   onError(listener: ErrorListener): PushWebhooks;
-  /** Adds a listener of refused calls; `error.message` says what to change. */
+  /**
+   * Adds a listener of refused calls; `error.message` says what to change, and `error.explain()`
+   * finds out why a signature does not match.
+   */
   onRejected(listener: RejectedListener): PushWebhooks;
   /**
    * Waits for the event that approves or denies a challenge; resolves at once if it came within
@@ -130,7 +133,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       checked.method === "GET"
         ? coverGet(settings.publicUrl, readTarget(req))
         : coverPost(settings.publicUrl, await readBody(req, res, announcesBody(head)));
-    const { event, authTokenIndex } = await verifyCall(checked, parts);
+    const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
     challenges.record(event);
     const delivery = await deliverOnce(event.uuid, () => handle(event, authTokenIndex));
     return { event, delivery };

@@ -28,6 +28,22 @@ interface RequestWithOriginalUrl extends IncomingMessage {
   originalUrl?: string;
 }
 
+/**
+ * The URL as the request shows it. Whoever calls chooses the Host header and the forwarded ones, so
+ * this is a hint for explanations and never verified against.
+ */
+export function readReceivedUrl(req: RequestWithOriginalUrl): string {
+  return joinReceivedUrl(readHead(req), readTarget(req));
+}
+
+/** As {@link readReceivedUrl}, of a target and the head that it came with. */
+export function joinReceivedUrl(head: RequestHead, target: string): string {
+  if (/^https?:/i.test(target)) return target;
+  const first = (name: string) => head.listHeader(name)[0]?.split(",")[0]?.trim();
+  const host = first("x-forwarded-host") ?? first("host") ?? "";
+  return `${first("x-forwarded-proto") ?? "https"}://${host}${target}`;
+}
+
 /** What may be told of a refused request. */
 export function describeRequest(req: IncomingMessage): RejectedRequest {
   const [path = ""] = readTarget(req).split("?", 1);

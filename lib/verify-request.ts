@@ -1,5 +1,6 @@
 import { readGivenBody } from "./body";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
+import { joinReceivedUrl } from "./request";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
 import type { PushEvent } from "./event";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
@@ -36,14 +37,17 @@ export async function verifyPushRequest(
 ): Promise<PushEvent> {
   const settings = resolveVerifyOptions("verifyPushRequest", options);
   const { method, url, headers, body } = request;
-  const head = checkHead({ method, listHeader: listHeadersOf(headers) }, settings);
+  const given = { method, listHeader: listHeadersOf(headers) };
+  const head = checkHead(given, settings);
   const params = readGivenBody(body, settings.limitBytes);
   if (head.method === "GET" && params.length > 0) throw uncoveredBody();
   const parts =
     head.method === "GET"
       ? coverGet(settings.publicUrl, url)
       : coverPost(settings.publicUrl, params);
-  const { event } = await createVerifyCall(settings)(head, parts);
+  const { event } = await createVerifyCall(settings)(head, parts, () =>
+    joinReceivedUrl(given, url),
+  );
   return event as PushEvent;
 }
 

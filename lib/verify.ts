@@ -1,5 +1,7 @@
 import { WebhookError } from "./errors";
+import { explainSignature } from "./explain";
 import type { PushEvent, UnknownPushEvent } from "./event";
+import type { SignatureReport } from "./explain-causes";
 import { decodePairs, type Pair } from "./form";
 import type { CheckedHead } from "./head";
 import { createHold } from "./hold";
@@ -25,7 +27,12 @@ export interface SignedParts {
 }
 
 /** Verifies the parts of a call and parses its event. */
-export type VerifyCall = (head: CheckedHead, parts: SignedParts) => Promise<VerifiedCall>;
+export type VerifyCall = (
+  head: CheckedHead,
+  parts: SignedParts,
+  /** Tells the URL as the request shows it, for explanations alone: a sender may forge it. */
+  readReceivedUrl: () => string,
+) => Promise<VerifiedCall>;
 
 /**
  * Makes the step that decides whether a call is what it says.
@@ -36,7 +43,8 @@ export type VerifyCall = (head: CheckedHead, parts: SignedParts) => Promise<Veri
 export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
 
-  return async function verifyCall({ signature }, { url, signedParams, params }) {
+  return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
+    const { url, signedParams, params } = parts;
     const authToken = await findTokens(params);
     const match =
       authToken.length === 0
@@ -48,7 +56,19 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
             signature,
             urlMatching: settings.urlMatching,
           });
-    if (match === undefined) throw mismatch(authToken.length);
+    if (match === undefined) {
+      throw mismatch(authToken, () =>
+        explainSignature({
+          method,
+          authToken,
+          url,
+          params: signedParams,
+          signature,
+          urlMatching: settings.urlMatching,
+          receivedUrl: readReceivedUrl(),
+        }),
+      );
+    }
     const event = parsePayload(params);
     assertAllowed(settings, event);
     return { event, authTokenIndex: match.authTokenIndex };
@@ -116,11 +136,16 @@ function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushE
   }
 }
 
-function mismatch(tokenCount: number): WebhookError {
+function mismatch(tokens: readonly string[], explain: () => SignatureReport): WebhookError {
+  if (tokens.length === 0) {
+    return new WebhookError(
+      "SIGNATURE_MISMATCH",
+      "The option authToken found no token for the account that this call claims.",
+    );
+  }
   return new WebhookError(
     "SIGNATURE_MISMATCH",
-    tokenCount === 0
-      ? "The option authToken found no token for the account that this call claims."
-      : "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body.",
+    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error finds out.",
+    { explain },
   );
 }
