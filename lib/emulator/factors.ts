@@ -144,6 +144,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     },
     createChallenge(given) {
       const { factor_sid, details, hidden_details } = checkFields(newChallengeSchema, given);
+      const { message, ...more } = details;
       const factor = fetchFactor(factor_sid);
       if (factor.status !== "verified") {
         throw illegal(`The factor ${factor_sid} is not verified: it cannot receive challenges yet`);
@@ -153,7 +154,8 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
         sid: createSid("YC"),
         factor_sid,
         entity_identity: factor.entity_identity,
-        details: { date, fields: [], ...details },
+        // In the order of the specification (section 6.2).
+        details: { message, date, fields: [], ...more },
         hidden_details,
         status: "pending",
         date_created: date,
