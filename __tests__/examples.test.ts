@@ -1,30 +1,113 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 const root = join(__dirname, "..");
+const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
 
 describe("npm start", () => {
-  it("shows all five types in both versions, a duplicate, a forgery and an outcome", async () => {
-    const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
-    const started = promisify(execFile)(process.execPath, [tsx, "examples/start.ts"], {
-      cwd: root,
-    });
-    const { stdout, stderr } = await started;
-    expect(stderr).toBe("");
-    for (const version of ["v1", "v2"]) {
-      for (const type of [
-        "factor.created",
-        "factor.verified",
-        "factor.deleted",
-        "challenge.approved",
-        "challenge.denied",
-      ]) {
-        expect(stdout).toContain(`200 for ${type} ${version}`);
-      }
+  let started: ChildProcessWithoutNullStreams;
+  let output = "";
+  let complaints = "";
+  let env: NodeJS.ProcessEnv;
+  let commands: string[];
+
+  beforeAll(async () => {
+    started = spawn(process.execPath, [tsx, "examples/start.ts"], { cwd: root });
+    started.stderr.on("data", (chunk: Buffer) => void (complaints += chunk.toString()));
+    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
+      output += String(chunk);
+      if (output.includes("/approve\n")) break;
     }
-    expect(stdout.match(/handler:/g)).toHaveLength(11);
-    expect(stdout).toContain("refused: SIGNATURE_MISMATCH\n403 for");
-    expect(stdout).toContain("was approved first");
+    started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+    const [, advice = ""] = output.split("try:\n");
+    commands = advice
+      .trim()
+      .split("\n")
+      .map((line) => line.trim());
+    const exported = commands.filter((line) => line.startsWith("export "));
+    env = Object.fromEntries(
+      exported.flatMap((line) => line.split(" ").slice(1)).map((pair) => pair.split("=")),
+    ) as NodeJS.ProcessEnv;
   }, 60_000);
+
+  afterAll(() => void started.kill("SIGKILL"));
+
+  it("tells the whole story", () => {
+    expect(complaints).toBe("");
+    for (const line of [
+      /^Webhook YW[0-9a-f]{32} created; 0 differences\.$/m,
+      /^  handled: factor\.created for user-7f3a-22 \(Zoë's phone\)$/m,
+      /^  handled: factor\.verified for /m,
+      /^  handled: challenge\.approved by user-7f3a-22: Sign in from Köln\?$/m,
+      /^  the waiting login goes on: challenge\.approved$/m,
+      /^  handled: challenge\.denied by /m,
+      /^  the waiting login goes on: challenge\.denied$/m,
+    ]) {
+      expect(output).toMatch(line);
+    }
+  });
+
+  /** Runs a command that it says to try. */
+  async function tryOut(part: string) {
+    const command = commands.find((line) => line.includes(part)) ?? "";
+    const [, script = "", ...args] = command.split(" ").slice(1);
+    try {
+      const run = promisify(execFile)(process.execPath, [tsx, script, ...args], {
+        cwd: root,
+        env: { ...process.env, ...env },
+      });
+      return { code: 0, ...(await run) };
+    } catch (error) {
+      return error as { code: number; stdout: string; stderr: string };
+    }
+  }
+
+  it.each([
+    ["/push", 0, /^200 challenge\.approved v2 in [\d.]+ ms\n$/],
+    ["--duplicate", 0, /^(200 .*\n){2}$/],
+    ["--bad-signature", 1, /^403 /],
+    ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],
+  ])(
+    "has the terminal's program do what it says: %s",
+    async (part, code, stdout) => {
+      const before = output.length;
+      expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+      const handled = output.slice(before);
+      if (code === 1) expect(handled).toContain("refused: SIGNATURE_MISMATCH, TOKEN_WRONG");
+      else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);
+    },
+    30_000,
+  );
+
+  it.each([
+    ["/admin/push/webhooks", 200],
+    ["/admin/push/keys", 201],
+    ["/approve", 200],
+  ])("answers what it says to ask: %s", async (part, status) => {
+    const command = commands.find((line) => line.startsWith("curl") && line.includes(part)) ?? "";
+    const url = command.split(" ").at(-1) ?? "";
+    const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
+      ([, name = "", value = ""]): [string, string] => [name, value],
+    );
+    if (command.includes("-u ")) {
+      const { PUSH_ACCOUNT_SID = "", PUSH_AUTH_TOKEN = "" } = env;
+      headers.push(["authorization", `Basic ${btoa(`${PUSH_ACCOUNT_SID}:${PUSH_AUTH_TOKEN}`)}`]);
+    }
+    const [, body] = /-d '([^']+)'/.exec(command) ?? [];
+    const method = body !== undefined || command.includes("-X POST") ? "POST" : "GET";
+    const answer = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
+    expect([answer.status, Object.keys((await answer.json()) as object).length > 0]).toEqual([
+      status,
+      true,
+    ]);
+  });
+
+  it("ends with Ctrl-C", async () => {
+    const ended = once(started, "exit");
+    started.kill("SIGINT");
+    expect(await ended).toEqual([0, null]);
+    expect(complaints).toBe("");
+  }, 20_000);
 });

@@ -1,97 +1,104 @@
 /**
- * The main job, with no account: an Express app receives signed v1 and v2 calls of all five types
- * over HTTP and hands them to typed handlers; then come a duplicate and a forgery.
+ * The main job, with no account: the service is emulated; an Express app receives its calls, waits
+ * for a login, and has an admin router for its staff. Then it stays up for you to try things.
  */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { PUSH_EVENT_TYPES, pushWebhooks, sign } from "express-push-verification";
-
-const authToken = randomBytes(16).toString("hex");
-// What the service signs is the URL that it was given: behind a proxy, not where the app listens.
-const publicUrl = "https://app.example.com/webhooks/push";
-
-const push = pushWebhooks({ authToken, publicUrl });
-const challenge = createSid("YC");
-
-push.on(["factor.created", "factor.verified", "factor.deleted"], (event) => {
-  const name = event.version === "v2" ? event.factor_friendly_name : "v1 does not say its name";
-  console.log(`  handler: ${event.type}, ${event.factor_sid} (${name})`);
-});
-push.on(["challenge.approved", "challenge.denied"], (event) => {
-  const asked = event.version === "v2" ? event.challenge_details?.message : undefined;
-  console.log(
-    `  handler: ${event.type}, ${event.entity_identity}: ${asked ?? "v1 has no details"}`,
-  );
-});
-push.onRejected((error) => {
-  console.log(`  refused: ${error.code}`);
-});
+import { pushWebhooks } from "express-push-verification";
+import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import { createEmulator } from "express-push-verification/emulator";
 
 void main();
 
 async function main(): Promise<void> {
+  const emulator = createEmulator();
+  await emulator.listen(0);
+  const { accountSid, serviceSid, authToken, url: serviceUrl } = emulator;
+  console.log(`The service is emulated at ${serviceUrl}.`);
+
   const app = express();
-  app.use("/webhooks/push", push);
-  const server = app.listen(0, "127.0.0.1");
+  const server = app.listen(Number(process.env.PORT ?? 0), "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  console.log(`An Express app on port ${port} takes calls that are signed for ${publicUrl}.\n`);
+  const appUrl = `http://127.0.0.1:${port}`;
 
-  for (const version of ["v1", "v2"] as const) {
-    for (const type of PUSH_EVENT_TYPES) await deliver(port, `${type} ${version}`, type, version);
-  }
-  const uuid = randomUUID();
-  for (const what of ["an approval", "the same approval again: answered, not handled twice"]) {
-    await deliver(port, what, "challenge.approved", "v2", { uuid });
-  }
-  await deliver(port, "an approval signed with another token", "challenge.approved", "v2", {
-    signWith: "guessed",
+  const push = pushWebhooks({ authToken, publicUrl: `${appUrl}/webhooks/push` });
+  push.on(["factor.created", "factor.verified", "factor.deleted"], (event) => {
+    const name = event.version === "v2" ? ` (${event.factor_friendly_name})` : "";
+    console.log(`  handled: ${event.type} for ${event.entity_identity}${name}`);
+  });
+  push.on(["challenge.approved", "challenge.denied"], (event) => {
+    const asked = event.version === "v2" ? event.challenge_details?.message : undefined;
+    console.log(`  handled: ${event.type} by ${event.entity_identity}: ${asked ?? "(v1)"}`);
+  });
+  push.onRejected((error) => {
+    const [cause] = error.explain()?.causes ?? [];
+    console.log(`  refused: ${error.code}${cause === undefined ? "" : `, ${cause.code}`}`);
   });
 
-  const outcome = await push.waitForChallenge(challenge);
-  console.log(
-    `\nwaitForChallenge: ${outcome.challenge_sid} was ${outcome.type.split(".")[1]} first.`,
+  const client = createAdminClient({
+    accountUrl: serviceUrl,
+    verifyUrl: serviceUrl,
+    accountSid,
+    serviceSid,
+    password: authToken,
+  });
+  const staffPassword = randomBytes(8).toString("hex");
+  const isStaff = (password: string | undefined) => password === `Bearer ${staffPassword}`;
+  app.use("/webhooks/push", push);
+  app.use(
+    "/admin/push",
+    adminRouter({ client, authorize: (req) => isStaff(req.get("authorization")) }),
   );
-  await push.close();
-  server.close();
-}
+  console.log(`An Express app takes its calls at ${push.publicUrl}.\n`);
 
-async function deliver(
-  port: number,
-  what: string,
-  type: string,
-  version: "v1" | "v2",
-  { uuid = randomUUID(), signWith = authToken } = {},
-): Promise<void> {
-  const params = { uuid, ...listParams(type, version) };
-  const response = await fetch(`http://127.0.0.1:${port}/webhooks/push`, {
-    method: "POST",
-    headers: {
-      "Content-Type": "application/x-www-urlencoded",
-      "X-Service-Signature": sign({ authToken: signWith, url: publicUrl, params }),
-    },
-    body: new URLSearchParams(params).toString(),
+  const { result, webhook } = await client.webhooks.ensure({
+    friendly_name: "login events",
+    event_types: ["*"],
+    webhook_url: push.publicUrl,
   });
-  console.log(`${response.status} for ${what}`);
-}
+  const findings = await client.webhooks.check(push);
+  console.log(`Webhook ${webhook.sid} ${result}; ${findings.length} differences.`);
 
-function listParams(type: string, version: "v1" | "v2"): Record<string, string> {
-  const isChallenge = type.startsWith("challenge.");
-  const details = { message: "Approve the transfer of 250 €?", fields: [] };
-  return {
-    type,
-    account_sid: createSid("AC"),
-    service_sid: createSid("VA"),
-    entity_identity: "user-7f3a-22",
-    factor_sid: createSid("YF"),
-    ...(isChallenge && { challenge_sid: challenge }),
-    ...(version === "v2" && { factor_type: "push", factor_friendly_name: "Zoë's phone" }),
-    ...(version === "v2" && isChallenge && { challenge_details: JSON.stringify(details) }),
+  console.log("A phone is registered:");
+  const factor_sid = emulator.createFactor({ friendly_name: "Zoë's phone" }).sid;
+  emulator.verifyFactor(factor_sid);
+  await emulator.settled();
+  for (const [message, answer] of [
+    ["Sign in from Köln?", "approved"],
+    ["Pay 250 € to a stranger?", "denied"],
+  ] as const) {
+    console.log(`The user is asked "${message}":`);
+    const { sid } = emulator.createChallenge({ factor_sid, details: { message } });
+    const login = push.waitForChallenge(sid);
+    if (answer === "approved") emulator.approveChallenge(sid);
+    else emulator.denyChallenge(sid);
+    console.log(`  the waiting login goes on: ${(await login).type}`);
+    await emulator.settled();
+  }
+
+  const open = emulator.createChallenge({ factor_sid }).sid;
+  const cli = "npx tsx lib/cli/main.ts";
+  const trigger = `${cli} trigger challenge.approved --url ${push.publicUrl}`;
+  const asStaff = `-H "Authorization: Bearer ${staffPassword}"`;
+  console.log(`
+It stays up; Ctrl-C ends it. In another terminal, try:
+  export PUSH_AUTH_TOKEN=${authToken} PUSH_ACCOUNT_SID=${accountSid}
+  export PUSH_SERVICE_SID=${serviceSid} PUSH_ACCOUNT_URL=${serviceUrl} PUSH_VERIFY_URL=${serviceUrl}
+  ${trigger}
+  ${trigger} --duplicate
+  ${trigger} --bad-signature
+  ${cli} webhooks list
+  curl ${asStaff} ${appUrl}/admin/push/webhooks
+  curl ${asStaff} -H "Content-Type: application/json" -d '{"friendly_name":"ci"}' ${appUrl}/admin/push/keys
+  curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
+
+  const end = async () => {
+    server.close();
+    server.closeIdleConnections();
+    await Promise.all([push.close(), emulator.close()]);
   };
-}
-
-function createSid(prefix: string): string {
-  return prefix + randomBytes(16).toString("hex");
+  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
 }
