@@ -18,7 +18,7 @@ interface JsonOption {
 /** Adds `webhooks list|ensure|check` and `keys list|create|delete`. */
 export function addAdminCommands(program: Command, terminal: Terminal): void {
   const webhooks = program.command("webhooks").description("the Webhooks of the service");
-  connected(webhooks.command("list").description("list them"))
+  connected(webhooks.command("list").description("list them"), terminal)
     .option("--json", "one JSON document")
     .action(async (options: ConnectionOptions & JsonOption) => {
       const client = await connect(terminal, options);
@@ -27,12 +27,19 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
       printTable(
         terminal,
         ["SID", "STATUS", "VERSION", "URL", "EVENTS"],
-        all.map(({ sid, status, version, webhook_url, event_types }) =>
-          [sid, status, version, webhook_url, (event_types ?? []).join(" ")].map(String),
-        ),
+        all.map(({ sid, status, version, webhook_url, event_types }) => [
+          sid,
+          status,
+          version,
+          webhook_url,
+          (event_types ?? []).join(" "),
+        ]),
       );
     });
-  connected(webhooks.command("ensure").description("make sure that there is one, as given"))
+  connected(
+    webhooks.command("ensure").description("make sure that there is one, as given"),
+    terminal,
+  )
     .requiredOption("--url <url>", "its webhook_url")
     .option("--name <name>", "its friendly_name", "push webhooks")
     .option("--events <types...>", "its event types", ["*"])
@@ -55,7 +62,7 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
       if (options.json) return printJson(terminal, ensured);
       print(terminal, `${ensured.result} ${ensured.webhook.sid}`);
     });
-  connected(webhooks.command("check").description("compare them with a receiver"))
+  connected(webhooks.command("check").description("compare them with a receiver"), terminal)
     .requiredOption("--url <url>", "the receiver's publicUrl")
     .option("--handled <types...>", "the types that it handles", [...PUSH_EVENT_TYPES])
     .option("--json", "one JSON document")
@@ -72,7 +79,7 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
     });
 
   const keys = program.command("keys").description("the Keys of the account");
-  connected(keys.command("list").description("list them"))
+  connected(keys.command("list").description("list them"), terminal)
     .option("--json", "one JSON document")
     .action(async (options: ConnectionOptions & JsonOption) => {
       const client = await connect(terminal, options);
@@ -81,12 +88,13 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
       printTable(
         terminal,
         ["SID", "CREATED", "NAME"],
-        all.map(({ sid, date_created, friendly_name }) =>
-          [sid, date_created, friendly_name].map(String),
-        ),
+        all.map(({ sid, date_created, friendly_name }) => [sid, date_created, friendly_name]),
       );
     });
-  connected(keys.command("create").description("create one, and show its secret this once"))
+  connected(
+    keys.command("create").description("create one, and show its secret this once"),
+    terminal,
+  )
     .option("--name <name>", "its friendly_name")
     .option("--json", "one JSON document")
     .action(async (options: ConnectionOptions & JsonOption & { name?: string }) => {
@@ -97,7 +105,7 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
       print(terminal, `${key.sid}\n${key.secret}`);
       terminal.stderr.write("The secret is shown this once: store it now.\n");
     });
-  connected(keys.command("delete").description("revoke one"))
+  connected(keys.command("delete").description("revoke one"), terminal)
     .argument("<sid>", "the Key")
     .option("--force", "also the one that is used to do so")
     .action(async (sid: string, options: ConnectionOptions & { force?: boolean }) => {
@@ -121,21 +129,25 @@ interface CheckOptions {
   handled: PushEventType[];
 }
 
-function setting(flags: string, description: string, variable: string): Option {
-  return new Option(flags, description).env(variable).makeOptionMandatory();
-}
-
-function connected(command: Command): Command {
+/** Adds the options that say which service to speak to; each has a variable of the environment. */
+function connected(command: Command, { env }: Terminal): Command {
+  const setting = (flags: string, description: string, variable: string) => {
+    const option = new Option(flags, `${description}, or $${variable}`);
+    // Not Option.env(), which looks past the terminal at the process.
+    return env[variable] === undefined ? option : option.default(env[variable], `$${variable}`);
+  };
+  const required = (...args: Parameters<typeof setting>) => setting(...args).makeOptionMandatory();
   return command
-    .addOption(setting("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
-    .addOption(setting("--verify-url <url>", "base URL of the verification API", "PUSH_VERIFY_URL"))
-    .addOption(setting("--account-sid <sid>", "the account", "PUSH_ACCOUNT_SID"))
-    .addOption(setting("--service-sid <sid>", "the verification service", "PUSH_SERVICE_SID"))
+    .addOption(required("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
+    .addOption(required("--verify-url <url>", "that of the verification API", "PUSH_VERIFY_URL"))
+    .addOption(required("--account-sid <sid>", "the account", "PUSH_ACCOUNT_SID"))
+    .addOption(required("--service-sid <sid>", "the verification service", "PUSH_SERVICE_SID"))
     .addOption(
-      new Option(
+      setting(
         "--username <sid>",
-        "a Key to speak as, whose secret is in PUSH_KEY_SECRET; without, the account does, with PUSH_AUTH_TOKEN",
-      ).env("PUSH_KEY_SID"),
+        "a Key to speak as, whose secret is in $PUSH_KEY_SECRET; without, the account does, with $PUSH_AUTH_TOKEN",
+        "PUSH_KEY_SID",
+      ),
     );
 }
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { Argument, Option, type Command } from "commander";
+import { V2_PARAMETERS } from "../call-parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
 import { explainSignature } from "../explain";
 import { decodeForm, type Pair } from "../form";
@@ -40,18 +41,24 @@ export function addCallCommands(program: Command, terminal: Terminal): void {
     .addOption(new Option("--version <version>").choices(["v1", "v2"]).default("v2"))
     .addOption(new Option("--method <method>").choices(["POST", "GET"]).default("POST"))
     .option("--signature-header <name>", "the header to sign in", "X-Service-Signature")
-    .option("--set <name=value>", "another value for a parameter; may be repeated", addPair, [])
+    .option(
+      "--set <name=value>",
+      "a parameter, of its own or another value; may be repeated",
+      addPair,
+      [],
+    )
     .option("--duplicate", "send it twice")
     .option("--bad-signature", "sign it with another token")
     .action(async (type: PushEventType, options: TriggerOptions) => {
       const { url, version, method, signatureHeader, set, badSignature } = options;
       const authToken = await readSecret(terminal, "PUSH_AUTH_TOKEN");
-      const call = signedRequest(type, Object.fromEntries(set), {
+      const call = signedRequest(type, Object.fromEntries(set.filter(isKnown)), {
         authToken: badSignature === true ? `not ${authToken}` : authToken,
         publicUrl: url,
         version,
         method,
         signatureHeader,
+        extraParams: Object.fromEntries(set.filter((pair) => !isKnown(pair))),
       });
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
         const startedMs = performance.now();
@@ -67,7 +74,7 @@ export function addCallCommands(program: Command, terminal: Terminal): void {
     .command("explain")
     .description("say why a captured call does not verify, with PUSH_AUTH_TOKEN")
     .requiredOption("--url <url>", "the receiver's publicUrl")
-    .requiredOption("--header <signature>", "the value of the signature header")
+    .requiredOption("--header <signature>", "the signature header: its value, or the whole line")
     .option("--body-file <file>", "the body as it was received")
     .option("--received-url <url>", "the URL as the request shows it")
     .addOption(new Option("--method <method>").choices(["POST", "GET"]).default("POST"))
@@ -80,7 +87,7 @@ export function addCallCommands(program: Command, terminal: Terminal): void {
         authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
         url,
         method,
-        signature: header,
+        signature: header.replace(/^[\w-]+:\s*/, ""),
         params: body === undefined ? [] : decodeLeniently(body),
         ...(body !== undefined && { body }),
         ...(receivedUrl !== undefined && { receivedUrl }),
@@ -104,6 +111,10 @@ export function addCallCommands(program: Command, terminal: Terminal): void {
       const tried = `Tried ${combinations} combinations of ${urls.length} URLs and the tokens ${tokens.join(", ")}.`;
       print(terminal, paint(terminal, "dim", tried));
     });
+}
+
+function isKnown([name]: [string, string]): boolean {
+  return (V2_PARAMETERS as readonly string[]).includes(name);
 }
 
 function addPair(text: string, pairs: [string, string][]): [string, string][] {
@@ -132,8 +143,8 @@ function decodeLeniently(body: Uint8Array): Pair[] {
 function sendCall(call: SignedRequest, to: string, signal: AbortSignal): Promise<number> {
   const { method, body, headers } = call;
   const target = new URL(to);
-  // A GET carries its parameters in the URL that is signed.
-  const path = method === "GET" ? call.path : `${target.pathname}${target.search}`;
+  // The query as it is signed: URL would write some characters another way.
+  const path = target.pathname + call.path.replace(/^[^?]*/, "");
   const open = target.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };

@@ -16,6 +16,9 @@ const terminal: Terminal = {
   hasFailed: false,
 };
 
+// Whoever reads the output may have enough of it: push-webhooks keys list | head -1
+stdout.on("error", () => process.exit(0));
+
 void main();
 
 async function main(): Promise<void> {

@@ -4,6 +4,8 @@ import { addCallCommands } from "./call-commands";
 import { addEmulatorCommand } from "./emulator-command";
 import { UsageError, type Terminal } from "./terminal";
 
+const { version } = require("../../package.json") as { version: string };
+
 /** How the program ends. */
 export const EXIT_CODES = {
   /** It did what was asked. */
@@ -23,6 +25,7 @@ export const EXIT_CODES = {
  */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = new Command("push-webhooks")
+    .version(version)
     .description("Receive, send and explain push-verification webhooks.")
     .enablePositionalOptions()
     .showSuggestionAfterError()

@@ -30,8 +30,12 @@ export function print({ stdout }: Terminal, line: string): void {
   stdout.write(`${line}\n`);
 }
 
-/** Writes rows in columns on a terminal, with tabs between the cells elsewhere. */
-export function printTable(terminal: Terminal, header: string[], rows: string[][]): void {
+/**
+ * Writes rows in columns on a terminal, with tabs between the cells elsewhere. What others have
+ * named is shown without control characters, which a terminal would obey.
+ */
+export function printTable(terminal: Terminal, header: string[], cells: unknown[][]): void {
+  const rows = cells.map((row) => row.map((cell) => String(cell).replaceAll(/\p{C}/gu, "?")));
   if (!terminal.stdout.isTTY) {
     for (const row of [header, ...rows]) print(terminal, row.join("\t"));
     return;

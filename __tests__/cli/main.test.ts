@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+const root = join(__dirname, "..", "..");
+const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
+const start = (...args: string[]) =>
+  spawn(process.execPath, [tsx, "lib/cli/main.ts", ...args], { cwd: root });
+
+describe("the process", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends the emulator with %s",
+    async (signal) => {
+      const emulator = start("emulator", "--port", "0");
+      let errors = "";
+      emulator.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
+      for await (const chunk of emulator.stdout) {
+        if (String(chunk).includes("Create a factor")) emulator.kill(signal);
+      }
+      expect([await once(emulator, "exit"), errors]).toEqual([[130, null], ""]);
+    },
+    20_000,
+  );
+
+  it("does not mind a reader who has enough", async () => {
+    const help = start("--help");
+    help.stdout.destroy();
+    let errors = "";
+    help.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
+    expect([await once(help, "exit"), errors]).toEqual([[0, null], ""]);
+  }, 20_000);
+
+  it("ends with 2 for what there is not", async () => {
+    const [code] = (await once(start("launch"), "exit")) as [number];
+    expect(code).toBe(2);
+  }, 20_000);
+});

@@ -1,0 +1,341 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PUSH_EVENT_TYPES, type PushEvent } from "express-push-verification";
+import type { Emulator } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
+import { runProgram } from "../../lib/cli/program";
+import { startEmulator, startReceiver, stopEmulators, type Receiver } from "../support/emulators";
+import { createTerminal, runCommand } from "../support/terminals";
+
+const AUTH_TOKEN = "hush-hush-token";
+const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
+
+afterEach(stopEmulators);
+
+describe("push-webhooks", () => {
+  it.each<[string[], number, "stdout" | "stderr", RegExp]>([
+    [["--help"], 0, "stdout", /Exit codes: 0 done/],
+    [["--version"], 0, "stdout", /^\d+\.\d+\.\d+\n$/],
+    [["trigger", "--help"], 0, "stdout", /--bad-signature/],
+    [[], 2, "stderr", /Usage: push-webhooks/],
+    [["emulater"], 2, "stderr", /unknown command 'emulater'\n\(Did you mean emulator\?\)/],
+    [["trigger", "challenge.approve", "--url", "http://a.test/"], 2, "stderr", /Allowed choices/],
+    [["trigger", "challenge.denied"], 2, "stderr", /required option '--url <url>' not specified/],
+    [["trigger", "challenge.denied", "--url", "here"], 2, "stderr", /publicUrl/],
+    [
+      ["trigger", "challenge.denied", "--url", "http://a.test", "--dupe"],
+      2,
+      "stderr",
+      /unknown option/,
+    ],
+    [["trigger", "challenge.denied", "--url", "http://a.test", "--set", "x"], 2, "stderr", /--set/],
+    [["emulator", "--port", "99999"], 2, "stderr", /--port takes a number from 0 to 65535/],
+    [
+      ["explain", "--url", "http://a.test", "--header", "x", "--body-file", "/no"],
+      2,
+      "stderr",
+      /\/no/,
+    ],
+    [["keys", "list"], 2, "stderr", /--account-url <url>' not specified/],
+  ])("%j ends with %i", async (args, code, stream, text) => {
+    const ended = await runCommand(args, secret);
+    expect(ended).toMatchObject({ code, [stream]: expect.stringMatching(text) });
+    expect(ended[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
+  });
+
+  it.each([
+    "trigger factor.created --url http://127.0.0.1:9/",
+    "trigger factor.created --url http://localhost:9/",
+    `keys list --account-url http://127.0.0.1:9 --verify-url http://127.0.0.1:9 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
+  ])("%s fails in one line when nobody is there", async (line) => {
+    const { code, stdout, stderr } = await runCommand(line.split(" "), secret);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^push-webhooks: [^\n]+\n$/);
+    expect(stderr).not.toContain(AUTH_TOKEN);
+  });
+
+  it("says which secret it needs", async () => {
+    const { code, stderr } = await runCommand(["trigger", "factor.created", "--url", "http://a/"]);
+    expect([code, stderr]).toEqual([
+      2,
+      "push-webhooks: Set the environment variable PUSH_AUTH_TOKEN.\n",
+    ]);
+  });
+});
+
+describe("trigger", () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver(AUTH_TOKEN);
+  });
+  const trigger = (type: string, ...args: string[]) =>
+    runCommand(["trigger", type, "--url", receiver.publicUrl, ...args], secret);
+
+  it.each(PUSH_EVENT_TYPES.flatMap((type) => [[type, "v1"] as const, [type, "v2"] as const]))(
+    "%s %s",
+    async (type, version) => {
+      for (const method of ["POST", "GET"]) {
+        const ended = await trigger(type, "--version", version, "--method", method);
+        expect(ended).toMatchObject({ code: 0, stderr: "" });
+        expect(ended.stdout).toMatch(new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms\\n$`));
+      }
+      expect(receiver.events).toMatchObject([
+        { type, version },
+        { type, version },
+      ]);
+    },
+  );
+
+  it("sets parameters, also those that do not exist yet", async () => {
+    const sets = ["entity_identity=u=1", 'challenge_hidden_details={"ip":"::1"}', "risk=7"];
+    const args = sets.flatMap((set) => ["--set", set]);
+    expect(await trigger("challenge.denied", ...args)).toHaveProperty("code", 0);
+    const [event] = receiver.events as [PushEvent];
+    expect(event).toMatchObject({
+      entity_identity: "u=1",
+      challenge_hidden_details: { ip: "::1" },
+      issues: [],
+    });
+    expect(event.params).toContainEqual(["risk", "7"]);
+  });
+
+  it("sends it twice", async () => {
+    const { code, stdout } = await trigger("factor.deleted", "--duplicate");
+    expect([code, stdout.match(/^200 /gm), receiver.events]).toEqual([
+      0,
+      ["200 ", "200 "],
+      [expect.objectContaining({ type: "factor.deleted" })],
+    ]);
+  });
+
+  it("fails with what the receiver answers", async () => {
+    const { code, stdout } = await trigger("factor.deleted", "--bad-signature");
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^403 factor\.deleted/)]);
+    expect(receiver.rejected).toEqual(["SIGNATURE_MISMATCH"]);
+  });
+
+  it("sends it elsewhere than to the URL that is signed, and in another header", async () => {
+    const proxied = await startReceiver(AUTH_TOKEN, { signatureHeader: "X-Other" });
+    const behind = await startReceiver(AUTH_TOKEN, {
+      publicUrl: "https://app.example.com/push?a=b",
+    });
+    const to = ["--to", proxied.publicUrl];
+    expect(await trigger("factor.created", ...to, "--signature-header", "x-other")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^403/),
+    });
+    for (const method of ["POST", "GET"]) {
+      const url = ["--url", "https://app.example.com/push?a=b", "--to", behind.publicUrl];
+      const args = ["trigger", "factor.created", ...url, "--method", method];
+      expect(await runCommand(args, secret)).toHaveProperty("code", 0);
+    }
+  });
+});
+
+describe("explain", () => {
+  const url = "https://app.example.com/webhooks/push";
+  const call = signedRequest("challenge.approved", {}, { authToken: AUTH_TOKEN, publicUrl: url });
+  const signature = call.headers["X-Service-Signature"] ?? "";
+  let folder: string;
+  let bodyFile: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "push-explain-"));
+    bodyFile = join(folder, "body");
+    writeFileSync(bodyFile, call.body ?? "");
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const explain = (args: string[], env: NodeJS.ProcessEnv = secret) =>
+    runCommand(["explain", "--body-file", bodyFile, ...args], env);
+
+  it.each<[string, string[], NodeJS.ProcessEnv, string]>([
+    ["http", ["--url", url.replace("https", "http"), "--header", signature], secret, "URL_SCHEME"],
+    ["a slash", ["--url", `${url}/`, "--header", signature], secret, "URL_TRAILING_SLASH"],
+    ["a token", ["--url", url, "--header", signature], { PUSH_AUTH_TOKEN: "other" }, "TOKEN_WRONG"],
+    [
+      "a cut header",
+      ["--url", url, "--header", signature.slice(0, 20)],
+      secret,
+      "SIGNATURE_TRUNCATED",
+    ],
+    [
+      "a proxy's path",
+      ["--url", "https://app.example.com/", "--received-url", url, "--header", signature],
+      secret,
+      "URL_PATH",
+    ],
+  ])("names %s first", async (_what, args, env, code) => {
+    const ended = await explain(args, env);
+    expect(ended).toMatchObject({ code: 1, stderr: "" });
+    expect(ended.stdout).toMatch(new RegExp(`^1\\. ${code} `));
+    expect(ended.stdout).not.toContain(AUTH_TOKEN);
+    const json = await explain([...args, "--json"], env);
+    expect(JSON.parse(json.stdout)).toMatchObject({ matches: false, causes: expect.any(Array) });
+    expect(JSON.parse(json.stdout).causes[0]).toHaveProperty("code", code);
+  });
+
+  it.each([signature, `X-Service-Signature: ${signature}`])("takes %s", async (header) => {
+    expect(await explain(["--url", url, "--header", header])).toEqual({
+      code: 0,
+      stdout: "It does verify.\n",
+      stderr: "",
+    });
+  });
+
+  it("does without a body, and with one that is no form", async () => {
+    const args = ["--url", url, "--header", signature];
+    const bare = await runCommand(["explain", ...args], secret);
+    expect([bare.code, bare.stdout]).toEqual([1, expect.stringContaining("PARAMS_MISSING")]);
+    writeFileSync(bodyFile, Buffer.from([0xff, 0xfe]));
+    expect(await explain(args)).toHaveProperty("code", 1);
+  });
+});
+
+describe("webhooks and keys", () => {
+  let emulator: Emulator;
+  let env: NodeJS.ProcessEnv;
+  beforeEach(async () => {
+    emulator = await startEmulator();
+    env = {
+      PUSH_AUTH_TOKEN: emulator.authToken,
+      PUSH_ACCOUNT_URL: emulator.url,
+      PUSH_VERIFY_URL: emulator.url,
+      PUSH_ACCOUNT_SID: emulator.accountSid,
+      PUSH_SERVICE_SID: emulator.serviceSid,
+    };
+  });
+  const url = "https://app.example.com/push";
+
+  it("ensure, list and check webhooks", async () => {
+    const ensure = (...args: string[]) =>
+      runCommand(["webhooks", "ensure", "--url", url, ...args], env);
+    expect(await ensure()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created YW/) });
+    expect(await ensure()).toMatchObject({ stdout: expect.stringMatching(/^unchanged YW/) });
+    const updated = await ensure(
+      "--events",
+      "factor.created",
+      "factor.deleted",
+      "--version",
+      "v1",
+      "--json",
+    );
+    expect(JSON.parse(updated.stdout)).toMatchObject({
+      result: "updated",
+      webhook: { version: "v1" },
+    });
+
+    const list = await runCommand(["webhooks", "list"], env);
+    expect(list.stdout).toMatch(
+      /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW\w+\tenabled\tv1\thttps:.*\n$/,
+    );
+    const json = await runCommand(["webhooks", "list", "--json"], env);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ webhook_url: url }]);
+
+    const check = (...args: string[]) =>
+      runCommand(["webhooks", "check", "--url", url, ...args], env);
+    const handled = ["--handled", "factor.created", "factor.deleted"];
+    const legacy = await check(...handled);
+    expect(legacy).toMatchObject({ code: 1, stdout: expect.stringMatching(/^VERSION_LEGACY YW/) });
+    await ensure("--events", "factor.created", "factor.deleted", "--version", "v2");
+    expect(await check(...handled)).toMatchObject({ code: 0, stdout: "Nothing differs.\n" });
+    expect(JSON.parse((await check("--json")).stdout)).toHaveLength(3);
+  });
+
+  it("create, list and delete keys", async () => {
+    const created = await runCommand(["keys", "create", "--name", "ci"], env);
+    expect(created).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^SK\w{32}\n[A-Za-z0-9]{32}\n$/),
+      stderr: "The secret is shown this once: store it now.\n",
+    });
+    const [sid = "", keySecret = ""] = created.stdout.split("\n");
+    const list = await runCommand(["keys", "list"], env);
+    expect(list.stdout).toContain(`${sid}\t`);
+    expect(list.stdout).not.toContain(keySecret);
+    const json = await runCommand(["keys", "create", "--json"], env);
+    expect(JSON.parse(json.stdout)).toHaveProperty("secret");
+    expect(JSON.parse((await runCommand(["keys", "list", "--json"], env)).stdout)).toHaveLength(2);
+
+    const asKey = { ...env, PUSH_AUTH_TOKEN: "", PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
+    expect(await runCommand(["keys", "list"], asKey)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^push-webhooks: /),
+    });
+    expect(await runCommand(["webhooks", "list"], asKey)).toHaveProperty("code", 0);
+    expect(await runCommand(["keys", "delete", sid], env)).toMatchObject({
+      code: 0,
+      stdout: `deleted ${sid}\n`,
+    });
+    expect(await runCommand(["keys", "delete", sid], env)).toHaveProperty("code", 1);
+  });
+
+  it("do not delete the key that they speak as, unless forced", async () => {
+    const { sid, secret: keySecret } = emulator.createKey({ type: "main" });
+    const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
+    expect(await runCommand(["keys", "delete", sid], asKey)).toHaveProperty("code", 1);
+    expect(await runCommand(["keys", "delete", sid, "--force"], asKey)).toHaveProperty("code", 0);
+  });
+});
+
+describe("emulator", () => {
+  it("prints credentials and every delivery, until it is interrupted", async () => {
+    const receiver = await startReceiver(AUTH_TOKEN);
+    const { terminal, written, interrupt } = createTerminal({});
+    const run = runProgram(
+      ["emulator", "--port", "0", "--webhook-url", receiver.publicUrl, "http://127.0.0.1:9/none"],
+      terminal,
+    );
+    const waitFor = async (pattern: RegExp) => {
+      while (!pattern.test(written.stdout)) await new Promise(setImmediate);
+    };
+    await waitFor(/Create a factor/);
+    const env = Object.fromEntries(
+      written.stdout.split("\n").map((line) => line.split("=", 2) as [string, string]),
+    ) as Record<string, string>;
+    const credentials = btoa(`${env.PUSH_ACCOUNT_SID}:${env.PUSH_AUTH_TOKEN}`);
+    const created = await fetch(`${env.PUSH_ACCOUNT_URL}/_control/factors`, {
+      method: "POST",
+      headers: { authorization: `Basic ${credentials}` },
+    });
+    expect(created.status).toBe(201);
+    await waitFor(/ECONNREFUSED/);
+    await waitFor(/403/);
+    expect(written.stdout).toMatch(
+      /^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m,
+    );
+    expect(written.stdout).toMatch(
+      /^ECONNREFUSED factor\.created -> http:\S+\/none in .*, 2 attempts$/m,
+    );
+    interrupt();
+    expect(await run).toBe(130);
+    await expect(fetch(String(env.PUSH_ACCOUNT_URL))).rejects.toThrow("fetch failed");
+  });
+
+  it("does not print credentials that it was given", async () => {
+    const receiver = await startReceiver(AUTH_TOKEN);
+    const { terminal, written, interrupt } = createTerminal(secret);
+    const args = [
+      "emulator",
+      "--port",
+      "0",
+      "--version",
+      "v1",
+      "--webhook-url",
+      receiver.publicUrl,
+    ];
+    const run = runProgram(args, terminal);
+    while (!written.stdout.includes("Create a factor")) await new Promise(setImmediate);
+    expect(written.stdout).toContain("PUSH_AUTH_TOKEN=(from the environment)\n");
+    expect(written.stdout).not.toContain(AUTH_TOKEN);
+    interrupt();
+    expect(await run).toBe(130);
+  });
+
+  it("says that the port is taken", async () => {
+    const { url } = await startEmulator();
+    const { code, stderr } = await runCommand(["emulator", "--port", new URL(url).port]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^push-webhooks: .*EADDRINUSE/)]);
+  });
+});
