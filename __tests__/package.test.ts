@@ -8,6 +8,8 @@ const root = join(__dirname, "..");
 const run = promisify(execFile);
 const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   name: string;
+  version: string;
+  bin: Record<string, string>;
   dependencies: Record<string, string>;
 };
 
@@ -52,6 +54,23 @@ describe("the packed tarball", () => {
     const script = `${line} pushWebhooks({ authToken: "t", publicUrl: "https://a.example/" }).on("*", () => {}); console.log("made");`;
     const made = await run(process.execPath, [`--input-type=${type}`, "-e", script], { cwd: app });
     expect(made.stdout).toBe("made\n");
+  });
+
+  it("has its side rooms, and the terminal's program", async () => {
+    symlinkSync(join(root, "node_modules", "commander"), join(app, "node_modules", "commander"));
+    const script = `for (const room of ["emulator", "testing", "admin"]) require("${settings.name}/" + room);
+      console.log(typeof require("${settings.name}/emulator").createEmulator);`;
+    expect((await run(process.execPath, ["-e", script], { cwd: app })).stdout).toBe("function\n");
+    const bin = join(app, "node_modules", settings.name, settings.bin["push-webhooks"] ?? "");
+    expect(readFileSync(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const version = await run(process.execPath, [bin, "--version"], { cwd: app });
+    expect(version.stdout).toBe(`${settings.version}\n`);
+    rmSync(join(app, "node_modules", "commander"));
+    const lacking = run(process.execPath, [bin, "--version"], { cwd: app });
+    await expect(lacking).rejects.toMatchObject({
+      code: 1,
+      stderr: "push-webhooks needs the package commander: npm install commander\n",
+    });
   });
 
   it("is one module, however it is asked for", async () => {

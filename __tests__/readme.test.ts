@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { pushWebhooks, STATUS_BY_CODE } from "express-push-verification";
+import { createEmulator } from "express-push-verification/emulator";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -13,6 +14,7 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "./support/calls";
+import { startReceiver, stopEmulators } from "./support/emulators";
 import { send } from "./support/servers";
 
 const root = join(__dirname, "..");
@@ -70,11 +72,13 @@ describe("README", () => {
         await new Promise((resolve) => server.close(resolve));
     });
 
-    it.each(blocks.map((code, index) => [index, code.split("\n")[0] ?? "", code] as const))(
+    const isTest = (code: string) => code.includes("\ntest(");
+    const numbered = blocks.map((code, index) => [index, code.split("\n")[0] ?? "", code] as const);
+    it.each(numbered.filter(([, , code]) => !isTest(code)))(
       "block %i, %s",
       async (index, _line, code) => {
         const exported = require(fileOf(index)) as Record<string, unknown>;
-        expect(listening).toHaveLength(code.includes(".listen(") ? 1 : 0);
+        expect(listening).toHaveLength(/^(app|server)\.listen\(/m.test(code) ? 1 : 0);
         for (const server of listening) {
           const { port } = server.address() as AddressInfo;
           const path = "/webhooks/push";
@@ -113,7 +117,32 @@ describe("README", () => {
           expect(await run(body, true)).toEqual({ statusCode: 200 });
           expect(await run("x=1", false)).toEqual({ statusCode: 403 });
         }
+        if (typeof exported.story === "function") {
+          const { publicUrl, events } = await startReceiver("test-token");
+          await (exported.story as (url: string) => Promise<void>)(publicUrl);
+          expect(jest.mocked(console.log).mock.calls).toEqual([
+            ["factor.created", "succeeded", 1],
+            ["factor.verified", "succeeded", 1],
+            ["challenge.approved", "succeeded", 1],
+            ["challenge.approved", "succeeded", 1],
+          ]);
+          expect(events).toHaveLength(3);
+          await stopEmulators();
+        }
       },
+    );
+
+    it.each(numbered.filter(([, , code]) => isTest(code)))(
+      "block %i, %s, as a test of Jest",
+      async (index, _line, code) => {
+        const file = join(folder, `block-${index}.test.ts`);
+        writeFileSync(file, code);
+        const jestBin = join(root, "node_modules", "jest", "bin", "jest.js");
+        const args = [jestBin, "--runTestsByPath", file, "--reporters", "default"];
+        const { stderr } = await promisify(execFile)(process.execPath, args, { cwd: root });
+        expect(stderr).toMatch(/^Tests: +1 passed, 1 total$/m);
+      },
+      60_000,
     );
   });
 
@@ -125,22 +154,36 @@ describe("README", () => {
     expect(documented).toEqual(STATUS_BY_CODE);
   });
 
+  it("lists every option of the emulator", () => {
+    const section = readme.slice(
+      readme.indexOf("## Local emulator"),
+      readme.indexOf("`emulator.deliveries` has"),
+    );
+    const rows = [...section.matchAll(/^\|((?: `\w+`,?)+) +\|/gm)].map(([, names = ""]) => names);
+    const documented = rows.flatMap((names) => names.match(/\w+/g) ?? []);
+    expect(documented.toSorted()).toEqual(listOptions(() => createEmulator({ "?": 1 } as never)));
+  });
+
   it("lists every option", () => {
     const section = readme.slice(
       readme.indexOf("## Options"),
       readme.indexOf("## What is answered"),
     );
     const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    let known: string[] = [];
-    try {
-      pushWebhooks({ "?": 1 } as never);
-    } catch (error) {
-      known =
-        (error as Error).message.split("The options are: ")[1]?.replace(".", "").split(", ") ?? [];
-    }
-    expect(documented.toSorted()).toEqual(known.toSorted());
+    expect(documented.toSorted()).toEqual(listOptions(() => pushWebhooks({ "?": 1 } as never)));
   });
 });
+
+/** The options that a refusal of an unknown one names. */
+function listOptions(refuse: () => unknown): string[] {
+  try {
+    refuse();
+  } catch (error) {
+    const [, names = ""] = (error as Error).message.split("The options are: ");
+    return names.replace(".", "").split(", ").toSorted();
+  }
+  return [];
+}
 
 describe("the SQL of the dedupe example", () => {
   it("is driven by a store whose methods run it in order", async () => {

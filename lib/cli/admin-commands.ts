@@ -134,7 +134,7 @@ function connected(command: Command, { env }: Terminal): Command {
   const setting = (flags: string, description: string, variable: string) => {
     const option = new Option(flags, `${description}, or $${variable}`);
     // Not Option.env(), which looks past the terminal at the process.
-    return env[variable] === undefined ? option : option.default(env[variable], `$${variable}`);
+    return (env[variable] ?? "") === "" ? option : option.default(env[variable], `$${variable}`);
   };
   const required = (...args: Parameters<typeof setting>) => setting(...args).makeOptionMandatory();
   return command
