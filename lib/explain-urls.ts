@@ -1,5 +1,6 @@
 import { createVariants, type SignatureCauseCode, type Variant } from "./explain-causes";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signature";
+import { parseUrl } from "./url";
 
 const MAX_URLS = 400;
 
@@ -127,7 +128,7 @@ function listPaths(path: string): string[] {
     path.toLowerCase(),
     ...listEncodings(path),
     path.replaceAll(/\/{2,}/g, "/"),
-    URL.canParse(path, "http://h") ? new URL(path, "http://h").pathname : path,
+    parseUrl(path, "http://h")?.pathname ?? path,
   ];
 }
 

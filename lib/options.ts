@@ -5,6 +5,7 @@ import { sidSchema } from "./event";
 import type { Logger } from "./reports";
 import type { UrlMatching } from "./signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
+import { parseUrl } from "./url";
 
 /** How calls are verified. */
 export interface VerifyOptions {
@@ -90,7 +91,7 @@ const VERIFY_RULES: OptionRules<VerifyOptions> = {
   },
   publicUrl: {
     accepts: (value) =>
-      isText(value) && /^https?:\/\/[^/?#\s]\S*$/i.test(value) && URL.canParse(value),
+      isText(value) && /^https?:\/\/[^/?#\s]\S*$/i.test(value) && parseUrl(value) !== undefined,
     expected:
       'the absolute http or https URL that is configured as webhook_url at the service, such as "https://app.example.com/webhooks/push"',
     required: true,

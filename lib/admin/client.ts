@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { checkOptions, MAX_TIMER_MS, wholeNumber, type OptionRules } from "../option-rules";
+import { parseUrl } from "../url";
 import { checkWebhooks, type Finding, type Receiver } from "./drift";
 import { ensureWebhook, type Ensured } from "./ensure";
 import { parseInput } from "./input";
@@ -216,7 +217,7 @@ function baseUrlRule() {
     accepts: (value: unknown) =>
       typeof value === "string" &&
       /^https?:\/\/[^/?#@\s]+[^?#@\s]*$/i.test(value) &&
-      URL.canParse(value),
+      parseUrl(value) !== undefined,
     expected:
       'an absolute http or https URL without user, query and fragment, such as "https://api.example.com"',
   };

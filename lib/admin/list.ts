@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseUrl } from "../url";
 import { parseInput } from "./input";
 import { pageQuerySchema } from "./resources";
 import { failure, type CallOptions, type Send } from "./transport";
@@ -54,7 +55,7 @@ export function createList<Schema extends z.ZodType, Item>(
 ): List<Item> {
   function readLink(link: string | null): PageQuery | undefined {
     if (link === null) return undefined;
-    const url = URL.canParse(link, listUrl) ? new URL(link, listUrl) : undefined;
+    const url = parseUrl(link, listUrl);
     if (url?.origin !== new URL(listUrl).origin) {
       throw failure({ method: "GET", url: listUrl }, "FOREIGN_PAGE");
     }

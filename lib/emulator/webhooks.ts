@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
+import { parseUrl } from "../url";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { checkFields } from "./errors";
 import type { ListRules } from "./pages";
@@ -145,5 +146,9 @@ export function toWebhookFields(
 }
 
 function isWebhookUrl(url: string): boolean {
-  return /^https?:\/\/[^/?#\s]\S*$/i.test(url) && !/\p{Surrogate}/u.test(url) && URL.canParse(url);
+  return (
+    /^https?:\/\/[^/?#\s]\S*$/i.test(url) &&
+    !/\p{Surrogate}/u.test(url) &&
+    parseUrl(url) !== undefined
+  );
 }
