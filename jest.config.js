@@ -9,6 +9,7 @@ module.exports = {
     "^express-push-verification$": "<rootDir>/lib/index.ts",
     "^express-push-verification/(.*)$": "<rootDir>/lib/$1/index.ts",
   },
+  globalSetup: "<rootDir>/__tests__/support/find-redis.js",
   transform: {
     "\\.ts$": [
       "@swc/jest",

@@ -8,48 +8,48 @@ afterEach(() => jest.useRealTimers());
 describe("createMemoryDedupe", () => {
   it("gives a uuid to one, until it is released", () => {
     const store = createMemoryDedupe();
-    expect(store.claim("a")).toBe("new");
-    expect(store.claim("a")).toBe("running");
+    expect(store.claim("a", "hash")).toBe("new");
+    expect(store.claim("a", "hash")).toBe("running");
     void store.release("a");
-    expect(store.claim("a")).toBe("new");
+    expect(store.claim("a", "hash")).toBe("new");
     void store.complete("a");
-    expect(store.claim("a")).toBe("done");
-    expect(store.claim("b")).toBe("new");
+    expect(store.claim("a", "hash")).toBe("done");
+    expect(store.claim("b", "hash")).toBe("new");
   });
 
   it("forgets after ttlMs, and not before", () => {
     jest.useFakeTimers();
     const store = createMemoryDedupe({ ttlMs: 1_000 });
-    void store.claim("a");
+    void store.claim("a", "hash");
     void store.complete("a");
     jest.advanceTimersByTime(999);
-    expect(store.claim("a")).toBe("done");
+    expect(store.claim("a", "hash")).toBe("done");
     jest.advanceTimersByTime(1);
-    expect(store.claim("a")).toBe("new");
+    expect(store.claim("a", "hash")).toBe("new");
   });
 
   it("remembers 24 h by default", () => {
     jest.useFakeTimers();
     const store = createMemoryDedupe();
-    void store.claim("a");
+    void store.claim("a", "hash");
     void store.complete("a");
     jest.advanceTimersByTime(86_399_999);
-    expect(store.claim("a")).toBe("done");
+    expect(store.claim("a", "hash")).toBe("done");
     jest.advanceTimersByTime(1);
-    expect(store.claim("a")).toBe("new");
+    expect(store.claim("a", "hash")).toBe("new");
   });
 
   it("forgets the oldest over maxEntries, and never one that runs", () => {
     const store = createMemoryDedupe({ maxEntries: 2 });
-    void store.claim("runs");
+    void store.claim("runs", "hash");
     for (const uuid of ["a", "b", "c"]) {
-      void store.claim(uuid);
+      void store.claim(uuid, "hash");
       void store.complete(uuid);
     }
-    expect(store.claim("b")).toBe("done");
-    expect(store.claim("c")).toBe("done");
-    expect(store.claim("a")).toBe("new");
-    expect(store.claim("runs")).toBe("running");
+    expect(store.claim("b", "hash")).toBe("done");
+    expect(store.claim("c", "hash")).toBe("done");
+    expect(store.claim("a", "hash")).toBe("new");
+    expect(store.claim("runs", "hash")).toBe("running");
   });
 
   it.each([{ ttlMs: 0 }, { ttlMs: "1h" }, { maxEntries: -1 }, { maxEntries: 1.5 }, { ttl: 5 }])(
@@ -59,6 +59,8 @@ describe("createMemoryDedupe", () => {
     },
   );
 });
+
+const callOf = (uuid: string, contentHash = "hash") => ({ uuid, contentHash });
 
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
@@ -84,13 +86,29 @@ describe("createDeliverOnce", () => {
   it("runs once for deliveries at the same time and later", async () => {
     const deliverOnce = once();
     const run = jest.fn(async () => {});
-    const deliveries = await Promise.all(Array.from({ length: 50 }, () => deliverOnce("a", run)));
+    const deliveries = await Promise.all(
+      Array.from({ length: 50 }, () => deliverOnce(callOf("a"), run)),
+    );
     await Promise.all(deliveries.map(({ done }) => done));
-    const later = await deliverOnce("a", run);
+    const later = await deliverOnce(callOf("a"), run);
     await later.done;
     expect(run).toHaveBeenCalledTimes(1);
-    expect(deliveries.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
-    expect(later.duplicate).toBe(true);
+    expect(deliveries.filter(({ outcome }) => outcome === "new")).toHaveLength(1);
+    expect(later.outcome).toBe("duplicate");
+  });
+
+  it("drops another call of the same uuid, at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    const [first, other] = await Promise.all([
+      deliverOnce(callOf("a", "one"), run),
+      deliverOnce(callOf("a", "two"), run),
+    ]);
+    await Promise.all([first.done, other.done]);
+    const later = await deliverOnce(callOf("a", "two"), run);
+    await later.done;
+    expect([first.outcome, other.outcome, later.outcome]).toEqual(["new", "conflict", "conflict"]);
+    expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("gives every concurrent duplicate the failure, and the next delivery another run", async () => {
@@ -98,7 +116,7 @@ describe("createDeliverOnce", () => {
     const failure = new Error("failed");
     const run = jest.fn(() => Promise.reject(failure));
     const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(async () => (await deliverOnce("a", run)).done),
+      [1, 2, 3].map(async () => (await deliverOnce(callOf("a"), run)).done),
     );
     expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
       failure,
@@ -106,8 +124,8 @@ describe("createDeliverOnce", () => {
       failure,
     ]);
     expect(run).toHaveBeenCalledTimes(1);
-    const again = await deliverOnce("a", async () => {});
-    expect(again.duplicate).toBe(false);
+    const again = await deliverOnce(callOf("a"), async () => {});
+    expect(again.outcome).toBe("new");
     await again.done;
   });
 
@@ -115,39 +133,41 @@ describe("createDeliverOnce", () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
     await (
-      await deliverOnce("a", async () => void log.push("run"))
+      await deliverOnce(callOf("a"), async () => void log.push("run"))
     ).done;
-    await (await deliverOnce("b", () => Promise.reject(new Error("no")))).done.catch(() => {});
+    await (
+      await deliverOnce(callOf("b"), () => Promise.reject(new Error("no")))
+    ).done.catch(() => {});
     expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
   });
 
   it("waits for a call that runs in another process", async () => {
     const run = jest.fn(async () => {});
-    const delivery = await once(scripted(["running", "running", "done"]))("a", run);
-    expect(delivery.duplicate).toBe(true);
+    const delivery = await once(scripted(["running", "running", "done"]))(callOf("a"), run);
+    expect(delivery.outcome).toBe("duplicate");
     expect(run).not.toHaveBeenCalled();
   });
 
   it("takes over from another process that gave the call back", async () => {
     const run = jest.fn(async () => {});
     await (
-      await once(scripted(["running", "new"]))("a", run)
+      await once(scripted(["running", "new"]))(callOf("a"), run)
     ).done;
     expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("refuses a call that another process does not finish in time", async () => {
-    const delivery = once(scripted(["running"]), 60)("a", async () => {});
+    const delivery = once(scripted(["running"]), 60)(callOf("a"), async () => {});
     await expect(delivery).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
   it("sits out a store that is down for a moment, refuses when it stays down", async () => {
     const run = jest.fn(async () => {});
     await (
-      await once(scripted([new Error("down"), "new"]))("a", run)
+      await once(scripted([new Error("down"), "new"]))(callOf("a"), run)
     ).done;
     expect(run).toHaveBeenCalledTimes(1);
-    const refused = once(scripted([new Error("down")]), 60)("a", run);
+    const refused = once(scripted([new Error("down")]), 60)(callOf("a"), run);
     await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
     expect(run).toHaveBeenCalledTimes(1);
   });
@@ -159,7 +179,7 @@ describe("createDeliverOnce", () => {
         complete: () => {},
         release: resolve,
       };
-      void once(slow, 20)("a", async () => {}).catch(() => {});
+      void once(slow, 20)(callOf("a"), async () => {}).catch(() => {});
     });
     await expect(released).resolves.toBe("a");
   });
@@ -171,9 +191,10 @@ describe("createDeliverOnce", () => {
       release: () => Promise.reject(new Error("down")),
     };
     await (
-      await once(broken, 40)("a", async () => {})
+      await once(broken, 40)(callOf("a"), async () => {})
     ).done;
-    const failed = (await once(broken, 40)("b", () => Promise.reject(new Error("no")))).done;
+    const failed = (await once(broken, 40)(callOf("b"), () => Promise.reject(new Error("no"))))
+      .done;
     await expect(failed).rejects.toThrow("no");
     expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
   });
@@ -182,9 +203,12 @@ describe("createDeliverOnce", () => {
 describe("deliverEach", () => {
   it("runs for every delivery", async () => {
     const run = jest.fn(async () => {});
-    for (const delivery of [await deliverEach("a", run), await deliverEach("a", run)]) {
+    for (const delivery of [
+      await deliverEach(callOf("a"), run),
+      await deliverEach(callOf("a"), run),
+    ]) {
       await delivery.done;
-      expect(delivery.duplicate).toBe(false);
+      expect(delivery.outcome).toBe("new");
     }
     expect(run).toHaveBeenCalledTimes(2);
   });

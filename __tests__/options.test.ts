@@ -6,6 +6,7 @@ import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "./support/call
 
 const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const eventQueue = { store() {}, waitForChallenge() {} };
 const store = { claim: () => "new", complete() {}, release() {} };
 
 const bad: [option: string, options: object][] = [
@@ -63,6 +64,9 @@ const bad: [option: string, options: object][] = [
     "dedupe",
     { ...good, dedupe },
   ]),
+  ...[null, {}, { store() {} }].map((queue): [string, object] => ["queue", { ...good, queue }]),
+  ["dedupe", { ...good, queue: eventQueue, dedupe: false }],
+  ["acknowledge", { ...good, queue: eventQueue, acknowledge: "before" }],
   ...["yes", 1].map((forwardErrors): [string, object] => [
     "forwardErrors",
     { ...good, forwardErrors },

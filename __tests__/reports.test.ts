@@ -35,7 +35,7 @@ describe("createReports", () => {
     reports.onRejected(onRejected);
     const [failed, refused] = [errorOf("HANDLER_FAILED"), errorOf("SIGNATURE_MISMATCH")];
     reports.error(failed, event);
-    reports.rejected(refused, request);
+    reports.rejected(refused, request, 1);
     expect(onError.mock.calls).toEqual([[failed, event]]);
     expect(onRejected.mock.calls).toEqual([[refused, request]]);
     expect(warnings).not.toHaveBeenCalled();
@@ -49,7 +49,7 @@ describe("createReports", () => {
     ["STORE_UNAVAILABLE", "error"],
   ])("logs a refusal with %s as %s", (code, level) => {
     const { logger, lines } = recordingLogger();
-    createReports(logger).rejected(errorOf(code), request);
+    createReports(logger).rejected(errorOf(code), request, 1);
     expect(lines).toEqual([
       [level, expect.objectContaining({ code, ...request }), "what to change"],
     ]);
@@ -59,13 +59,15 @@ describe("createReports", () => {
     const { logger, lines } = recordingLogger();
     const reports = createReports(logger);
     const error = errorOf("HANDLER_FAILED");
-    reports.taken(event, false);
-    reports.taken(event, true);
+    reports.taken(event, "new");
+    reports.taken(event, "duplicate");
+    reports.taken(event, "conflict");
     reports.error(error, event);
     const identity = { type: event.type, uuid: event.uuid };
     expect(lines).toEqual([
-      ["debug", { ...identity, duplicate: false }, "handled"],
-      ["debug", { ...identity, duplicate: true }, "duplicate"],
+      ["debug", { ...identity, outcome: "new" }, expect.any(String)],
+      ["debug", { ...identity, outcome: "duplicate" }, expect.any(String)],
+      ["warn", { ...identity, outcome: "conflict" }, expect.any(String)],
       ["error", { ...identity, code: "HANDLER_FAILED", err: error }, "what to change"],
     ]);
   });
@@ -80,7 +82,7 @@ describe("createReports", () => {
     reports.onError(() => Promise.reject("no Error"));
     reports.onError(last);
     reports.error(errorOf("HANDLER_FAILED"));
-    reports.taken(event, false);
+    reports.taken(event, "new");
     await tick();
     expect(last).toHaveBeenCalledTimes(1);
     expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(
@@ -94,7 +96,7 @@ describe("createReports", () => {
       reports.error(errorOf(code), event);
     }
     for (const code of ["BODY_CONSUMED", "SIGNATURE_MISMATCH", "CLOSING"] as const) {
-      reports.rejected(errorOf(code), request);
+      reports.rejected(errorOf(code), request, 1);
     }
     expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual([
       "HANDLER_FAILED",

@@ -4,9 +4,10 @@ import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
 
 /**
  * What a claim found. `"new"`: this caller has it now and must complete or release it.
- * `"running"`: another caller has it. `"done"`: it was handled already.
+ * `"running"`: another caller has it. `"done"`: it was handled already. `"conflict"`: a call of
+ * this uuid with other content was; a store need not tell that from `"done"`.
  */
-export type Claim = "new" | "running" | "done";
+export type Claim = "new" | "running" | "done" | "conflict";
 
 /**
  * Remembers which calls were handled, by uuid. Share one between processes by implementing it on a
@@ -18,8 +19,13 @@ export type Claim = "new" | "running" | "done";
  * minute, say), or the uuid of a crashed process is refused for ever.
  */
 export interface DedupeStore {
-  /** Takes a uuid unless somebody has it or has handled it. Any text of 1 to 256 characters. */
-  claim(uuid: string): Claim | Promise<Claim>;
+  /**
+   * Takes a uuid unless somebody has it or has handled it.
+   *
+   * @param uuid any text of 1 to 256 characters.
+   * @param contentHash equal for deliveries of equal content.
+   */
+  claim(uuid: string, contentHash: string): Claim | Promise<Claim>;
   /** Marks a claimed uuid as handled. Forget it after 24 h or so: that is the replay window. */
   complete(uuid: string): void | Promise<void>;
   /** Gives a claimed uuid back: its handlers failed, the next delivery shall run them. */
@@ -47,28 +53,30 @@ const MEMORY_RULES: OptionRules<MemoryDedupeOptions> = {
 export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
   checkOptions("createMemoryDedupe", options, MEMORY_RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000 } = options;
-  const running = new Set<string>();
+  const running = new Map<string, string>();
   // In the order of completion, so that the first ones are the oldest.
-  const doneAtMs = new Map<string, number>();
+  const done = new Map<string, { atMs: number; contentHash: string | undefined }>();
 
   function forgetOld(nowMs: number): void {
-    for (const [uuid, atMs] of doneAtMs) {
-      if (nowMs - atMs < ttlMs && doneAtMs.size <= maxEntries) return;
-      doneAtMs.delete(uuid);
+    for (const [uuid, { atMs }] of done) {
+      if (nowMs - atMs < ttlMs && done.size <= maxEntries) return;
+      done.delete(uuid);
     }
   }
 
   return {
-    claim(uuid) {
+    claim(uuid, contentHash) {
       if (running.has(uuid)) return "running";
       forgetOld(performance.now());
-      if (doneAtMs.has(uuid)) return "done";
-      running.add(uuid);
+      const handled = done.get(uuid);
+      if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
+      running.set(uuid, contentHash);
       return "new";
     },
     complete(uuid) {
+      const contentHash = running.get(uuid);
       running.delete(uuid);
-      doneAtMs.set(uuid, performance.now());
+      done.set(uuid, { atMs: performance.now(), contentHash });
       forgetOld(performance.now());
     },
     release(uuid) {
@@ -79,14 +87,24 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
 
 /** One call on its way. */
 export interface Delivery {
-  /** Whether the handlers ran, or run, for another delivery of the same call. */
-  duplicate: boolean;
+  /**
+   * `"duplicate"`: the handlers ran, or run, for another delivery of the same call. `"conflict"`:
+   * for another call that has its uuid, so this one is dropped.
+   */
+  outcome: "new" | "duplicate" | "conflict";
   /** Settles as the handlers do, the same for every concurrent duplicate. */
   done: Promise<void>;
 }
 
 /** Runs `run` unless it ran, or runs, for the same uuid; resolves once that is decided. */
-export type DeliverOnce = (uuid: string, run: () => Promise<void>) => Promise<Delivery>;
+export type DeliverOnce = (call: CallIdentity, run: () => Promise<void>) => Promise<Delivery>;
+
+/** What tells calls apart. */
+export interface CallIdentity {
+  uuid: string;
+  /** Equal for deliveries of equal content. */
+  contentHash: string;
+}
 
 /**
  * Makes the step that runs handlers once per uuid: across concurrent deliveries in this process by
@@ -99,13 +117,13 @@ export function createDeliverOnce(
   hold: Hold,
   onStoreFailure: (error: WebhookError) => void,
 ): DeliverOnce {
-  const inFlight = new Map<string, Promise<Delivery>>();
+  const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
-  async function claim(uuid: string): Promise<"new" | "done"> {
+  async function claim({ uuid, contentHash }: CallIdentity): Promise<Exclude<Claim, "running">> {
     let abandoned = false;
     try {
       return await hold(async () => {
-        const found = await store.claim(uuid);
+        const found = await store.claim(uuid, contentHash);
         // Nobody waits for this claim any more: without this it would block the next delivery.
         if (abandoned && found === "new") await store.release(uuid);
         if (found === "running") throw new Error("another process has claimed this call");
@@ -135,9 +153,11 @@ export function createDeliverOnce(
     await settle(uuid, "complete");
   }
 
-  async function start(uuid: string, run: () => Promise<void>): Promise<Delivery> {
-    if ((await claim(uuid)) === "done") return { duplicate: true, done: Promise.resolve() };
-    return { duplicate: false, done: finish(uuid, run) };
+  async function start(call: CallIdentity, run: () => Promise<void>): Promise<Delivery> {
+    const found = await claim(call);
+    if (found === "new") return { outcome: "new", done: finish(call.uuid, run) };
+    const outcome = found === "conflict" ? "conflict" : "duplicate";
+    return { outcome, done: Promise.resolve() };
   }
 
   async function forgetWhenDone(uuid: string, delivery: Promise<Delivery>): Promise<void> {
@@ -152,17 +172,22 @@ export function createDeliverOnce(
     }
   }
 
-  return async function deliverOnce(uuid, run) {
+  return async function deliverOnce(call, run) {
+    const { uuid, contentHash } = call;
     const current = inFlight.get(uuid);
-    if (current !== undefined) return { duplicate: true, done: (await current).done };
-    const delivery = start(uuid, run);
-    inFlight.set(uuid, delivery);
+    if (current !== undefined) {
+      const isSame = current.contentHash === contentHash;
+      const outcome = isSame ? "duplicate" : "conflict";
+      return { outcome, done: (await current.delivery).done };
+    }
+    const delivery = start(call, run);
+    inFlight.set(uuid, { contentHash, delivery });
     void forgetWhenDone(uuid, delivery);
     return delivery;
   };
 }
 
 /** The step without any memory, for `dedupe: false`. */
-export function deliverEach(_uuid: string, run: () => Promise<void>): Promise<Delivery> {
-  return Promise.resolve({ duplicate: false, done: run() });
+export function deliverEach(_call: CallIdentity, run: () => Promise<void>): Promise<Delivery> {
+  return Promise.resolve({ outcome: "new", done: run() });
 }

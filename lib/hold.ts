@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { publish } from "./diagnostics";
 import { WebhookError } from "./errors";
 
 /** Runs an attempt until it succeeds, within limits. */
@@ -13,10 +14,15 @@ const LONGEST_PAUSE_MS = 500;
  *
  * @param holdMs how long a call is held before it is refused; below the sender's timeout of 15 s.
  * @param maxHeld how many calls are held at a time.
+ * @param attemptMs after which an attempt is given up for another; it may still succeed.
  * @throws WebhookError `STORE_UNAVAILABLE` after `holdMs`, with the last failure as its cause;
  *   `OVERLOADED` when `maxHeld` calls are held.
  */
-export function createHold({ holdMs = 8_000, maxHeld = 1_000 } = {}): Hold {
+export function createHold({
+  holdMs = 8_000,
+  maxHeld = 1_000,
+  attemptMs = Number.POSITIVE_INFINITY,
+} = {}): Hold {
   let held = 0;
 
   return async function hold(attempt) {
@@ -25,23 +31,29 @@ export function createHold({ holdMs = 8_000, maxHeld = 1_000 } = {}): Hold {
     }
     held++;
     try {
-      return await retry(attempt, holdMs);
+      return await retry(attempt, holdMs, attemptMs);
     } finally {
       held--;
     }
   };
 }
 
-async function retry<Value>(attempt: () => Value | Promise<Value>, holdMs: number): Promise<Value> {
+async function retry<Value>(
+  attempt: () => Value | Promise<Value>,
+  holdMs: number,
+  attemptMs: number,
+): Promise<Value> {
   const deadlineMs = performance.now() + holdMs;
+  let cause: unknown;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    let cause: unknown;
     try {
       const answer = attempt();
       // Anything with a `then`, such as a query of some library, is a promise too.
       const isPending = typeof answer === "object" && answer !== null;
-      return isPending ? await within(answer, deadlineMs - performance.now()) : answer;
+      const limitMs = Math.min(attemptMs, deadlineMs - performance.now());
+      return isPending ? await within(answer, limitMs) : answer;
     } catch (error) {
+      if (cause === undefined) publish("held", {});
       cause = error;
     }
     const leftMs = deadlineMs - performance.now();

@@ -1,8 +1,14 @@
 export { pushWebhooks } from "./middleware";
 export type { PushWebhooks } from "./middleware";
 export type { PushWebhooksOptions, VerifyOptions } from "./options";
-export type { HandledEvent, HandledType, Handler, HandlerContext } from "./dispatch";
-export type { WaitOptions } from "./challenges";
+export type {
+  DispatchContext,
+  HandledEvent,
+  HandledType,
+  Handler,
+  HandlerContext,
+} from "./dispatch";
+export type { WaitOptions } from "./waiting";
 export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
 export type { AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
 
@@ -39,7 +45,10 @@ export type {
 export type { Pair } from "./form";
 
 export { createMemoryDedupe } from "./dedupe";
-export type { Claim, DedupeStore, MemoryDedupeOptions } from "./dedupe";
+export type { CallIdentity, Claim, DedupeStore, Delivery, MemoryDedupeOptions } from "./dedupe";
+
+export type { EventQueue, QueuedCall } from "./queue";
+export type { Diagnostics } from "./diagnostics";
 
 export { STATUS_BY_CODE, WebhookError } from "./errors";
 export type { WebhookErrorCode } from "./errors";

@@ -1,10 +1,12 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
 import { boundRest, sendAnswer } from "./answer";
 import { createReadBody } from "./body";
-import { createChallengeOutcomes, type WaitOptions } from "./challenges";
+import { createChallengeOutcomes } from "./challenges";
 import { createDeliverOnce, deliverEach } from "./dedupe";
+import { createDeliverLater, createDeliverNow, createHandle } from "./deliver";
+import { publish } from "./diagnostics";
 import { createHandlerDispatch, createHandlerRegistry } from "./dispatch";
-import type { HandledEvent, HandledType, Handler } from "./dispatch";
+import type { DispatchContext, HandledEvent, HandledType, Handler } from "./dispatch";
 import { WebhookError } from "./errors";
 import { announcesBody, checkHead } from "./head";
 import { createHold } from "./hold";
@@ -13,6 +15,8 @@ import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from 
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
 import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
+import { hashParams } from "./signature";
+import type { WaitOptions } from "./waiting";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
 /**
@@ -47,12 +51,18 @@ export interface PushWebhooks {
   onRejected(listener: RejectedListener): PushWebhooks;
   /**
    * Waits for the event that approves or denies a challenge; resolves at once if it came within
-   * the last hour. It came in this process, and its handlers may still run.
+   * the last hour: in this process, or with a queue in any. Its handlers may still run.
    *
    * @throws TypeError for what is not a challenge SID; WebhookError `CHALLENGE_TIMEOUT` after
    *   `timeoutMs` (default 5 minutes), `CLOSING`, `OVERLOADED`; the reason of `signal`.
    */
   waitForChallenge(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
+  /**
+   * Runs the handlers of an event, as for a call that was taken; for queues, which call it later.
+   *
+   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which `onError` was told of.
+   */
+  handle(event: PushEvent | UnknownPushEvent, context: DispatchContext): Promise<void>;
   /** Answers later calls 503, and resolves when those that were taken are finished. */
   close(): Promise<void>;
   /** The option of this name. */
@@ -78,16 +88,21 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions("pushWebhooks", options);
+  const { queue } = settings;
   const reports = createReports(settings.logger);
   const registry = createHandlerRegistry();
   const challenges = createChallengeOutcomes();
   const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
   const verifyCall = createVerifyCall(settings);
-  const dispatch = createHandlerDispatch(registry, settings.handlerTimeoutMs);
+  const handle = createHandle(createHandlerDispatch(registry, settings.handlerTimeoutMs), reports);
   const deliverOnce =
     settings.dedupe === false
       ? deliverEach
       : createDeliverOnce(settings.dedupe, createHold(), reports.error);
+  const deliver =
+    queue === undefined
+      ? createDeliverNow(deliverOnce, handle, challenges)
+      : createDeliverLater(queue);
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
@@ -115,37 +130,30 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   async function receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const startMs = performance.now();
     const { event, delivery } = await take(req, res).catch((error: unknown) => {
       const refusal = toWebhookError(error);
-      reports.rejected(refusal, describeRequest(req));
+      reports.rejected(refusal, describeRequest(req), performance.now() - startMs);
       throw refusal;
     });
     if (settings.acknowledge === "after") await delivery.done;
     else void track(delivery.done).catch(() => "handle has reported it");
-    reports.taken(event, delivery.duplicate);
+    reports.taken(event, delivery.outcome);
   }
 
   async function take(req: IncomingMessage, res: ServerResponse) {
-    if (closed !== undefined) throw new WebhookError("CLOSING", "The receiver was closed.");
     const head = readHead(req);
+    publish("received", { method: head.method ?? "" });
+    if (closed !== undefined) throw new WebhookError("CLOSING", "The receiver was closed.");
     const checked = checkHead(head, settings);
     const parts =
       checked.method === "GET"
         ? coverGet(settings.publicUrl, readTarget(req))
         : coverPost(settings.publicUrl, await readBody(req, res, announcesBody(head)));
     const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
-    challenges.record(event);
-    const delivery = await deliverOnce(event.uuid, () => handle(event, authTokenIndex));
-    return { event, delivery };
-  }
-
-  async function handle(event: PushEvent | UnknownPushEvent, authTokenIndex: number) {
-    try {
-      await dispatch(event, { attempt: 1, authTokenIndex });
-    } catch (error) {
-      reports.error(error as WebhookError, event);
-      throw error;
-    }
+    const { uuid } = event;
+    const contentHash = hashParams(event.params);
+    return { event, delivery: await deliver({ uuid, contentHash, event, authTokenIndex }) };
   }
 
   function refuse(
@@ -180,7 +188,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onUnhandled: chain(registry.onUnhandled),
     onError: chain(reports.onError),
     onRejected: chain(reports.onRejected),
-    waitForChallenge: challenges.wait,
+    waitForChallenge: queue?.waitForChallenge ?? challenges.wait,
+    handle,
     close: () => (closed ??= drain()),
     publicUrl: settings.publicUrl,
     handledTypes: registry.listHandledTypes,

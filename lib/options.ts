@@ -1,6 +1,7 @@
 import { createMemoryDedupe, type DedupeStore } from "./dedupe";
 import { checkOptions, hasMethods, MAX_TIMER_MS, oneOf, wholeNumber } from "./option-rules";
 import type { OptionRule, OptionRules } from "./option-rules";
+import type { EventQueue } from "./queue";
 import { sidSchema } from "./event";
 import type { Logger } from "./reports";
 import type { UrlMatching } from "./signature";
@@ -37,7 +38,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
   bodyTimeoutMs?: number;
   /**
    * Whether a call is answered after its handlers, so that the sender learns of a failure, or
-   * before them, so that it never waits. @default "after"
+   * before them, so that it never waits. Not with a queue. @default "after"
    */
   acknowledge?: "after" | "before";
   /**
@@ -45,9 +46,16 @@ export interface PushWebhooksOptions extends VerifyOptions {
    * fails. The sender waits for 15 s at the most. @default 10_000
    */
   handlerTimeoutMs?: number;
-  /** Remembers which calls were handled; false runs the handlers for each delivery.
-   * @default in memory, 100,000 calls, 24 h */
+  /**
+   * Remembers which calls were handled; false runs the handlers for each delivery. Not with a
+   * queue, which remembers by itself. @default in memory, 100,000 calls, 24 h
+   */
   dedupe?: DedupeStore | false;
+  /**
+   * Keeps events before they are answered, and has handlers run from there; see `durableQueue`.
+   * @default none: handlers run at once
+   */
+  queue?: EventQueue;
   /**
    * Hands refusals and failures to `next(error)` as a WebhookError, for the app's own error
    * handler to answer. @default false: they are answered here
@@ -77,6 +85,7 @@ export interface ReceiverSettings extends VerifySettings {
   acknowledge: "after" | "before";
   handlerTimeoutMs: number;
   dedupe: DedupeStore | false;
+  queue: EventQueue | undefined;
   forwardErrors: boolean;
   logger: Logger | undefined;
 }
@@ -115,6 +124,10 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
     accepts: (value) => value === false || hasMethods(value, ["claim", "complete", "release"]),
     expected: "false, or a store with the methods claim, complete and release",
   },
+  queue: {
+    accepts: (value) => hasMethods(value, ["store", "waitForChallenge"]),
+    expected: 'what durableQueue() of "express-push-verification/durable" returns',
+  },
   forwardErrors: oneOf(true, false),
   logger: {
     accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
@@ -143,12 +156,19 @@ export function resolveReceiverOptions(
   options: PushWebhooksOptions,
 ): ReceiverSettings {
   checkOptions(owner, options, RECEIVER_RULES);
+  for (const name of ["acknowledge", "dedupe"] as const) {
+    if (options.queue === undefined || options[name] === undefined) continue;
+    throw new TypeError(
+      `${owner}: option ${name} does not go with option queue, which answers once an event is stored and drops duplicates by itself; leave ${name} out.`,
+    );
+  }
   return {
     ...fillVerifyDefaults(options),
     bodyTimeoutMs: options.bodyTimeoutMs ?? 10_000,
     acknowledge: options.acknowledge ?? "after",
     handlerTimeoutMs: options.handlerTimeoutMs ?? 10_000,
     dedupe: options.dedupe ?? createMemoryDedupe(),
+    queue: options.queue,
     forwardErrors: options.forwardErrors ?? false,
     logger: options.logger,
   };

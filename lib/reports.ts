@@ -1,3 +1,5 @@
+import type { Delivery } from "./dedupe";
+import { publish } from "./diagnostics";
 import type { WebhookError, WebhookErrorCode } from "./errors";
 import type { PushEvent, UnknownPushEvent } from "./event";
 
@@ -31,10 +33,16 @@ export interface Reports {
   /** Handlers or a store failed. */
   error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void;
   /** A call was refused. */
-  rejected(error: WebhookError, request: RejectedRequest): void;
-  /** An event was handled, or was a duplicate. */
-  taken(event: PushEvent | UnknownPushEvent, duplicate: boolean): void;
+  rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void;
+  /** An event was taken, or dropped. */
+  taken(event: PushEvent | UnknownPushEvent, outcome: Delivery["outcome"]): void;
 }
+
+const MESSAGES: Readonly<Record<Delivery["outcome"], string>> = {
+  new: "taken",
+  duplicate: "dropped: its uuid was taken before",
+  conflict: "dropped: its uuid was taken before, with other content",
+};
 
 /**
  * Makes the reports of a receiver. A listener or logger that fails harms no call.
@@ -73,14 +81,17 @@ export function createReports(logger: Logger | undefined): Reports {
       for (const listener of errorListeners) void runSafely(() => listener(error, event));
       warnIfUnheard(error, errorListeners.size);
     },
-    rejected(error, request) {
+    rejected(error, request, durationMs) {
+      publish("rejected", { code: error.code, status: error.status, durationMs });
       const level = error.status < 500 || error.code === "CLOSING" ? "warn" : "error";
       log(level, { code: error.code, status: error.status, ...request }, error.message);
       for (const listener of rejectedListeners) void runSafely(() => listener(error, request));
       warnIfUnheard(error, rejectedListeners.size);
     },
-    taken(event, duplicate) {
-      log("debug", { ...identify(event), duplicate }, duplicate ? "duplicate" : "handled");
+    taken(event, outcome) {
+      if (outcome !== "new") publish(outcome, { type: event.type });
+      const level = outcome === "conflict" ? "warn" : "debug";
+      log(level, { ...identify(event), outcome }, MESSAGES[outcome]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Pair } from "./form";
 
 /** The parameters of a call: pairs in any order, or a record of values. */
@@ -135,6 +135,11 @@ function comparePairs(a: Pair, b: Pair): number {
 
 function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Tells the content of calls apart: equal for equal parameters in equal order. */
+export function hashParams(params: readonly Pair[]): string {
+  return createHash("sha256").update(JSON.stringify(params)).digest("hex").slice(0, 32);
 }
 
 /** The base64 of an HMAC keyed with a token; the service's own is SHA-1 (section 5). */

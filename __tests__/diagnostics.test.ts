@@ -1,0 +1,27 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { publish, type Diagnostics } from "../lib/diagnostics";
+
+const NAMES: (keyof Diagnostics)[] = [
+  "received",
+  "rejected",
+  "held",
+  "stored",
+  "duplicate",
+  "conflict",
+  "handled",
+  "failed",
+  "dead-lettered",
+];
+
+describe("publish", () => {
+  it.each(NAMES)("tells the observers of %s, while there are any", (name) => {
+    const told: unknown[] = [];
+    const listener = (message: unknown) => void told.push(message);
+    publish(name, { type: "before" });
+    subscribe(`express-push-verification:${name}`, listener);
+    publish(name, { type: "meanwhile" });
+    unsubscribe(`express-push-verification:${name}`, listener);
+    publish(name, { type: "after" });
+    expect(told).toEqual([{ type: "meanwhile" }]);
+  });
+});

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+
+const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
+
+/** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */
+export const describeWithRedis = binary === "" ? describe.skip : describe;
+
+/** What loses nothing. */
+export const DURABLE = {
+  appendonly: "yes",
+  appendfsync: "always",
+  "maxmemory-policy": "noeviction",
+};
+
+export interface RedisServer {
+  port: number;
+  url: string;
+  /** A connection of the test's own. */
+  redis: Redis;
+  /** Ends the process; what it stored stays on disk. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port, with the same files. */
+  start(settings?: Record<string, string>): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+}
+
+const servers: { server: RedisServer; folder: string }[] = [];
+
+/** A redis-server on a free port with files of its own. */
+export async function startRedis(settings: Record<string, string> = DURABLE): Promise<RedisServer> {
+  const port = await findFreePort();
+  const folder = mkdtempSync(join(tmpdir(), "push-redis-"));
+  let child: ChildProcess | undefined;
+  const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20, lazyConnect: true });
+  redis.on("error", () => {});
+
+  async function start(changed: Record<string, string> = settings): Promise<void> {
+    const args = Object.entries({ port: String(port), dir: folder, save: "", ...changed });
+    child = spawn(
+      binary,
+      args.flatMap(([name, value]) => [`--${name}`, value]),
+      { stdio: "ignore" },
+    );
+    while (!(await canConnect(port))) await sleep(5);
+  }
+
+  const server: RedisServer = {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    redis,
+    start,
+    async stop(signal = "SIGTERM") {
+      if (child === undefined) return;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      // A frozen process hears of it only then.
+      child.kill("SIGCONT");
+      await exited;
+      child = undefined;
+    },
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
+  };
+  servers.push({ server, folder });
+  await start();
+  return server;
+}
+
+export async function stopRedis(): Promise<void> {
+  for (const { server, folder } of servers.splice(0)) {
+    server.redis.disconnect();
+    await server.stop("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+/** Waits until something holds. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms`);
+    await sleep(10);
+  }
+}

@@ -1,0 +1,89 @@
+import type { Queue } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Delivery } from "../dedupe";
+import type { QueuedCall } from "../queue";
+import { checkDurability, DurabilityError } from "./durability";
+import type { DurableSettings } from "./options";
+import { createJobId, hasContent, toStoredEvent, type StoredEvent } from "./stored-event";
+
+/** Puts events into Redis. */
+export interface EventStore {
+  /** Resolves once events can be stored; see the queue's method of this name. */
+  ready(): Promise<void>;
+  /**
+   * Makes the attempt to store a call. It may be made again until it succeeds: however often it
+   * is, and whether or not an answer of Redis was lost, the call is stored once.
+   */
+  prepare(call: QueuedCall): () => Promise<Delivery["outcome"]>;
+}
+
+const REPLICA_TIMEOUT_MS = 1_000;
+
+/**
+ * Makes the store of a queue. It stores nothing before the durability of this very connection is
+ * checked: each reconnection may reach another server.
+ */
+export function createEventStore(
+  queue: Queue<StoredEvent>,
+  redis: Redis,
+  settings: DurableSettings,
+): EventStore {
+  const { attempts, backoff, dedupeTtlMs, replicas, logger } = settings;
+  let refusal: Error | undefined = new Error("Redis was not reached yet.");
+  let resolveReady!: () => void;
+  let rejectReady!: (error: DurabilityError) => void;
+  const ready = new Promise<void>((resolve, reject) => {
+    resolveReady = resolve;
+    rejectReady = reject;
+  });
+  // Nobody need ask; stores are refused then.
+  ready.catch(() => {});
+
+  redis.on("ready", () => void check());
+  redis.on("close", () => {
+    refusal = new Error("Redis is out of reach.");
+  });
+
+  async function check(): Promise<void> {
+    try {
+      await checkDurability(redis, settings);
+      refusal = undefined;
+      resolveReady();
+    } catch (error) {
+      refusal = error as Error;
+      if (!(error instanceof DurabilityError)) return redis.disconnect(true);
+      rejectReady(error);
+      if (logger === undefined) process.emitWarning(error.message, { type: "DurabilityWarning" });
+      else logger.error({}, error.message);
+    }
+  }
+
+  return {
+    ready: () => ready,
+    prepare(call) {
+      const jobId = createJobId(call);
+      const stored = toStoredEvent(call);
+      const options = {
+        jobId,
+        attempts,
+        backoff,
+        deduplication: { id: call.uuid, ttl: dedupeTtlMs },
+        removeOnComplete: true,
+        // The failed jobs are the dead letters.
+        removeOnFail: false,
+        stackTraceLimit: 1,
+      };
+      return async function keep() {
+        if (refusal !== undefined) throw refusal;
+        const job = await queue.add("event", stored, options);
+        if (replicas > 0) {
+          const confirmed = await redis.wait(replicas, REPLICA_TIMEOUT_MS);
+          if (confirmed < replicas)
+            throw new Error(`${confirmed} replicas of ${replicas} have it.`);
+        }
+        if (job.id === jobId) return "new";
+        return hasContent(job.id ?? "", call.contentHash) ? "duplicate" : "conflict";
+      };
+    },
+  };
+}
