@@ -1,4 +1,4 @@
-import { parseUrl } from "../lib/url";
+import { hideUserInfo, isHttpUrl, parseUrl } from "../lib/url";
 
 describe("parseUrl", () => {
   it.each([
@@ -15,5 +15,37 @@ describe("parseUrl", () => {
     for (let count = 0; count < 50_000; count++) {
       if (parseUrl("https://bücher.example/") === undefined) throw new Error(`at call ${count}`);
     }
+  });
+});
+
+describe("isHttpUrl", () => {
+  it.each(["http://a", "HTTPS://bücher.example/push?a='&b#rc=2", "https://u:p@a:1/ö"])(
+    "takes %s",
+    (url) => {
+      expect(isHttpUrl(url)).toBe(true);
+    },
+  );
+
+  it.each([
+    "",
+    "a.example/p",
+    "ftp://a",
+    "https://",
+    "https:///p",
+    "https://a/ b",
+    "https://a/\uD800",
+    "http://[a",
+    5,
+    null,
+  ])("refuses %j", (value) => expect(isHttpUrl(value)).toBe(false));
+});
+
+describe("hideUserInfo", () => {
+  it.each([
+    ["https://svc:hush@a.example/p?q=//x@y", "https://***@a.example/p?q=//***@y"],
+    [" 'https://svc:hush@a.example/p'", " 'https://***@a.example/p'"],
+    ["https://a.example/p@q", "https://a.example/p@q"],
+  ])("of %s is %s", (url, shown) => {
+    expect(hideUserInfo(url)).toBe(shown);
   });
 });

@@ -105,11 +105,33 @@ describe("a mismatch", () => {
     );
     const error = await verified.catch((refusal: unknown) => refusal as WebhookError);
     const report = JSON.stringify((error as WebhookError).explain());
-    expect(report).toContain("entity_identity=…");
+    expect(report).toContain("events?…");
+    expect(report).not.toContain("entity_identity");
     for (const name of ["entity_identity", "factor_friendly_name", "challenge_details"]) {
       const value = params.find((pair) => pair[0] === name)?.[1] ?? "missing";
       expect(report).not.toContain(encodeURIComponent(value));
     }
+  });
+
+  it("explains a token of another account, and a query that publicUrl has too much", async () => {
+    const other = `AC${"0".repeat(32)}`;
+    const error = await verify({ authToken: "x", accountSid: other }).catch(
+      (refusal: unknown) => refusal as WebhookError,
+    );
+    expect((error as WebhookError).explain()?.causes[0]).toHaveProperty("code", "TOKEN_ACCOUNT");
+    const covered = Promise.resolve().then(() => coverGet("https://h.test/p?t=1", "/p?a=1"));
+    const refusal = await covered.catch((thrown: unknown) => thrown as WebhookError);
+    expect((refusal as WebhookError).explain()?.causes).toMatchObject([
+      { code: "URL_QUERY_EXTRA" },
+    ]);
+  });
+
+  it("shows no user info of publicUrl", async () => {
+    const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere";
+    const error = await verify({ publicUrl, authToken: "x" }).catch(
+      (refusal: unknown) => refusal as WebhookError,
+    );
+    expect(JSON.stringify((error as WebhookError).explain())).not.toContain("hunter2");
   });
 
   it("has nothing to explain when there is no token", async () => {
@@ -127,6 +149,7 @@ describe("coverGet", () => {
     ["https://h.test/p?t=1#rc=2", "/p?t=1&a=1", "https://h.test/p?t=1&a=1", [["a", "1"]]],
     ["https://h.test/p?t=1", "/p?t=1", "https://h.test/p?t=1", []],
     ["https://h.test/p?t=1", "/p?t=1&t=1", "https://h.test/p?t=1&t=1", [["t", "1"]]],
+    ["https://h.test/p?q=ö", "/p?q=%C3%B6&a=1", "https://h.test/p?q=ö&a=1", [["a", "1"]]],
     ["https://h.test/p?a?b", "/p?a?b&c=1", "https://h.test/p?a?b&c=1", [["c", "1"]]],
     ["https://h.test/p?t=1", "/p", undefined, []],
     ["https://h.test/p?t=1", "/p?t=2&a=1", undefined, []],

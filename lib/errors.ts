@@ -67,8 +67,8 @@ export class WebhookError extends Error {
   }
 
   /**
-   * Finds out why a signature does not match, as `explainSignature` does; undefined for every other
-   * error. It signs thousands of times, for up to some tenths of a second: ask while you look for a
+   * Finds out why a signature does not match, as `explainSignature` does, or is none; undefined for
+   * every other error. It signs thousands of times, for up to some tenths of a second: ask while you look for a
    * mistake, not for each call that a stranger makes.
    */
   explain(): SignatureReport | undefined {

@@ -112,6 +112,10 @@ export const CAUSES = {
     "There are no parameters: the body was not parsed, or another middleware has read it before.",
     "Mount pushWebhooks() before express.urlencoded() and express.json(). express.urlencoded() also ignores application/x-www-urlencoded, which leaves the body empty.",
   ],
+  PARAMS_MALFORMED: [
+    "The body is no form: invalid percent-encoding, or bytes that are not UTF-8.",
+    "Give the exact bytes of the body. A file that was pasted from a log, or cut, is not it.",
+  ],
   PARAMS_UNSIGNED: [
     "The signature is right for the URL alone and does not cover the parameters.",
     "Do not accept it. Either the body was not sent by the service, or it is that of a GET call.",

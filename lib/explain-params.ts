@@ -1,5 +1,7 @@
+import { V2_PARAMETERS } from "./call-parameters";
 import { createVariants, type SignatureCauseCode, type Variant } from "./explain-causes";
 import { decodeForm, decodePairs, type Pair } from "./form";
+import { decodeSafely, encodeSafely } from "./percent-encoding";
 
 const MAX_VARIANTS = 600;
 const MAX_CHANGED_ONE_BY_ONE = 60;
@@ -40,6 +42,8 @@ export function listParamsVariants({ params, url, body }: ParamsEvidence): Varia
     }
     variants.add(params.toSpliced(index, 1), ["PARAMS_ADDED"], name);
   }
+  const known = params.filter(([name]) => (V2_PARAMETERS as readonly string[]).includes(name));
+  if (known.length > 0) variants.add(known, ["PARAMS_ADDED"]);
   const names = new Set(params.map(([name]) => name));
   for (const name of OFTEN_EMPTY) {
     if (params.length > 0 && !names.has(name)) {
@@ -74,7 +78,7 @@ const CHANGES_OF_ALL: Change[] = [
   ["PARAMS_NEWLINES", (value) => value.replaceAll(/\r?\n/g, "\r\n")],
   ["PARAMS_NEWLINES", (value) => value.replaceAll("\r\n", "\n")],
   ["PARAMS_ENCODED", (value) => decodeFormText(value)],
-  ["PARAMS_ENCODED", (value) => decodePercent(value)],
+  ["PARAMS_ENCODED", (value) => decodeSafely(value)],
   ["PARAMS_CHARSET", (value) => Buffer.from(value, "latin1").toString("utf8")],
   ["PARAMS_CHARSET", (value) => Buffer.from(value, "utf8").toString("latin1")],
   ["PARAMS_NORMALIZED", (value) => value.normalize("NFC")],
@@ -84,7 +88,7 @@ const CHANGES_OF_ALL: Change[] = [
   ["PARAMS_JSON", (value) => rewriteJson(value, spaceJson)],
 ];
 
-const CHANGES_OF_NAMES = [decodeFormText, decodePercent];
+const CHANGES_OF_NAMES = [decodeFormText, decodeSafely];
 
 /** What happens to a value of which others must stay as they are. */
 const CHANGES_OF_ONE: Change[] = [
@@ -136,7 +140,8 @@ const LIKENESSES: Change[] = [
   ["PARAMS_DECODED_TWICE", decodeFormText],
 ];
 
-function readBody(body: ParamsEvidence["body"]): Pair[] | undefined {
+/** The pairs of a body; undefined for none, and for what is no form. */
+export function readBody(body: ParamsEvidence["body"]): Pair[] | undefined {
   if (body === undefined || body.length === 0) return undefined;
   try {
     return typeof body === "string" ? decodePairs(body) : decodeForm(body);
@@ -155,23 +160,7 @@ function listQueryNames(url: string): string[] {
 }
 
 function decodeFormText(text: string): string {
-  return decodePercent(text.replaceAll("+", " "));
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function encodeSafely(text: string): string {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return decodeSafely(text.replaceAll("+", " "));
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

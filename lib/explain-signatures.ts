@@ -1,4 +1,5 @@
 import type { SignatureCauseCode } from "./explain-causes";
+import { decodeSafely } from "./percent-encoding";
 import { isSignature } from "./signature";
 
 /** One way to read what was received as a signature. */
@@ -71,12 +72,4 @@ export function findFormFault(received: string): SignatureCauseCode | undefined 
   }
   if (/^[\w-]{27}=?$/.test(text) && /[-_]/.test(text)) return "SIGNATURE_URL_SAFE";
   return text.length < 28 ? "SIGNATURE_TRUNCATED" : "SIGNATURE_MALFORMED";
-}
-
-function decodeSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,5 @@
 import { createVariants, type SignatureCauseCode, type Variant } from "./explain-causes";
+import { decodeSafely, encodeSafely } from "./percent-encoding";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signature";
 import { parseUrl } from "./url";
 
@@ -124,12 +125,14 @@ function compareQueries(given = "", received = ""): SignatureCauseCode {
 }
 
 function listPaths(path: string): string[] {
-  return [
+  const spellings = [
     path.toLowerCase(),
     ...listEncodings(path),
     path.replaceAll(/\/{2,}/g, "/"),
     parseUrl(path, "http://h")?.pathname ?? path,
   ];
+  // The encodings of a query turn its slashes into something else.
+  return spellings.filter((spelled) => spelled === "" || spelled.startsWith("/"));
 }
 
 /** The same text as other code would write it. */
@@ -145,7 +148,7 @@ function listEncodings(text: string): string[] {
     decoded,
     decodeSafely(text.replaceAll("+", "%20")),
     decoded.replaceAll(" ", "+"),
-    encodeSafely(encodeURI, decoded),
+    encodeSafely(decoded, encodeURI),
     new URLSearchParams(text).toString(),
     text.replaceAll(/=(?=&|$)/g, ""),
     text.replaceAll(/(^|&)([^=&]+)(?=&|$)/g, "$1$2="),
@@ -161,7 +164,7 @@ function lowerCase(text: string): string {
 }
 
 function reencode(text: string): string {
-  return encodeSafely(encodeURIComponent, decodeSafely(text.replaceAll("+", "%20")));
+  return encodeSafely(decodeSafely(text.replaceAll("+", "%20")));
 }
 
 function listOrders(query: string): string[] {
@@ -197,20 +200,4 @@ function splitUrl(url: string): UrlParts | undefined {
 
 function joinUrl({ scheme, host, path, query }: UrlParts): string {
   return scheme + host + path + (query === undefined ? "" : `?${query}`);
-}
-
-function decodeSafely(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function encodeSafely(encode: (text: string) => string, text: string): string {
-  try {
-    return encode(text);
-  } catch {
-    return text;
-  }
 }

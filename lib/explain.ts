@@ -5,10 +5,11 @@ import type {
   SignatureReport,
   Variant,
 } from "./explain-causes";
-import { listParamsVariants } from "./explain-params";
+import { listParamsVariants, readBody } from "./explain-params";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./explain-signatures";
 import { listUrlVariants } from "./explain-urls";
 import type { Pair } from "./form";
+import { hideUserInfo } from "./url";
 import { digest, joinParams, listPairs, type VerifySignatureOptions } from "./signature";
 
 /** What {@link explainSignature} needs; the more it knows, the more it can prove. */
@@ -52,11 +53,15 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const sets = listParamsVariants({ params, url, body: options.body });
   const { found, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const proven = found?.map(({ code, subject }) => describe(code, true, subject));
+  const causes = proven ?? listSuspicions(options, params, received);
+  const show = (text: string) => showUrl(text, method);
   return {
     matches: proven?.length === 0,
-    causes: proven ?? listSuspicions(options, params, received),
+    causes: causes.map((cause) =>
+      cause.subject === undefined ? cause : { ...cause, subject: show(cause.subject) },
+    ),
     tried: {
-      urls: urls.map(({ value }) => hideValues(value)),
+      urls: [...new Set(urls.map(({ value }) => show(value)))],
       tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
       combinations,
     },
@@ -96,7 +101,7 @@ function search(
       const reading = readings.find((one) => one.algorithm === algorithm && one.matches(expected));
       if (reading === undefined) continue;
       const read = { causes: reading.causes, subject: undefined };
-      const signed = { causes: url.causes, subject: hideValues(url.value) };
+      const signed = { causes: url.causes, subject: url.value };
       return { found: listFindings(read, signed, set, token), combinations };
     }
   }
@@ -186,7 +191,9 @@ function listSuspicions(
   const tokens = typeof authToken === "string" ? [authToken] : authToken;
 
   suspect(findFormFault(received));
-  if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
+  if (params.length === 0 && method === "POST") {
+    suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
+  }
   if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING");
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
     suspect("TOKEN_ACCOUNT");
@@ -204,14 +211,32 @@ function listSuspicions(
   return suspicions.map(({ code, subject }) => describe(code, false, subject));
 }
 
+function isMalformed(body: ExplainSignatureOptions["body"]): boolean {
+  return body !== undefined && body.length > 0 && readBody(body) === undefined;
+}
+
 function describe(code: SignatureCauseCode, isProven: boolean, subject?: string): SignatureCause {
   const [explanation, fix] = CAUSES[code];
   return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
 }
 
-/** A GET call has its parameters in its URL: what they say of a user is not for a report. */
-function hideValues(url: string): string {
-  return url.replaceAll(/([?&](?:uuid|entity|factor|challenge)[^=&#]*=)[^&#]*/g, "$1…");
+/**
+ * A URL for a report: without user info, and without a query that holds the parameters of a call,
+ * for those tell of a user.
+ */
+function showUrl(text: string, method: "GET" | "POST"): string {
+  const shown = hideUserInfo(text);
+  const hasParameters = method === "GET" || /[?&](uuid|entity_identity|factor_sid)=/.test(shown);
+  return hasParameters ? shown.replace(/\?.*$/s, "?…") : shown;
+}
+
+/** Explains a call that is refused before its signature is compared, by the one cause for that. */
+export function explainCause(code: SignatureCauseCode | undefined): SignatureReport {
+  return {
+    matches: false,
+    causes: code === undefined ? [] : [describe(code, false)],
+    tried: { urls: [], tokens: [], combinations: 0 },
+  };
 }
 
 /** Tells tokens apart without giving one away. */

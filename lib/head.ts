@@ -1,4 +1,6 @@
 import { WebhookError } from "./errors";
+import { explainCause } from "./explain";
+import { findFormFault } from "./explain-signatures";
 import { isFormType } from "./form";
 import { isSignature } from "./signature";
 
@@ -69,6 +71,7 @@ function readSignature({ listHeader }: RequestHead, name: string): string {
     throw new WebhookError(
       "SIGNATURE_MALFORMED",
       `The ${name} header must come once and hold 28 characters of base64.`,
+      { explain: () => explainCause(findFormFault([signature, ...more].join(", "))) },
     );
   }
   return signature;

@@ -1,10 +1,13 @@
 import { inspect } from "node:util";
+import { hideUserInfo } from "./url";
 
 /** What one option must be. */
 export interface OptionRule {
   accepts: (value: unknown) => boolean;
   /** Completes "must be …", and says what to give. */
   expected: string;
+  /** Says what exactly is wrong with a value that is not accepted, and shows no secret. */
+  explain?: (value: unknown) => string;
   required?: boolean;
   /** The value may hold a secret: say only its type. */
   secret?: boolean;
@@ -38,8 +41,9 @@ export function checkOptions<Options extends object>(
     const value = (options as Record<string, unknown>)[name];
     if (value === undefined && rule.required !== true) continue;
     if (rule.accepts(value)) continue;
+    const problem = rule.explain === undefined ? "" : ` ${rule.explain(value)}`;
     const got = rule.secret === true ? `${describeType(value)} (not shown)` : show(value);
-    throw new TypeError(`${owner}: option ${name} must be ${rule.expected}; got ${got}.`);
+    throw new TypeError(`${owner}: option ${name} must be ${rule.expected}; got ${got}.${problem}`);
   }
 }
 
@@ -58,6 +62,12 @@ export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
     expected: allowed.map(show).join(" or "),
   };
 }
+
+/** A rule for the name of a header. */
+export const HEADER_NAME: OptionRule = {
+  accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
+  expected: 'the name of a header, such as "X-Service-Signature"',
+};
 
 /** Whether a value is an object that has all these methods. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
@@ -99,7 +109,7 @@ function countEdits(from: string, to: string): number {
 function show(value: unknown): string {
   if (typeof value === "string") {
     // Credentials in a URL are a secret too.
-    const safe = value.replace(/\/\/[^/@]*@/g, "//***@");
+    const safe = hideUserInfo(value);
     return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
   }
   return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });

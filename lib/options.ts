@@ -1,12 +1,19 @@
 import { createMemoryDedupe, type DedupeStore } from "./dedupe";
-import { checkOptions, hasMethods, MAX_TIMER_MS, oneOf, wholeNumber } from "./option-rules";
+import {
+  checkOptions,
+  hasMethods,
+  HEADER_NAME,
+  MAX_TIMER_MS,
+  oneOf,
+  wholeNumber,
+} from "./option-rules";
 import type { OptionRule, OptionRules } from "./option-rules";
 import type { EventQueue } from "./queue";
 import { sidSchema } from "./event";
 import type { Logger } from "./reports";
 import type { UrlMatching } from "./signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
-import { parseUrl } from "./url";
+import { isHttpUrl } from "./url";
 
 /** How calls are verified. */
 export interface VerifyOptions {
@@ -99,16 +106,12 @@ const VERIFY_RULES: OptionRules<VerifyOptions> = {
     secret: true,
   },
   publicUrl: {
-    accepts: (value) =>
-      isText(value) && /^https?:\/\/[^/?#\s]\S*$/i.test(value) && parseUrl(value) !== undefined,
+    accepts: isHttpUrl,
     expected:
       'the absolute http or https URL that is configured as webhook_url at the service, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
-  signatureHeader: {
-    accepts: (value) => isText(value) && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
-    expected: 'the name of a header, such as "X-Service-Signature"',
-  },
+  signatureHeader: HEADER_NAME,
   urlMatching: oneOf("exact", "ports"),
   limitBytes: wholeNumber(1, 2 ** 30, "bytes"),
   accountSid: sidRule("AC"),

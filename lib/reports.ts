@@ -2,6 +2,7 @@ import type { Delivery } from "./dedupe";
 import { publish } from "./diagnostics";
 import type { WebhookError, WebhookErrorCode } from "./errors";
 import type { PushEvent, UnknownPushEvent } from "./event";
+import { runSafely } from "./listener";
 
 /** Where a receiver logs to; pino and console have this shape. */
 export interface Logger {
@@ -96,22 +97,6 @@ export function createReports(logger: Logger | undefined): Reports {
   };
 }
 
-async function runSafely(report: () => unknown): Promise<void> {
-  try {
-    await report();
-  } catch (error) {
-    if (!(error instanceof Error)) return warnOfListener("a value that is no Error");
-    warnOfListener(error.name);
-  }
-}
-
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {
   return event === undefined ? {} : { type: event.type, uuid: event.uuid };
-}
-
-function warnOfListener(what: string): void {
-  process.emitWarning(`A logger, onError or onRejected listener threw ${what}.`, {
-    type: "PushWebhooksWarning",
-    code: "LISTENER_FAILED",
-  });
 }

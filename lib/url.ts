@@ -11,3 +11,18 @@ export function parseUrl(url: string, base?: string): URL | undefined {
     return undefined;
   }
 }
+
+/** Whether a value is an absolute http or https URL, without spaces, that can be sent and signed. */
+export function isHttpUrl(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    /^https?:\/\/[^/?#\s]\S*$/i.test(value) &&
+    !/\p{Surrogate}/u.test(value) &&
+    parseUrl(value) !== undefined
+  );
+}
+
+/** A URL without its user and password, which are nobody's business. */
+export function hideUserInfo(url: string): string {
+  return url.replaceAll(/\/\/[^/?#]*@/g, "//***@");
+}

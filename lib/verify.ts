@@ -1,5 +1,5 @@
 import { WebhookError } from "./errors";
-import { explainSignature } from "./explain";
+import { explainCause, explainSignature } from "./explain";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
 import { decodePairs, type Pair } from "./form";
@@ -42,6 +42,7 @@ export type VerifyCall = (
  */
 export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
+  const [accountSid, ...otherSids] = settings.accountSids ?? [];
 
   return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
     const { url, signedParams, params } = parts;
@@ -66,6 +67,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
           signature,
           urlMatching: settings.urlMatching,
           receivedUrl: readReceivedUrl(),
+          ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
         }),
       );
     }
@@ -92,19 +94,28 @@ export function coverGet(publicUrl: string, target: string): SignedParts {
   const [configured = ""] = publicUrl.split("#", 1);
   const [base, configuredQuery] = splitAtQuestionMark(configured);
   const [, query = ""] = splitAtQuestionMark(target);
-  const prefix = configuredQuery === undefined || configuredQuery === "" ? "" : configuredQuery;
+  const prefix = configuredQuery ?? "";
   // At its beginning, or a signed POST could be passed off as a GET: see SignedParts.
-  const appended = prefix === "" ? query : cutPrefix(query, prefix);
+  const appended = cutPrefix(query, prefix) ?? cutPrefix(query, encodeNonAscii(prefix));
   if (appended === undefined) {
     throw new WebhookError(
       "SIGNATURE_MISMATCH",
       "The query of this GET call does not begin with the query of publicUrl.",
+      { explain: () => explainCause("URL_QUERY_EXTRA") },
     );
   }
-  return { url: `${base}?${query}`, signedParams: [], params: decodePairs(appended) };
+  const separator = prefix === "" || appended === "" ? "" : "&";
+  const url = `${base}?${prefix}${separator}${appended}`;
+  return { url, signedParams: [], params: decodePairs(appended) };
+}
+
+/** As a request line must have it, which holds nothing but ASCII. */
+function encodeNonAscii(text: string): string {
+  return text.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
 function cutPrefix(query: string, prefix: string): string | undefined {
+  if (prefix === "") return query;
   if (query === prefix) return "";
   return query.startsWith(`${prefix}&`) ? query.slice(prefix.length + 1) : undefined;
 }

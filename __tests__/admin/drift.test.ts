@@ -66,6 +66,17 @@ describe("webhooks.check", () => {
     expect(await check()).toEqual(findings);
   });
 
+  it("shows no user info of a URL", async () => {
+    const client = createAdminClient(clientOptions(upstream.url));
+    const publicUrl = "https://svc:hunter2@hooks.example.test/push";
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl });
+    const findings = [await client.webhooks.check(push)];
+    upstream.createWebhook({ ...WEBHOOK, webhook_url: `${publicUrl}/` });
+    findings.push(await client.webhooks.check(push));
+    expect(findings.flat().map(({ code }) => code)).toEqual(["NOT_CONFIGURED", "URL_DIFFERS"]);
+    expect(JSON.stringify(findings)).not.toContain("hunter2");
+  });
+
   it("finds that two have the URL", async () => {
     upstream.createWebhook(WEBHOOK);
     upstream.createWebhook(WEBHOOK);

@@ -264,6 +264,16 @@ describe("readOnly", () => {
 });
 
 describe("onAudit", () => {
+  it.each(APPS)("names nobody on %s when who throws", async (_name, makeApp) => {
+    const who = () => {
+      throw new TypeError("req.user is undefined");
+    };
+    const throwing = { debug: who, info: who, warn: who, error: who };
+    const app = appOf({ makeApp, who, logger: throwing });
+    expect(await call(app, "post", "/admin/push/keys", {})).toHaveProperty("status", 201);
+    expect(audits).toMatchObject([{ action: "key.create", who: undefined, status: 201 }]);
+  });
+
   it("is told of every write, done or refused, and of no secret", async () => {
     const app = appOf({ who: (req) => req.get("x-user") });
     const user = { "x-user": "alice" };

@@ -99,10 +99,15 @@ describe("the control API", () => {
     ).toMatchObject({ status: 409, body: { code: 20409 } });
   });
 
-  it("is the account's own: a key does not reach it", async () => {
+  it("is for the account and Main keys", async () => {
     const emulator = await startEmulator();
-    const { sid, secret } = emulator.createKey({ type: "main" });
-    const options = { as: [sid, secret] as [string, string], json: {} };
-    expect((await callApi(emulator, "POST", "/_control/factors", options)).status).toBe(404);
+    for (const [type, status] of [
+      ["main", 201],
+      ["standard", 401],
+    ] as const) {
+      const { sid, secret } = emulator.createKey({ type });
+      const options = { as: [sid, secret] as [string, string], json: {} };
+      expect((await callApi(emulator, "POST", "/_control/factors", options)).status).toBe(status);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
 import type { Webhook } from "./resources";
+import { hideUserInfo } from "../url";
 
 /** What a receiver says of itself; `pushWebhooks()` returns one. */
 export interface Receiver {
@@ -50,7 +51,7 @@ export async function checkWebhooks(
     {
       code: "NOT_CONFIGURED",
       sid: undefined,
-      message: `No Webhook has the URL ${JSON.stringify(receiver.publicUrl)}.`,
+      message: `No Webhook has the URL ${show(receiver.publicUrl)}.`,
       fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the one you mean.",
     },
   ];
@@ -113,9 +114,13 @@ function describeNearUrl(webhook: Webhook, receiver: Receiver): Finding {
   return {
     code: "URL_DIFFERS",
     sid: webhook.sid,
-    message: `Its URL is ${JSON.stringify(webhook.webhook_url)}, and publicUrl is ${JSON.stringify(receiver.publicUrl)}: signatures will not match.`,
+    message: `Its URL is ${show(webhook.webhook_url)}, and publicUrl is ${show(receiver.publicUrl)}: signatures will not match.`,
     fix: "Make the two equal, byte for byte.",
   };
+}
+
+function show(url: string | null): string {
+  return JSON.stringify(hideUserInfo(url ?? ""));
 }
 
 /** A URL without what people get wrong: scheme, port, case, trailing slash, query, fragment. */

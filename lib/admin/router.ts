@@ -1,6 +1,7 @@
 import type express from "express";
 import type { Request, RequestHandler, Response, Router } from "express";
 import { checkOptions, hasMethods, oneOf, type OptionRules } from "../option-rules";
+import { runSafely } from "../listener";
 import type { Logger } from "../reports";
 import type { AdminClient } from "./client";
 import { createOpenApi } from "./openapi";
@@ -76,14 +77,27 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const { Router } = require("express") as typeof express;
   const router = Router();
 
+  function log(fields: object, message: string): void {
+    void runSafely(() => logger?.error(fields, message));
+  }
+
   async function isAuthorized(req: Request): Promise<boolean> {
     try {
       // Only a plain yes is one: whoever returns an object by mistake lets nobody in.
       const answer: unknown = await authorize(req);
       return answer === true;
     } catch (error) {
-      logger?.error({ err: error }, "authorize failed");
+      log({ err: error }, "authorize failed");
       return false;
+    }
+  }
+
+  function findWho(req: Request): string | undefined {
+    try {
+      return options.who === undefined ? req.socket.remoteAddress : options.who(req);
+    } catch (error) {
+      log({ err: error }, "who failed");
+      return undefined;
     }
   }
 
@@ -91,7 +105,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     try {
       await options.onAudit?.(entry, req);
     } catch (error) {
-      logger?.error({ err: error, ...entry }, "onAudit failed");
+      log({ err: error, ...entry }, "onAudit failed");
     }
   }
 
@@ -99,7 +113,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     const problem = describeProblem(error);
     const { code, message, status, retryAfterSeconds } = problem;
     if (status >= 500) {
-      logger?.error({ code, method: req.method, err: error }, message);
+      log({ code, method: req.method, err: error }, message);
     }
     if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
     res.status(status).json({ code, message, status });
@@ -108,7 +122,6 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   function handle(route: Route): RequestHandler {
     return async function adminRoute(req, res) {
-      const who = options.who === undefined ? req.socket.remoteAddress : options.who(req);
       let sid: string | undefined =
         req.params.sid === undefined ? undefined : String(req.params.sid);
       let problem: Problem | undefined;
@@ -122,7 +135,10 @@ export function adminRouter(options: AdminRouterOptions): Router {
       }
       if (route.action === undefined) return;
       const { action } = route;
-      await audit({ action, who, sid, status: res.statusCode, code: problem?.code }, req);
+      await audit(
+        { action, who: findWho(req), sid, status: res.statusCode, code: problem?.code },
+        req,
+      );
     };
   }
 

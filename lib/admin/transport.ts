@@ -84,7 +84,8 @@ export function createSend(settings: TransportSettings): Send {
         if (answer instanceof ApiError) throw answer;
         return answer;
       }
-      await sleep(pauseMs, undefined, { signal: request.signal });
+      await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
+      request.signal?.throwIfAborted();
     }
   }
 

@@ -68,9 +68,9 @@ function positionOf(key: Key) {
 }
 
 /** The envelope of a list of keys (specification, section 2.2). */
-function toEnvelope({ items, query, first, previous, next }: Page<Key>, path: string): object {
+function toEnvelope(page: Page<Key>, path: string): object {
+  const { items, start, query, first, previous, next } = page;
   const link = (to: PageQuery) => `${path}?${formatPageQuery(to)}`;
-  const start = items.length === 0 ? 0 : query.page * query.pageSize;
   return {
     keys: items.map(toKeyResource),
     uri: link(query),

@@ -1,5 +1,6 @@
 import type { ApiHandler, ApiRequest, Route } from "./api";
-import { EmulatorError, notFound } from "./errors";
+import { assertMayManageKeys } from "./credentials";
+import { EmulatorError } from "./errors";
 import type { Deliveries } from "./deliveries";
 import type { Factors, NewChallenge } from "./factors";
 import type { Fault, Faults } from "./faults";
@@ -13,7 +14,7 @@ export interface Controlled {
 
 /**
  * Makes the control API, which does what users and devices do, over HTTP: JSON in, JSON out, with
- * the account's own credentials.
+ * the account's own credentials or a Main key.
  *
  * | Method and path | Body | Answer |
  * |---|---|---|
@@ -93,9 +94,10 @@ export function createControlRoutes({ factors, deliveries, faults }: Controlled)
   }));
 }
 
+/** What a Main key may do, whose access is that of the account (specification, section 1). */
 function forAccount(handler: ApiHandler): ApiHandler {
   return (request, params) => {
-    if (request.identity !== "account") throw notFound(request.path);
+    assertMayManageKeys(request.identity);
     return handler(request, params);
   };
 }

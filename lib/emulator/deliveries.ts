@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { signCall, type SignedCall } from "../call";
 import { listCallParams, type CallFields } from "../call-parameters";
 import type { Pair } from "../form";
+import { runSafely } from "../listener";
 import type { Faults, FaultKind, FaultPlan } from "./faults";
 import { createLanes, type Turn } from "./lanes";
 import { readUserInfo, sendCall, type CallResponse, type SendFailure } from "./send";
@@ -78,6 +79,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
     ];
     const call = createCall(webhook, params, plan, uuid);
     const copies = 1 + (plan.duplicate?.copies ?? 0);
+    const auth = readUserInfo(webhook.webhook_url);
     const turns = Array.from({ length: copies }, () => lanes.enter(webhook.sid));
     // Duplicates go together: the first one's turn is that of all.
     for (const turn of turns) {
@@ -94,7 +96,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
         faults: Object.keys(plan) as FaultKind[],
       };
       remember(delivery);
-      const auth = readUserInfo(webhook.webhook_url);
       const work = run(
         delivery,
         { ...turn, arrived: turns[0]?.arrived ?? turn.arrived },
@@ -148,7 +149,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
     delivery.durationMs = performance.now() - startMs;
     delivery.status = delivery.response?.status === 200 ? "succeeded" : "failed";
     turn.finish();
-    for (const listener of listeners) tell(listener, delivery);
+    for (const listener of listeners) void runSafely(() => listener(delivery));
   }
 
   async function attempt(
@@ -185,7 +186,8 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
 
   async function settled(): Promise<void> {
     const stop = lanes.letGo();
-    while (running.size > 0) await Promise.race(running);
+    // Not race: each round of it would cost as much as all that run.
+    while (running.size > 0) await Promise.all(running);
     stop();
   }
 
@@ -201,12 +203,4 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
       await Promise.all(running);
     },
   };
-}
-
-function tell(listener: DeliveryListener, delivery: Delivery): void {
-  try {
-    listener(delivery);
-  } catch (error) {
-    process.emitWarning(`An onDelivery listener threw ${String(error)}.`, "EmulatorWarning");
-  }
 }

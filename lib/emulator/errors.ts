@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 
 /** Every refusal of the service by name: its code and its HTTP status. */
 export const REFUSALS = {
@@ -10,9 +10,7 @@ export const REFUSALS = {
   NOT_FOUND: { code: 20404, status: 404 },
   ILLEGAL_TRANSITION: { code: 20409, status: 409 },
   BODY_TOO_LARGE: { code: 20413, status: 413 },
-  TOO_MANY_REQUESTS: { code: 20429, status: 429 },
   INTERNAL: { code: 20500, status: 500 },
-  UNAVAILABLE: { code: 20503, status: 503 },
   PAGE_TOKEN_INVALID: { code: 21481, status: 400 },
   PARAMETER_INVALID: { code: 60200, status: 400 },
   WEBHOOK_REQUEST_INVALID: { code: 60306, status: 400 },
@@ -50,6 +48,9 @@ export function notFound(path: string): EmulatorError {
   return new EmulatorError("NOT_FOUND", `The requested resource ${path} was not found`);
 }
 
+/** Text that can be sent: without halves of characters that UTF-16 writes in two. */
+export const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
+
 /**
  * Checks the fields of a resource.
  *
@@ -61,10 +62,12 @@ export function checkFields<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const result = schema.safeParse(fields);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
+  const problem = describeProblem(result.error);
+  throw new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${problem}`);
+}
+
+/** The first thing that is wrong: the name of the field, and why in parentheses. */
+export function describeProblem({ issues: [issue] }: z.ZodError): string {
   const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path.join(".");
-  throw new EmulatorError(
-    "PARAMETER_INVALID",
-    `Invalid parameter: ${name === undefined || name === "" ? "(all)" : name} (${issue?.message ?? ""})`,
-  );
+  return `${name === undefined || name === "" ? "(all)" : name} (${issue?.message ?? ""})`;
 }

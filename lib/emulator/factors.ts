@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CallFields } from "../call-parameters";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema, type PushEventType } from "../event";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { checkFields, EmulatorError, notFound } from "./errors";
+import { checkFields, EmulatorError, notFound, textSchema } from "./errors";
 import { createSid } from "./sids";
 
 /** A user's device. Its fields beyond those of calls are not specified (section 2.5). */
@@ -38,9 +38,9 @@ const boundedMetadataSchema = metadataSchema.refine(
 );
 
 const newFactorSchema = z.strictObject({
-  entity_identity: z.string().min(1).default("user-7f3a-22"),
-  factor_type: z.string().min(1).default("push"),
-  friendly_name: z.string().default("Zoë's phone"),
+  entity_identity: textSchema.min(1).default("user-7f3a-22"),
+  factor_type: textSchema.min(1).default("push"),
+  friendly_name: textSchema.default("Zoë's phone"),
   metadata: boundedMetadataSchema.optional(),
 });
 
@@ -103,7 +103,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
 
   function answer(sid: string, status: "approved" | "denied", given: ChallengeAnswer): Challenge {
     const challenge = fetchChallenge(sid);
-    const { metadata } = checkFields(answerSchema, given);
+    const { metadata } = structuredClone(checkFields(answerSchema, given));
     const factor = factors.get(challenge.factor_sid);
     if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
     if (challenge.status !== "pending") {
@@ -111,12 +111,12 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     }
     Object.assign(challenge, { status, metadata, date_updated: timestamp() });
     emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
-    return { ...challenge };
+    return structuredClone(challenge);
   }
 
   return {
     createFactor(given = {}) {
-      const fields = checkFields(newFactorSchema, given);
+      const fields = structuredClone(checkFields(newFactorSchema, given));
       const date = timestamp();
       const factor: Factor = {
         sid: createSid("YF"),
@@ -127,15 +127,15 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       };
       keep(factors, factor, maxKept);
       emit("factor.created", fieldsOf(factor));
-      return { ...factor };
+      return structuredClone(factor);
     },
-    fetchFactor: (sid) => ({ ...fetchFactor(sid) }),
+    fetchFactor: (sid) => structuredClone(fetchFactor(sid)),
     verifyFactor(sid) {
       const factor = fetchFactor(sid);
       if (factor.status === "verified") throw illegal(`The factor ${sid} is verified already`);
       Object.assign(factor, { status: "verified", date_updated: timestamp() });
       emit("factor.verified", fieldsOf(factor));
-      return { ...factor };
+      return structuredClone(factor);
     },
     deleteFactor(sid) {
       const factor = fetchFactor(sid);
@@ -143,7 +143,8 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       emit("factor.deleted", fieldsOf(factor));
     },
     createChallenge(given) {
-      const { factor_sid, details, hidden_details } = checkFields(newChallengeSchema, given);
+      const fields = structuredClone(checkFields(newChallengeSchema, given));
+      const { factor_sid, details, hidden_details } = fields;
       const { message, ...more } = details;
       const factor = fetchFactor(factor_sid);
       if (factor.status !== "verified") {
@@ -162,9 +163,9 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
         date_updated: date,
       };
       keep(challenges, challenge, maxKept);
-      return { ...challenge };
+      return structuredClone(challenge);
     },
-    fetchChallenge: (sid) => ({ ...fetchChallenge(sid) }),
+    fetchChallenge: (sid) => structuredClone(fetchChallenge(sid)),
     approveChallenge: (sid, given = {}) => answer(sid, "approved", given),
     denyChallenge: (sid, given = {}) => answer(sid, "denied", given),
   };

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { checkFields } from "./errors";
+import { PUSH_EVENT_TYPES } from "../event";
+import { checkFields, textSchema } from "./errors";
 
 const scope = {
   /** How many calls it happens to. */
   times: z.int().min(1).max(1_000_000).default(1),
   /** The type of the calls it happens to; all by default. */
-  event_type: z.string().optional(),
+  event_type: z.enum(PUSH_EVENT_TYPES).optional(),
 };
 
 const delayMs = z.int().min(0).max(600_000);
@@ -30,12 +31,12 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("unknown-event-type"),
     ...scope,
-    type: z.string().min(1).default("challenge.expired"),
+    type: textSchema.min(1).default("challenge.expired"),
   }),
   z.strictObject({
     kind: z.literal("extra-parameters"),
     ...scope,
-    params: z.record(z.string(), z.string()).default({ factor_risk_score: "12" }),
+    params: z.record(textSchema, textSchema).default({ factor_risk_score: "12" }),
   }),
 ]);
 

@@ -64,14 +64,16 @@ export function createLanes(): Lanes {
         }
       },
       async overtaken(ms, signal) {
-        if (lettingGo > 0 && !hasFollower(entry)) return;
+        if (signal.aborted || (lettingGo > 0 && !hasFollower(entry))) return;
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          entry.release = () => {
+          const release = () => {
             clearTimeout(timer);
+            signal.removeEventListener("abort", release);
             resolve();
           };
-          signal.addEventListener("abort", entry.release, { once: true });
+          const timer = setTimeout(release, ms);
+          signal.addEventListener("abort", release);
+          entry.release = release;
         });
         entry.release = undefined;
       },

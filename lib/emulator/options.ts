@@ -1,6 +1,15 @@
+import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form";
-import { checkOptions, MAX_TIMER_MS, oneOf, wholeNumber, type OptionRules } from "../option-rules";
+import {
+  checkOptions,
+  HEADER_NAME,
+  MAX_TIMER_MS,
+  oneOf,
+  wholeNumber,
+  type OptionRules,
+} from "../option-rules";
 import type { Clock } from "./dates";
+import { describeProblem } from "./errors";
 import { newKeySchema, type NewKey } from "./keys";
 import { createAuthToken, createSid, isSid } from "./sids";
 import { webhookSchema, type NewWebhook } from "./webhooks";
@@ -48,21 +57,17 @@ const RULES: OptionRules<EmulatorOptions> = {
   previousAuthToken: tokenRule("the auth token before the present one"),
   serviceSid: sidRule("VA"),
   keys: {
-    accepts: (value) => newKeySchema.array().safeParse(value).success,
+    ...listRule(newKeySchema.array().refine(haveOwnSids, "two have the same sid")),
     expected:
       'a list of keys such as { friendly_name: "ci", type: "main", sid: "SK…", secret: "…" }, all of it optional',
     secret: true,
   },
   webhooks: {
-    accepts: (value) =>
-      webhookSchema.partial().required({ webhook_url: true }).array().safeParse(value).success,
+    ...listRule(webhookSchema.partial().required({ webhook_url: true }).array()),
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },
-  signatureHeader: {
-    accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
-    expected: 'the name of a header, such as "X-Service-Signature"',
-  },
+  signatureHeader: HEADER_NAME,
   contentType: {
     accepts: (value) =>
       typeof value === "string" && /^[\x20-\x7e]+$/.test(value) && isFormType(value),
@@ -87,12 +92,18 @@ const RULES: OptionRules<EmulatorOptions> = {
  */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
   checkOptions("createEmulator", options, RULES);
+  const { keys = [], maxKeys = 10_000 } = options;
+  if (keys.length > maxKeys) {
+    throw new TypeError(
+      `createEmulator: option maxKeys must be at least ${keys.length}, the number of keys in option keys; got ${maxKeys}.`,
+    );
+  }
   return {
     accountSid: options.accountSid ?? createSid("AC"),
     authToken: options.authToken ?? createAuthToken(),
     previousAuthToken: options.previousAuthToken ?? createAuthToken(),
     serviceSid: options.serviceSid ?? createSid("VA"),
-    keys: options.keys ?? [],
+    keys,
     webhooks: options.webhooks ?? [],
     signatureHeader: options.signatureHeader ?? "X-Service-Signature",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
@@ -101,9 +112,25 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
     totalTimeoutMs: options.totalTimeoutMs ?? 15_000,
     connectionRetries: options.connectionRetries ?? 1,
     maxDeliveries: options.maxDeliveries ?? 1_000,
-    maxKeys: options.maxKeys ?? 10_000,
+    maxKeys,
     now: options.now ?? Date.now,
   };
+}
+
+/** A rule for what a schema takes, that says what in the list is wrong. */
+function listRule(schema: z.ZodType) {
+  return {
+    accepts: (value: unknown) => schema.safeParse(value).success,
+    explain: (value: unknown) => {
+      const { error } = schema.safeParse(value);
+      return error === undefined ? "" : `Wrong: ${describeProblem(error)}.`;
+    },
+  };
+}
+
+function haveOwnSids(keys: readonly NewKey[]): boolean {
+  const sids = keys.flatMap(({ sid }) => (sid === undefined ? [] : [sid]));
+  return new Set(sids).size === sids.length;
 }
 
 function sidRule(prefix: "AC" | "VA") {

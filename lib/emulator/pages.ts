@@ -27,6 +27,8 @@ export interface PageQuery {
 /** One page, and the queries of its neighbours. */
 export interface Page<Item> {
   items: Item[];
+  /** How many items stand before it. */
+  start: number;
   query: PageQuery;
   first: PageQuery;
   previous: PageQuery | null;
@@ -107,6 +109,7 @@ export function cutPage<Item extends { sid: string }>(
   }
   return {
     items,
+    start: first === undefined ? 0 : sorted.indexOf(first),
     query,
     first: { pageSize, page: 0 },
     previous: before === undefined ? null : linkTo(before, pageSize, Math.max(page - 1, 0)),

@@ -1,6 +1,7 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { SignedCall } from "../call";
+import { decodeSafely } from "../percent-encoding";
 
 /** What a receiver answered. */
 export interface CallResponse {
@@ -92,6 +93,8 @@ export function sendCall(call: SignedCall, options: SendOptions): Promise<CallRe
     });
     request.on("error", (error) => fail(broken(error, !answered)));
     request.on("close", () => {
+      // An answer such as 101 ends without having begun. After any other this changes nothing.
+      if (!answered) reject(broken(new Error("the connection was closed without an answer"), true));
       clearTimeout(connectTimer);
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
@@ -104,7 +107,7 @@ export function sendCall(call: SignedCall, options: SendOptions): Promise<CallRe
 export function readUserInfo(url: string): string | undefined {
   const { username, password } = new URL(url);
   if (username === "" && password === "") return undefined;
-  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `${decodeSafely(username)}:${decodeSafely(password)}`;
 }
 
 function openRequest(call: SignedCall, auth: string | undefined): ClientRequest {

@@ -25,16 +25,17 @@ const MAX_BODY_BYTES = 262_144;
 /** Makes the HTTP server of a service. */
 export function createApiServer(service: Service): ApiServer {
   let server: Server | undefined;
+  let listening: Promise<void> | undefined;
   let url: string | undefined;
+  let isClosed = false;
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       sendAnswer(res, await service.route(await readRequest(req)));
     } catch (error) {
-      const refusal =
-        error instanceof EmulatorError
-          ? error
-          : new EmulatorError("INTERNAL", "Internal Server Error");
+      // The client went away before its request was complete.
+      if (req.destroyed && !req.complete) return;
+      const refusal = error instanceof EmulatorError ? error : explainFailure(error);
       for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
       sendAnswer(res, { status: refusal.status, body: toErrorBody(refusal) });
     }
@@ -69,14 +70,16 @@ export function createApiServer(service: Service): ApiServer {
       return readUrl();
     },
     async listen(port, host) {
+      if (isClosed) throw new Error("The emulator was closed: make another one.");
       if (server !== undefined) throw new Error("The emulator listens already.");
       const opened = createServer((req, res) => void answer(req, res));
       server = opened;
+      listening = new Promise<void>((resolve, reject) => {
+        opened.once("error", reject);
+        opened.listen(port, host, resolve);
+      });
       try {
-        await new Promise<void>((resolve, reject) => {
-          opened.once("error", reject);
-          opened.listen(port, host, resolve);
-        });
+        await listening;
       } catch (error) {
         server = undefined;
         throw error;
@@ -85,14 +88,23 @@ export function createApiServer(service: Service): ApiServer {
       url = `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
     },
     async close() {
+      isClosed = true;
       const closing = server;
       if (closing === undefined) return;
+      await listening;
       server = undefined;
       url = undefined;
       closing.closeAllConnections();
       await new Promise((resolve) => closing.close(resolve));
     },
   };
+}
+
+/** A failure of the emulator itself, which its user must hear of. */
+function explainFailure(error: unknown): EmulatorError {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
+  process.emitWarning(`The emulator answered 500. ${what}`, { type: "EmulatorWarning" });
+  return new EmulatorError("INTERNAL", "Internal Server Error");
 }
 
 function sendAnswer(res: ServerResponse, { status, body }: ApiAnswer): void {

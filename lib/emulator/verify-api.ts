@@ -89,9 +89,9 @@ function readWebhook(request: ApiRequest): WebhookChange {
   const eventTypes = parameters.get("EventTypes");
   if (eventTypes !== undefined) {
     if (!webhookSchema.shape.event_types.safeParse(eventTypes).success) {
-      throw new EmulatorError("WEBHOOK_REQUEST_INVALID", "Invalid Request: Invalid EventTypes");
+      throw new EmulatorError("WEBHOOK_REQUEST_INVALID", "Invalid Request");
     }
-    fields.event_types = eventTypes;
+    fields.event_types = [...new Set(eventTypes)];
   }
   return fields;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import { parseUrl } from "../url";
+import { isHttpUrl } from "../url";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { checkFields } from "./errors";
 import type { ListRules } from "./pages";
@@ -41,7 +41,7 @@ export type WebhookChange = Partial<WebhookFields>;
 export const webhookSchema = z.strictObject({
   friendly_name: z.string().min(1),
   event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
-  webhook_url: z.string().refine(isWebhookUrl, "must be an absolute http or https URL"),
+  webhook_url: z.string().refine(isHttpUrl, "must be an absolute http or https URL"),
   status: z.enum(["enabled", "disabled"]),
   version: z.enum(["v1", "v2"]),
   webhook_method: z.enum(["GET", "POST"]),
@@ -86,7 +86,7 @@ export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webho
         status: "enabled",
         version: "v2",
         webhook_method: webhookMethod,
-        ...webhook,
+        ...dropUndefined(webhook),
       });
       const seconds = readSeconds(now);
       const sid = createSid("YW");
@@ -110,6 +110,10 @@ export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webho
           status === "enabled" && (event_types.includes("*") || event_types.includes(type)),
       ),
   };
+}
+
+function dropUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** Whose webhooks they are. */
@@ -143,12 +147,4 @@ export function toWebhookFields(
     date_created: formatIso8601(createdSeconds),
     date_updated: formatIso8601(updatedSeconds),
   };
-}
-
-function isWebhookUrl(url: string): boolean {
-  return (
-    /^https?:\/\/[^/?#\s]\S*$/i.test(url) &&
-    !/\p{Surrogate}/u.test(url) &&
-    parseUrl(url) !== undefined
-  );
 }

@@ -2,7 +2,8 @@ import { signCall } from "../call";
 import type { CallVersion } from "../call-parameters";
 import type { PushEventType } from "../event";
 import { FORM_CONTENT_TYPES } from "../form";
-import { checkOptions, oneOf, type OptionRules } from "../option-rules";
+import { checkOptions, HEADER_NAME, oneOf, type OptionRules } from "../option-rules";
+import { isHttpUrl } from "../url";
 import { listEventParams, type EventOverrides } from "./event-params";
 
 /** How a request is signed. */
@@ -45,19 +46,20 @@ const RULES: OptionRules<SignedRequestOptions> = {
     secret: true,
   },
   publicUrl: {
-    accepts: (value) => typeof value === "string" && /^https?:\/\/[^/?#\s]\S*$/i.test(value),
+    accepts: isHttpUrl,
     expected:
       'the publicUrl that the receiver has, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
   version: oneOf("v1", "v2"),
   method: oneOf("GET", "POST"),
-  signatureHeader: { accepts: isText, expected: 'a name, such as "X-Service-Signature"' },
+  signatureHeader: HEADER_NAME,
   contentType: { accepts: isText, expected: `such as ${FORM_CONTENT_TYPES.join(" or ")}` },
   extraParams: {
     accepts: (value) =>
       typeof value === "object" &&
       value !== null &&
+      !Array.isArray(value) &&
       Object.values(value).every((one) => typeof one === "string"),
     expected: "an object whose values are strings",
   },
