@@ -55,11 +55,10 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const proven = found?.map(({ code, subject }) => describe(code, true, subject));
   const causes = proven ?? listSuspicions(options, params, received);
   const show = (text: string) => showUrl(text, method);
+  for (const cause of causes) if (cause.subject !== undefined) cause.subject = show(cause.subject);
   return {
     matches: proven?.length === 0,
-    causes: causes.map((cause) =>
-      cause.subject === undefined ? cause : { ...cause, subject: show(cause.subject) },
-    ),
+    causes,
     tried: {
       urls: [...new Set(urls.map(({ value }) => show(value)))],
       tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],

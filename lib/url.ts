@@ -13,7 +13,7 @@ export function parseUrl(url: string, base?: string): URL | undefined {
 }
 
 /** Whether a value is an absolute http or https URL, without spaces, that can be sent and signed. */
-export function isHttpUrl(value: unknown): value is string {
+export function isHttpUrl(value: unknown): boolean {
   return (
     typeof value === "string" &&
     /^https?:\/\/[^/?#\s]\S*$/i.test(value) &&

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(__dirname, "..", "..");
@@ -28,6 +31,18 @@ describe("the process", () => {
     let errors = "";
     help.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
     expect([await once(help, "exit"), errors]).toEqual([[0, null], ""]);
+  }, 20_000);
+
+  it("fails when the output cannot be written", async () => {
+    const full = openSync("/dev/full", "w");
+    const run = spawn(process.execPath, [tsx, "lib/cli/main.ts", "--help"], {
+      cwd: root,
+      stdio: ["ignore", full, "pipe"],
+    });
+    const errors = await text(run.stderr as Readable);
+    expect(errors).toMatch(/^push-webhooks: the output could not be written: /);
+    expect(run.exitCode ?? (await once(run, "exit"))[0]).toBe(1);
+    closeSync(full);
   }, 20_000);
 
   it("ends with 2 for what there is not", async () => {

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PUSH_EVENT_TYPES, type PushEvent } from "express-push-verification";
@@ -30,6 +32,31 @@ describe("push-webhooks", () => {
       /unknown option/,
     ],
     [["trigger", "challenge.denied", "--url", "http://a.test", "--set", "x"], 2, "stderr", /--set/],
+    [
+      ["trigger", "challenge.denied", "--url", "http://a.test", "--to", "there"],
+      2,
+      "stderr",
+      /--to takes .* "there"/,
+    ],
+    [
+      ["emulator", "--webhook-url", "localhost:3000/x"],
+      2,
+      "stderr",
+      /--webhook-url .*"localhost:3000\/x"/,
+    ],
+    [["emulator", "--port", "0x10"], 2, "stderr", /--port takes a number from 0 to 65535/],
+    [
+      ["webhooks", "check", "--url", "http://a", "--handled", "challenge.aproved"],
+      2,
+      "stderr",
+      /Allowed choices/,
+    ],
+    [
+      ["explain", "--url", "http://a", "--header", "x", "--method", "GET"],
+      2,
+      "stderr",
+      /--received-url/,
+    ],
     [["emulator", "--port", "99999"], 2, "stderr", /--port takes a number from 0 to 65535/],
     [
       ["explain", "--url", "http://a.test", "--header", "x", "--body-file", "/no"],
@@ -98,6 +125,38 @@ describe("trigger", () => {
       issues: [],
     });
     expect(event.params).toContainEqual(["risk", "7"]);
+  });
+
+  it("sends what this type or version does not have as extra parameters", async () => {
+    const args = ["--version", "v1", "--set", "factor_type=push", "--set", "challenge_sid=x"];
+    expect(await trigger("factor.created", ...args)).toHaveProperty("code", 1);
+    expect(receiver.rejected).toEqual(["PAYLOAD_INVALID"]);
+  });
+
+  it("is one JSON document, if that is asked for", async () => {
+    const { stdout } = await trigger("factor.deleted", "--duplicate", "--json");
+    const result = { type: "factor.deleted", version: "v2", status: 200 };
+    expect(JSON.parse(stdout)).toEqual([
+      { ...result, durationMs: expect.any(Number) },
+      { ...result, durationMs: expect.any(Number) },
+    ]);
+  });
+
+  it.each([
+    ["cuts its answer short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
+    ["switches protocols", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+    ["says nothing", ""],
+  ])("fails when the receiver %s", async (_what, answer) => {
+    const server = createServer((socket) => {
+      socket.once("data", () => socket.end(answer));
+      socket.on("error", () => {});
+    }).listen(0);
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const ended = await runCommand(["trigger", "factor.created", "--url", url], secret);
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toMatch(/^push-webhooks: \w+: [^\n]+\n$/);
+    server.close();
   });
 
   it("sends it twice", async () => {
@@ -184,12 +243,31 @@ describe("explain", () => {
     });
   });
 
+  it("takes a GET call that the receiver takes, and says what is wrong with another", async () => {
+    const settings = { authToken: AUTH_TOKEN, publicUrl: url, method: "GET" } as const;
+    const get = signedRequest("factor.created", { entity_identity: "ada" }, settings);
+    const header = ["--header", get.headers["X-Service-Signature"] ?? "", "--method", "GET"];
+    const args = ["explain", ...header, "--received-url", get.url];
+    expect(await runCommand([...args, "--url", url], secret)).toHaveProperty("code", 0);
+    const wrong = await runCommand([...args, "--url", `${url}?tenant=1`], secret);
+    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("URL_QUERY")]);
+    expect(wrong.stdout).not.toContain("ada");
+  });
+
+  it("leaves out the line break that an editor adds", async () => {
+    writeFileSync(bodyFile, `${call.body ?? ""}\n`);
+    const ended = await explain(["--url", url, "--header", signature]);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining("line break") });
+  });
+
   it("does without a body, and with one that is no form", async () => {
     const args = ["--url", url, "--header", signature];
     const bare = await runCommand(["explain", ...args], secret);
     expect([bare.code, bare.stdout]).toEqual([1, expect.stringContaining("PARAMS_MISSING")]);
-    writeFileSync(bodyFile, Buffer.from([0xff, 0xfe]));
-    expect(await explain(args)).toHaveProperty("code", 1);
+    for (const body of [Buffer.from([0xff, 0xfe]), "a=%zz"]) {
+      writeFileSync(bodyFile, body);
+      expect((await explain(args)).stdout).toMatch(/^1\. PARAMS_MALFORMED /);
+    }
   });
 });
 
@@ -269,6 +347,9 @@ describe("webhooks and keys", () => {
       stdout: `deleted ${sid}\n`,
     });
     expect(await runCommand(["keys", "delete", sid], env)).toHaveProperty("code", 1);
+    const [other] = JSON.parse((await runCommand(["keys", "list", "--json"], env)).stdout);
+    const deleted = await runCommand(["keys", "delete", other.sid, "--json"], env);
+    expect(JSON.parse(deleted.stdout)).toEqual({ sid: other.sid, deleted: true });
   });
 
   it("do not delete the key that they speak as, unless forced", async () => {
@@ -327,10 +408,31 @@ describe("emulator", () => {
     ];
     const run = runProgram(args, terminal);
     while (!written.stdout.includes("Create a factor")) await new Promise(setImmediate);
-    expect(written.stdout).toContain("PUSH_AUTH_TOKEN=(from the environment)\n");
+    expect(written.stdout).not.toContain("PUSH_AUTH_TOKEN=");
     expect(written.stdout).not.toContain(AUTH_TOKEN);
     interrupt();
     expect(await run).toBe(130);
+  });
+
+  it("prints lines of JSON, if that is asked for", async () => {
+    const receiver = await startReceiver(AUTH_TOKEN);
+    const { terminal, written, interrupt } = createTerminal({});
+    const args = ["emulator", "--port", "0", "--json", "--webhook-url", receiver.publicUrl];
+    const run = runProgram(args, terminal);
+    const lines = () =>
+      written.stdout
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    while (lines().length < 1) await new Promise(setImmediate);
+    const [env] = lines();
+    const credentials = btoa(`${env.PUSH_ACCOUNT_SID}:${env.PUSH_AUTH_TOKEN}`);
+    const headers = { authorization: `Basic ${credentials}` };
+    await fetch(`${env.PUSH_ACCOUNT_URL}/_control/factors`, { method: "POST", headers });
+    while (lines().length < 2) await new Promise(setImmediate);
+    expect(lines()[1]).toMatchObject({ type: "factor.created", response: { status: 403 } });
+    interrupt();
+    await run;
   });
 
   it("says that the port is taken", async () => {

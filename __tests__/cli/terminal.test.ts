@@ -1,4 +1,11 @@
-import { paint, printTable, readSecret, UsageError } from "../../lib/cli/terminal";
+import {
+  paint,
+  printTable,
+  readSecret,
+  UsageError,
+  Interruption,
+  withoutControls,
+} from "../../lib/cli/terminal";
 import { createTerminal } from "../support/terminals";
 
 describe("paint", () => {
@@ -31,6 +38,12 @@ describe("printTable", () => {
   });
 });
 
+describe("withoutControls", () => {
+  it("keeps lines and nothing else that a terminal would obey", () => {
+    expect(withoutControls("a\nb\u001B[2J\u009B\u202Ec")).toBe("a\nb?[2J??c");
+  });
+});
+
 describe("readSecret", () => {
   it("takes it from the environment", async () => {
     const { terminal } = createTerminal({ PUSH_AUTH_TOKEN: "hush" });
@@ -56,10 +69,10 @@ describe("readSecret", () => {
 
     const typed = createTerminal({}, { isTTY: true });
     const [other] = [readSecret(typed.terminal, "PUSH_X"), typed.input.write("\u0003")];
-    await expect(other).rejects.toThrow(UsageError);
+    await expect(other).rejects.toThrow(Interruption);
 
     const signalled = createTerminal({}, { isTTY: true });
     const [third] = [readSecret(signalled.terminal, "PUSH_X"), signalled.interrupt()];
-    await expect(third).rejects.toThrow(UsageError);
+    await expect(third).rejects.toThrow(Interruption);
   });
 });

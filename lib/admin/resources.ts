@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PUSH_EVENT_TYPES } from "../event";
-import { parseUrl } from "../url";
+import { isHttpUrl } from "../url";
 
 /** A SID with a prefix and 32 hexadecimal digits (specification, section 2). */
 export function resourceSidSchema(prefix: "AC" | "SK" | "VA" | "YW") {
@@ -51,11 +51,7 @@ export type CreatedKey = z.infer<typeof createdKeySchema>;
 /** A Webhook. */
 export type Webhook = z.infer<typeof webhookSchema>;
 
-const httpUrl = z
-  .string()
-  .max(2048)
-  .regex(/^https?:\/\/[^/?#\s]\S*$/i, "must be an absolute http or https URL")
-  .refine((url) => parseUrl(url) !== undefined, "must be an absolute http or https URL");
+const httpUrl = z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL");
 
 const eventTypes = z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1);
 const webhookFields = {

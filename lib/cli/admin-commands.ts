@@ -1,7 +1,15 @@
 import { Option, type Command } from "commander";
 import { createAdminClient, type AdminClient } from "../admin";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import { paint, print, printTable, readSecret, type Terminal } from "./terminal";
+import {
+  paint,
+  print,
+  printJson,
+  printTable,
+  readSecret,
+  withoutControls,
+  type Terminal,
+} from "./terminal";
 
 interface ConnectionOptions {
   accountUrl: string;
@@ -42,7 +50,11 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
   )
     .requiredOption("--url <url>", "its webhook_url")
     .option("--name <name>", "its friendly_name", "push webhooks")
-    .option("--events <types...>", "its event types", ["*"])
+    .addOption(
+      new Option("--events <types...>", "its event types")
+        .choices(["*", ...PUSH_EVENT_TYPES])
+        .default(["*"]),
+    )
     .addOption(new Option("--status <status>").choices(["enabled", "disabled"]))
     .addOption(new Option("--version <version>", "of its calls").choices(["v1", "v2"]))
     .option("--json", "one JSON document")
@@ -64,7 +76,11 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
     });
   connected(webhooks.command("check").description("compare them with a receiver"), terminal)
     .requiredOption("--url <url>", "the receiver's publicUrl")
-    .option("--handled <types...>", "the types that it handles", [...PUSH_EVENT_TYPES])
+    .addOption(
+      new Option("--handled <types...>", "the types that it handles")
+        .choices(PUSH_EVENT_TYPES)
+        .default([...PUSH_EVENT_TYPES]),
+    )
     .option("--json", "one JSON document")
     .action(async (options: ConnectionOptions & JsonOption & CheckOptions) => {
       const client = await connect(terminal, options);
@@ -74,7 +90,10 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
       if (options.json) return printJson(terminal, findings);
       if (findings.length === 0) print(terminal, paint(terminal, "green", "Nothing differs."));
       for (const { code, sid, message, fix } of findings) {
-        print(terminal, `${paint(terminal, "yellow", code)} ${sid ?? ""}\n  ${message}\n  ${fix}`);
+        print(
+          terminal,
+          `${paint(terminal, "yellow", code)} ${sid ?? ""}\n  ${withoutControls(message)}\n  ${fix}`,
+        );
       }
     });
 
@@ -108,10 +127,12 @@ export function addAdminCommands(program: Command, terminal: Terminal): void {
   connected(keys.command("delete").description("revoke one"), terminal)
     .argument("<sid>", "the Key")
     .option("--force", "also the one that is used to do so")
-    .action(async (sid: string, options: ConnectionOptions & { force?: boolean }) => {
+    .option("--json", "one JSON document")
+    .action(async (sid: string, options: ConnectionOptions & JsonOption & { force?: boolean }) => {
       const client = await connect(terminal, options);
       const { force = false } = options;
       await client.keys.delete(sid, { force, signal: terminal.signal });
+      if (options.json) return printJson(terminal, { sid, deleted: true });
       print(terminal, `deleted ${sid}`);
     });
 }
@@ -163,8 +184,4 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;
-}
-
-function printJson(terminal: Terminal, value: unknown): void {
-  print(terminal, JSON.stringify(value, null, 2));
 }

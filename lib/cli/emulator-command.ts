@@ -1,12 +1,14 @@
 import { Option, type Command } from "commander";
 import { createEmulator, type Delivery } from "../emulator";
+import { isHttpUrl } from "../url";
 import { paint, print, UsageError, type Terminal } from "./terminal";
 
-interface EmulatorOptions {
+interface RunOptions {
   port: number;
   webhookUrl: string[];
   signatureHeader: string;
   version: "v1" | "v2";
+  json?: boolean;
 }
 
 /** Adds `emulator`, which runs the service until it is told to stop. */
@@ -20,7 +22,14 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     .addOption(
       new Option("--version <version>", "of the calls").choices(["v1", "v2"]).default("v2"),
     )
-    .action(async ({ port, webhookUrl, signatureHeader, version }: EmulatorOptions) => {
+    .option("--json", "a line of JSON for the credentials and for each delivery")
+    .action(async ({ port, webhookUrl, signatureHeader, version, json }: RunOptions) => {
+      const wrong = webhookUrl.find((url) => !isHttpUrl(url));
+      if (wrong !== undefined) {
+        throw new UsageError(
+          `--webhook-url takes absolute http or https URLs, got ${JSON.stringify(wrong)}.`,
+        );
+      }
       const { PUSH_AUTH_TOKEN: authToken = "", PUSH_ACCOUNT_SID: accountSid = "" } = terminal.env;
       const { PUSH_SERVICE_SID: serviceSid = "" } = terminal.env;
       const emulator = createEmulator({
@@ -30,27 +39,32 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         ...(accountSid !== "" && { accountSid }),
         ...(serviceSid !== "" && { serviceSid }),
       });
-      emulator.onDelivery((delivery) => print(terminal, describeDelivery(terminal, delivery)));
+      emulator.onDelivery((delivery) => {
+        const line = json === true ? JSON.stringify(delivery) : describe(terminal, delivery);
+        print(terminal, line);
+      });
       await emulator.listen(port);
-      const isMade = authToken === "";
-      for (const [variable, value] of [
-        ["PUSH_ACCOUNT_URL", emulator.url],
-        ["PUSH_VERIFY_URL", emulator.url],
-        ["PUSH_ACCOUNT_SID", emulator.accountSid],
-        ["PUSH_SERVICE_SID", emulator.serviceSid],
-        // One that was made here guards nothing but this emulator.
-        ["PUSH_AUTH_TOKEN", isMade ? emulator.authToken : "(from the environment)"],
-      ]) {
-        print(terminal, `${variable}=${value}`);
+      const settings = {
+        PUSH_ACCOUNT_URL: emulator.url,
+        PUSH_VERIFY_URL: emulator.url,
+        PUSH_ACCOUNT_SID: emulator.accountSid,
+        PUSH_SERVICE_SID: emulator.serviceSid,
+        // One that was made here guards nothing but this emulator; another is known already.
+        ...(authToken === "" && { PUSH_AUTH_TOKEN: emulator.authToken }),
+      };
+      if (json === true) {
+        print(terminal, JSON.stringify(settings));
+      } else {
+        for (const pair of Object.entries(settings)) print(terminal, pair.join("="));
+        const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
+        print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
       }
-      const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
-      print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
       await ended(terminal.signal);
       await emulator.close();
     });
 }
 
-function describeDelivery(terminal: Terminal, delivery: Delivery): string {
+function describe(terminal: Terminal, delivery: Delivery): string {
   const { type, request, response, attempts, failures, durationMs } = delivery;
   const isGood = delivery.status === "succeeded";
   const outcome = response === undefined ? (failures.at(-1)?.code ?? "failed") : response.status;
@@ -61,8 +75,7 @@ function describeDelivery(terminal: Terminal, delivery: Delivery): string {
 }
 
 function readPort(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port takes a number from 0 to 65535, got ${JSON.stringify(text)}.`);
 }
 

@@ -16,8 +16,15 @@ const terminal: Terminal = {
   hasFailed: false,
 };
 
-// Whoever reads the output may have enough of it: push-webhooks keys list | head -1
-stdout.on("error", () => process.exit(0));
+// Until it is known better: whatever ends the process early is a failure.
+process.exitCode = 1;
+
+stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  // Whoever reads the output may have enough of it: push-webhooks keys list | head -1
+  if (code === "EPIPE" && process.argv[3] !== "create") process.exit(0);
+  stderr.write(`push-webhooks: the output could not be written: ${message}\n`);
+  process.exit(1);
+});
 
 void main();
 
@@ -27,7 +34,6 @@ async function main(): Promise<void> {
   } catch {
     // It is an optional peer: who uses the library alone does not need it.
     stderr.write("push-webhooks needs the package commander: npm install commander\n");
-    process.exitCode = 1;
     return;
   }
   const { runProgram } = require("./program") as typeof program;

@@ -1,8 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { addAdminCommands } from "./admin-commands";
-import { addCallCommands } from "./call-commands";
 import { addEmulatorCommand } from "./emulator-command";
-import { UsageError, type Terminal } from "./terminal";
+import { addExplainCommand } from "./explain-command";
+import { Interruption, UsageError, withoutControls, type Terminal } from "./terminal";
+import { addTriggerCommand } from "./trigger-command";
 
 const { version } = require("../../package.json") as { version: string };
 
@@ -39,7 +40,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       "\nExit codes: 0 done, 1 failed or something found, 2 wrong usage, 130 interrupted.\nSecrets come from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or a prompt.",
     );
   addEmulatorCommand(program, terminal);
-  addCallCommands(program, terminal);
+  addTriggerCommand(program, terminal);
+  addExplainCommand(program, terminal);
   addAdminCommands(program, terminal);
 
   try {
@@ -52,7 +54,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 }
 
 function describeFailure(error: unknown, terminal: Terminal): number {
-  if (terminal.signal.aborted) return EXIT_CODES.interrupted;
+  if (terminal.signal.aborted || error instanceof Interruption) return EXIT_CODES.interrupted;
   if (error instanceof CommanderError) {
     // Help that was asked for, and usage that commander has explained itself.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
@@ -60,7 +62,7 @@ function describeFailure(error: unknown, terminal: Terminal): number {
   const { message, code } = error as { message: string; code?: string | number };
   // A refused connection to two addresses of one name has a code and no message.
   const what = message === "" ? String(code) : message;
-  terminal.stderr.write(`push-webhooks: ${what}\n`);
+  terminal.stderr.write(`push-webhooks: ${withoutControls(what)}\n`);
   return error instanceof UsageError || error instanceof TypeError
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;

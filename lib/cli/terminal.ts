@@ -30,12 +30,19 @@ export function print({ stdout }: Terminal, line: string): void {
   stdout.write(`${line}\n`);
 }
 
-/**
- * Writes rows in columns on a terminal, with tabs between the cells elsewhere. What others have
- * named is shown without control characters, which a terminal would obey.
- */
+/** Writes one JSON document. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  print(terminal, JSON.stringify(value, null, 2));
+}
+
+/** A text of others, without the control characters that a terminal would obey. */
+export function withoutControls(text: unknown): string {
+  return String(text).replaceAll(/(?!\n)\p{C}/gu, "?");
+}
+
+/** Writes rows in columns on a terminal, with tabs between the cells elsewhere. */
 export function printTable(terminal: Terminal, header: string[], cells: unknown[][]): void {
-  const rows = cells.map((row) => row.map((cell) => String(cell).replaceAll(/\p{C}/gu, "?")));
+  const rows = cells.map((row) => row.map((cell) => withoutControls(cell).replaceAll("\n", "?")));
   if (!terminal.stdout.isTTY) {
     for (const row of [header, ...rows]) print(terminal, row.join("\t"));
     return;
@@ -72,6 +79,9 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** Ctrl-C at a prompt. */
+export class Interruption extends Error {}
+
 async function askHidden({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
   stderr.write(question);
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -79,9 +89,10 @@ async function askHidden({ stdin, stderr, signal }: Terminal, question: string):
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once("line", resolve);
-      const end = () => reject(new UsageError("Nothing was typed."));
-      lines.once("close", end).once("SIGINT", end);
-      signal.addEventListener("abort", end, { once: true });
+      const interrupt = () => reject(new Interruption());
+      lines.once("SIGINT", interrupt);
+      lines.once("close", () => reject(new UsageError("Nothing was typed.")));
+      signal.addEventListener("abort", interrupt, { once: true });
     });
   } finally {
     lines.close();

@@ -6,7 +6,7 @@ import type { Pair } from "../form";
 import { runSafely } from "../listener";
 import type { Faults, FaultKind, FaultPlan } from "./faults";
 import { createLanes, type Turn } from "./lanes";
-import { readUserInfo, sendCall, type CallResponse, type SendFailure } from "./send";
+import { readUserInfo, sendCall, type CallResponse, type SendFailure } from "../send";
 import { createAuthToken, createUuid } from "./sids";
 import type { EmulatorSettings } from "./options";
 import type { Webhook } from "./webhooks";

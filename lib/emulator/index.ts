@@ -5,7 +5,7 @@ export type { KeyResource, NewKey } from "./keys";
 export type { NewWebhook, WebhookResource } from "./webhooks";
 export type { Challenge, ChallengeAnswer, Factor, NewChallenge, NewFactor } from "./factors";
 export type { Delivery, DeliveryListener, DeliveryRequest } from "./deliveries";
-export type { CallResponse } from "./send";
+export type { CallResponse } from "../send";
 export type { Fault, FaultKind } from "./faults";
 
 export { EmulatorError } from "./errors";

@@ -67,7 +67,7 @@ export function listEventParams(
       `There is no event type ${JSON.stringify(type)}.${suggestName(type, PUSH_EVENT_TYPES)} For one that does not exist yet, override the parameter type.`,
     );
   }
-  if (version !== "v1" && version !== "v2") {
+  if (!["v1", "v2"].includes(version)) {
     throw new TypeError(`There is no version ${JSON.stringify(version)}: use "v1" or "v2".`);
   }
   const names = listNames(type, version);

@@ -1,7 +1,7 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { SignedCall } from "../call";
-import { decodeSafely } from "../percent-encoding";
+import type { SignedCall } from "./call";
+import { decodeSafely } from "./percent-encoding";
 
 /** What a receiver answered. */
 export interface CallResponse {

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { readUserInfo, sendCall, type SendOptions } from "../../lib/emulator/send";
-import { startTarget, stopEmulators } from "../support/emulators";
+import { readUserInfo, sendCall, type SendOptions } from "../lib/send";
+import { startTarget, stopEmulators } from "./support/emulators";
 
 afterEach(stopEmulators);
 

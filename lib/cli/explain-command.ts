@@ -1,0 +1,90 @@
+import { readFile } from "node:fs/promises";
+import { Option, type Command } from "commander";
+import { explainSignature } from "../explain";
+import type { SignatureReport } from "../explain-causes";
+import { readBody } from "../explain-params";
+import { coverGet } from "../verify";
+import { paint, print, printJson, readSecret, UsageError, type Terminal } from "./terminal";
+
+interface ExplainOptions {
+  url: string;
+  header: string;
+  bodyFile?: string;
+  receivedUrl?: string;
+  method: "POST" | "GET";
+  accountSid?: string;
+  json?: boolean;
+}
+
+/** Adds `explain`, which says why a captured call does not verify. */
+export function addExplainCommand(program: Command, terminal: Terminal): void {
+  program
+    .command("explain")
+    .description("say why a captured call does not verify, with PUSH_AUTH_TOKEN")
+    .requiredOption("--url <url>", "the receiver's publicUrl")
+    .requiredOption("--header <signature>", "the signature header: its value, or the whole line")
+    .option("--body-file <file>", "the body of a POST as it was received")
+    .option("--received-url <url>", "the URL as the request shows it; needed for a GET")
+    .addOption(new Option("--method <method>").choices(["POST", "GET"]).default("POST"))
+    .option("--account-sid <sid>", "the account that the token is of")
+    .option("--json", "one JSON document")
+    .action(async (options: ExplainOptions) => {
+      const report = await explain(terminal, options);
+      if (!report.matches) terminal.hasFailed = true;
+      if (options.json === true) printJson(terminal, report);
+      else printReport(terminal, report);
+    });
+}
+
+async function explain(terminal: Terminal, options: ExplainOptions): Promise<SignatureReport> {
+  const { url, header, bodyFile, receivedUrl, method, accountSid } = options;
+  if (method === "GET" && receivedUrl === undefined) {
+    throw new UsageError("A GET carries its parameters in its URL: give that as --received-url.");
+  }
+  const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
+  return explainSignature({
+    authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
+    url: receivedUrl === undefined || method === "POST" ? url : findSignedUrl(url, receivedUrl),
+    method,
+    signature: header.replace(/^[\w-]+:\s*/, ""),
+    params: method === "POST" ? (readBody(body) ?? []) : [],
+    ...(body !== undefined && { body }),
+    ...(receivedUrl !== undefined && { receivedUrl }),
+    ...(accountSid !== undefined && { accountSid }),
+  });
+}
+
+/** The URL that a receiver takes for the signed one of a GET. */
+function findSignedUrl(publicUrl: string, receivedUrl: string): string {
+  try {
+    return coverGet(publicUrl, receivedUrl).url;
+  } catch {
+    // Its query is not that of publicUrl; which of the two was signed is what is looked for.
+    return receivedUrl;
+  }
+}
+
+async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer> {
+  let body: Buffer;
+  try {
+    body = await readFile(file);
+  } catch (error) {
+    throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
+  }
+  // Editors and echo add one; a form does not end with one.
+  const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
+  if (trimmed < body.length) stderr.write("The line break at the end of the body is left out.\n");
+  return body.subarray(0, trimmed);
+}
+
+function printReport(terminal: Terminal, { matches, causes, tried }: SignatureReport): void {
+  if (matches) return print(terminal, paint(terminal, "green", "It does verify."));
+  for (const [index, { code, isProven, explanation, fix, subject }] of causes.entries()) {
+    const proof = isProven ? paint(terminal, "green", "proven") : "possible";
+    const about = subject === undefined ? "" : `: ${subject}`;
+    print(terminal, `${index + 1}. ${code} (${proof})${about}\n   ${explanation}\n   ${fix}`);
+  }
+  const { urls, tokens, combinations } = tried;
+  const summary = `Tried ${combinations} combinations of ${urls.length} URLs and the tokens ${tokens.join(", ")}.`;
+  print(terminal, paint(terminal, "dim", summary));
+}
