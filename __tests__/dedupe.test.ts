@@ -65,7 +65,12 @@ const callOf = (uuid: string, contentHash = "hash") => ({ uuid, contentHash });
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), holdMs = 200) =>
-    createDeliverOnce(store, createHold({ holdMs }), (error) => failures.push(error));
+    createDeliverOnce(
+      store,
+      createHold({ holdMs }),
+      (error) => failures.push(error),
+      createHold({ holdMs, maxHeld: Number.POSITIVE_INFINITY }),
+    );
 
   beforeEach(() => failures.splice(0));
 
@@ -170,6 +175,39 @@ describe("createDeliverOnce", () => {
     const refused = once(scripted([new Error("down")]), 60)(callOf("a"), run);
     await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
     expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([undefined, null, true, "duplicate", 0, {}])(
+    "does not take %j for a claim",
+    async (claim) => {
+      const run = jest.fn(async () => {});
+      const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(callOf("a"), run);
+      await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+      expect(run).not.toHaveBeenCalled();
+    },
+  );
+
+  it("marks what was handled while a crowd waits for the store", async () => {
+    let isStalled = false;
+    const done: string[] = [];
+    const stalling: DedupeStore = {
+      claim: () => (isStalled ? new Promise(() => {}) : "new"),
+      complete: (uuid) => void done.push(uuid),
+      release: () => {},
+    };
+    const deliverOnce = createDeliverOnce(
+      stalling,
+      createHold({ holdMs: 300, maxHeld: 3 }),
+      () => {},
+    );
+    let finish!: () => void;
+    const victim = await deliverOnce(callOf("victim"), () => new Promise((end) => (finish = end)));
+    isStalled = true;
+    const crowd = ["b", "c", "d", "e"].map((uuid) => deliverOnce(callOf(uuid), async () => {}));
+    finish();
+    await victim.done;
+    expect(done).toEqual(["victim"]);
+    await Promise.allSettled(crowd);
   });
 
   it("gives back a claim that comes when nobody waits for it any more", async () => {

@@ -32,11 +32,34 @@ describe("createHold", () => {
     });
   });
 
-  it("holds no more than maxHeld, and has room again after", async () => {
+  it("holds no more than maxHeld; another gets one attempt", async () => {
     const hold = createHold({ holdMs: 50, maxHeld: 2 });
     const held = [hold(never), hold(never)].map((one) => one.catch(() => "given up"));
-    await expect(hold(() => 1)).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
+    await expect(hold(() => 1)).resolves.toBe(1);
+    const down = hold(() => Promise.reject(new Error("down")));
+    await expect(down).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
     await Promise.all(held);
     await expect(hold(() => 1)).resolves.toBe(1);
+  });
+
+  it("gives one attempt no more than a moment when it is full", async () => {
+    const hold = createHold({ holdMs: 2_000, maxHeld: 1 });
+    const held = hold(never).catch(() => "given up");
+    const startMs = performance.now();
+    await expect(hold(never)).rejects.toHaveProperty("code", "OVERLOADED");
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+    await held;
+  });
+
+  it("pauses as long as it is told, and gives up a slow attempt for another", async () => {
+    let attempts = 0;
+    const hold = createHold({ holdMs: 400, attemptMs: 20, firstPauseMs: 100, longestPauseMs: 100 });
+    const counted = () => {
+      attempts++;
+      return never();
+    };
+    await expect(hold(counted)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    expect(attempts).toBeGreaterThanOrEqual(3);
+    expect(attempts).toBeLessThanOrEqual(5);
   });
 });

@@ -16,6 +16,27 @@ describe("runSafely", () => {
       /RangeError/,
     ],
     ["rejects", () => Promise.reject(new RangeError("hush")), /RangeError/],
+    [
+      "throws an Error with a symbol for a name",
+      () => {
+        throw Object.assign(new Error(), { name: Symbol("x") });
+      },
+      /without a name/,
+    ],
+    [
+      "throws a Proxy",
+      () => {
+        throw new Proxy(
+          {},
+          {
+            getPrototypeOf: () => {
+              throw new Error("hush");
+            },
+          },
+        );
+      },
+      /without a name/,
+    ],
     ["throws a value", () => Promise.reject("hush"), /no Error/],
   ])(
     "brings up a listener that %s, and nothing of what it threw",

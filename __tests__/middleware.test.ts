@@ -2,7 +2,14 @@ import type { IncomingMessage } from "node:http";
 import express from "express";
 import supertest from "supertest";
 import { pushWebhooks, WebhookError } from "express-push-verification";
-import { AUTH_TOKEN, callParams, eventCall, PUBLIC_URL, signedCall } from "./support/calls";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  callParams,
+  eventCall,
+  PUBLIC_URL,
+  signedCall,
+} from "./support/calls";
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
 
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
@@ -159,6 +166,53 @@ describe("pushWebhooks", () => {
       expect(await answer.text()).toBe("Service Unavailable\n");
     }
   }, 20_000);
+
+  it.each(SERVERS)("survives on %s a res whose methods throw", async (_name, listenerOf) => {
+    const push = pushWebhooks(options);
+    const failures: string[] = [];
+    push.onError((error) => void failures.push(error.code));
+    const port = await startServer(
+      listenerOf(push, (_req, res, next) => {
+        res.writeHead = () => {
+          throw new Error("headers are mine");
+        };
+        next();
+      }),
+    );
+    for (const call of [
+      eventCall("factor.created"),
+      { ...eventCall("factor.created"), body: "" },
+    ]) {
+      await expect(send(port, call)).rejects.toThrow("fetch failed");
+    }
+    expect(failures).toEqual(["HANDLER_FAILED", "HANDLER_FAILED"]);
+    await push.close();
+  });
+
+  it("takes calls while strangers make the lookup of tokens fail", async () => {
+    let lookups = 0;
+    const push = pushWebhooks({
+      ...options,
+      logger: silent,
+      authToken: ({ account_sid }) => {
+        lookups++;
+        if (account_sid !== ACCOUNT_SID) throw new Error("there is no such account");
+        return AUTH_TOKEN;
+      },
+    });
+    const port = await startServer((req, res) => void push(req, res));
+    const stop = new AbortController();
+    const stranger = { ...eventCall("factor.created"), body: `account_sid=AC${"0".repeat(32)}` };
+    const crowd = Array.from({ length: 300 }, () =>
+      send(port, stranger, stop.signal).catch(() => "ended"),
+    );
+    await new Promise((later) => setTimeout(later, 300));
+    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 200);
+    // One lookup serves all who claim alike.
+    expect(lookups).toBeLessThan(10);
+    stop.abort();
+    await Promise.all(crowd);
+  });
 
   it("shows no secret and nobody's data in any log line, error or answer", async () => {
     const seen: string[] = [];

@@ -34,6 +34,30 @@ describe("verifyPushRequest", () => {
 
   const call = eventCall("challenge.approved");
 
+  it.each(["#", "#&challenge_metadata=%7B%7D&is_admin=1", "#replay2"])(
+    "refuses a GET call to whose target %s was added",
+    async (fragment) => {
+      const get = requestOf(eventCall("challenge.denied", {}, { method: "GET" }));
+      await expect(verifyPushRequest(get, options)).resolves.toBeDefined();
+      const forged = verifyPushRequest({ ...get, url: get.url + fragment }, options);
+      await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    },
+  );
+
+  it("refuses a signed POST that is passed off as a GET, after a bare question mark", async () => {
+    const publicUrl = `${PUBLIC_URL}?`;
+    const evil = "x&uuid=fresh&type=challenge.approved&entity_identity=victim&z=";
+    const post = signedCall(callParams("challenge.denied", "v2", { entity_identity: evil }), {
+      publicUrl,
+    });
+    const pairs = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const forged = verifyPushRequest(
+      { method: "GET", url: `/push/events?${pairs.flat().join("")}`, headers: post.headers },
+      { ...options, publicUrl },
+    );
+    await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+  });
+
   it.each<[string, PushRequest["body"]]>([
     ["a string", call.body ?? ""],
     ["a Buffer", Buffer.from(call.body ?? "")],

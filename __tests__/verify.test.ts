@@ -144,7 +144,10 @@ describe("coverGet", () => {
   it.each<[string, string, string | undefined, [string, string][]]>([
     ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
-    ["https://h.test/p?", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p?", "/p?a=1", undefined, []],
+    ["https://h.test/p", "/p?a=1#", undefined, []],
+    ["https://h.test/p", "/p?a=1#&b=2", undefined, []],
+    ["https://h.test/p#f", "/p?a=1#f", undefined, []],
     ["https://h.test/p?t=1", "/p?t=1&a=%27'", "https://h.test/p?t=1&a=%27'", [["a", "''"]]],
     ["https://h.test/p?t=1#rc=2", "/p?t=1&a=1", "https://h.test/p?t=1&a=1", [["a", "1"]]],
     ["https://h.test/p?t=1", "/p?t=1", "https://h.test/p?t=1", []],

@@ -1,5 +1,5 @@
 import type { WebhookError } from "./errors";
-import type { Hold } from "./hold";
+import { createHold, type Hold } from "./hold";
 import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
 
 /**
@@ -110,12 +110,15 @@ export interface CallIdentity {
  * Makes the step that runs handlers once per uuid: across concurrent deliveries in this process by
  * itself, across time and processes through the store.
  *
+ * @param hold for claims. Marks of what was handled have one of their own, without a bound but for
+ *   the number of handlers that run: no crowd of newcomers keeps them from the store.
  * @param onStoreFailure told when a handled or failed uuid could not be marked so.
  */
 export function createDeliverOnce(
   store: DedupeStore,
   hold: Hold,
   onStoreFailure: (error: WebhookError) => void,
+  holdMark: Hold = createHold({ maxHeld: Number.POSITIVE_INFINITY }),
 ): DeliverOnce {
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
@@ -127,6 +130,10 @@ export function createDeliverOnce(
         // Nobody waits for this claim any more: without this it would block the next delivery.
         if (abandoned && found === "new") await store.release(uuid);
         if (found === "running") throw new Error("another process has claimed this call");
+        // What is none of them must not count as "new": the handlers would run twice.
+        if (!["new", "done", "conflict"].includes(found)) {
+          throw new TypeError('claim of the dedupe store must give "new", "running" or "done".');
+        }
         return found;
       });
     } catch (error) {
@@ -137,7 +144,7 @@ export function createDeliverOnce(
 
   async function settle(uuid: string, mark: "complete" | "release"): Promise<void> {
     try {
-      await hold(() => store[mark](uuid));
+      await holdMark(() => store[mark](uuid));
     } catch (error) {
       onStoreFailure(error as WebhookError);
     }

@@ -10,7 +10,13 @@ import { findFormFault, listSignatureReadings, type SignatureReading } from "./e
 import { listUrlVariants } from "./explain-urls";
 import type { Pair } from "./form";
 import { hideUserInfo } from "./url";
-import { digest, joinParams, listPairs, type VerifySignatureOptions } from "./signature";
+import {
+  digest,
+  joinParams,
+  listPairs,
+  listSignedUrls,
+  type VerifySignatureOptions,
+} from "./signature";
 
 /** What {@link explainSignature} needs; the more it knows, the more it can prove. */
 export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "signature"> {
@@ -31,11 +37,15 @@ export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "s
 const MAX_COMBINATIONS = 20_000;
 const MAX_HASHED_CHARACTERS = 16_000_000;
 const MAX_TOKENS = 50;
+const MAX_SIGNATURE_CHARACTERS = 200;
+const MAX_CHANGED_CHARACTERS = 65_536;
+const MAX_CHANGED_PARAMS = 200;
 
 /**
  * Explains why a signature does not match: signs again with every mistake that is known to happen,
  * alone and in pairs, and names the one that makes it match. Where none does, it names what else
- * speaks for a cause. Its work is bounded; it holds up no more than a moment.
+ * speaks for a cause. Its work is bounded: what is larger than any call of the service is tried as
+ * it is, and no further.
  *
  * The report holds neither a token, what a parameter says of a user, nor a right signature: it may be
  * logged where the URLs may be.
@@ -43,14 +53,20 @@ const MAX_TOKENS = 50;
  * @throws TypeError when there is no token.
  */
 export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
-  const { url, signature: received = "", urlMatching = "ports", method = "POST" } = options;
+  const { url, urlMatching = "ports", method = "POST" } = options;
+  const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
   const params = listPairs(options.params);
   const receivedUrl =
     options.receivedUrl ??
     (method === "GET" && params.length > 0 ? append(url, params) : undefined);
   const tokens = listTokenVariants(options);
-  const urls = listUrlVariants(url, urlMatching, receivedUrl);
-  const sets = listParamsVariants({ params, url, body: options.body });
+  const isHuge = isTooLarge(options, params, receivedUrl);
+  const urls: Variant<string>[] = isHuge
+    ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
+    : listUrlVariants(url, urlMatching, receivedUrl);
+  const sets: Variant<Pair[]>[] = isHuge
+    ? [{ value: params, causes: [] }]
+    : listParamsVariants({ params, url, body: options.body });
   const { found, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const proven = found?.map(({ code, subject }) => describe(code, true, subject));
   const causes = proven ?? listSuspicions(options, params, received);
@@ -65,6 +81,21 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
       combinations,
     },
   };
+}
+
+/** Whether there is too much of it to change it in every way that is known. */
+function isTooLarge(
+  { url, body = "" }: ExplainSignatureOptions,
+  params: readonly Pair[],
+  receivedUrl = "",
+): boolean {
+  let characters = body.length;
+  for (const [name, value] of params) characters += name.length + value.length;
+  return (
+    characters > MAX_CHANGED_CHARACTERS ||
+    params.length > MAX_CHANGED_PARAMS ||
+    url.length + receivedUrl.length > MAX_CHANGED_CHARACTERS / 4
+  );
 }
 
 /** The URL of a GET call, whose parameters were taken out of it. */
@@ -154,14 +185,14 @@ function listFindings(
 
 function listTokenVariants(options: ExplainSignatureOptions): Variant<string>[] {
   const { authToken, candidateTokens = [] } = options;
-  const given = typeof authToken === "string" ? [authToken] : authToken;
+  const given = typeof authToken === "string" ? [authToken] : authToken.slice(0, MAX_TOKENS);
   const variants = createVariants<string>((value) => value, MAX_TOKENS);
   for (const token of given) if (token !== "") variants.add(token, []);
   if (variants.list.length === 0) {
     throw new TypeError("explainSignature: authToken must be a token or a list of them.");
   }
   for (const token of given) variants.add(tidyToken(token), ["TOKEN_WHITESPACE"]);
-  for (const [name, token] of Object.entries(candidateTokens)) {
+  for (const [name, token] of Object.entries(candidateTokens).slice(0, MAX_TOKENS)) {
     const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
     for (const value of [token, tidyToken(token)]) {
       if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);

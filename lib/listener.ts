@@ -6,8 +6,16 @@ export async function runSafely(listener: () => unknown): Promise<void> {
   try {
     await listener();
   } catch (error) {
-    if (!(error instanceof Error)) return warnOfListener("a value that is no Error");
-    warnOfListener(error.name);
+    warnOfListener(nameOf(error));
+  }
+}
+
+/** Whatever was thrown: a name may be a symbol, and reading it may throw in turn. */
+function nameOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}` : "a value that is no Error";
+  } catch {
+    return "an Error without a name";
   }
 }
 

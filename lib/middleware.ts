@@ -123,10 +123,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   ): Promise<void> {
     try {
       await receive(req, res);
-      sendAnswer(req, res, { status: 200 }, settings);
     } catch (error) {
-      refuse(error as WebhookError, req, res, next);
+      return refuse(error as WebhookError, req, res, next);
     }
+    sendSafely(() => sendAnswer(req, res, { status: 200 }, settings), res);
   }
 
   async function receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -166,7 +166,17 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       boundRest(req, settings.bodyTimeoutMs);
       next(refusal);
     } else {
-      sendAnswer(req, res, refusal, settings);
+      sendSafely(() => sendAnswer(req, res, refusal, settings), res);
+    }
+  }
+
+  /** A library that has replaced a method of `res` may throw in it. */
+  function sendSafely(send: () => void, res: ServerResponse): void {
+    try {
+      send();
+    } catch (error) {
+      reports.error(toWebhookError(error));
+      res.destroy();
     }
   }
 

@@ -56,7 +56,7 @@ export function sendCall(call: SignedCall, options: SendOptions): Promise<CallRe
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(closed());
     const request = openRequest(call, options.auth);
-    let answered = false;
+    let answer: IncomingMessage | undefined;
 
     const fail = (failure: SendFailure) => {
       reject(failure);
@@ -88,13 +88,18 @@ export function sendCall(call: SignedCall, options: SendOptions): Promise<CallRe
         fail(new SendFailure("DROPPED", "the connection was cut by a fault", true));
     });
     request.on("response", (response) => {
-      answered = true;
+      answer = response;
       readAnswer(response).then(resolve, (error: unknown) => fail(broken(error, false)));
     });
-    request.on("error", (error) => fail(broken(error, !answered)));
+    request.on("error", (error) => {
+      // What comes after a complete answer is no part of it.
+      if (answer?.complete !== true) fail(broken(error, answer === undefined));
+    });
     request.on("close", () => {
       // An answer such as 101 ends without having begun. After any other this changes nothing.
-      if (!answered) reject(broken(new Error("the connection was closed without an answer"), true));
+      if (answer === undefined) {
+        reject(broken(new Error("the connection was closed without an answer"), true));
+      }
       clearTimeout(connectTimer);
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);

@@ -15,6 +15,9 @@ export interface ClaimedIdentity {
 /**
  * Finds the tokens of the account that a call claims to come from. What is claimed is not verified
  * yet: look it up, trust nothing else in it. Undefined, or an empty list, refuses the call.
+ *
+ * An account that is not yours must be undefined and not an error: what throws is asked again, for
+ * 8 s, as a database that is down.
  */
 export type AuthTokenResolver = (
   claimed: ClaimedIdentity,

@@ -95,6 +95,14 @@ export function coverGet(publicUrl: string, target: string): SignedParts {
   const [base, configuredQuery] = splitAtQuestionMark(configured);
   const [, query = ""] = splitAtQuestionMark(target);
   const prefix = configuredQuery ?? "";
+  // No client sends a fragment, and no signature covers one. After a bare "?" a signed POST, which
+  // has no separators, could be passed off as a GET.
+  if (target.includes("#") || configuredQuery === "") {
+    throw new WebhookError(
+      "SIGNATURE_MISMATCH",
+      "A GET call has a fragment, or publicUrl ends with a bare question mark.",
+    );
+  }
   // At its beginning, or a signed POST could be passed off as a GET: see SignedParts.
   const appended = cutPrefix(query, prefix) ?? cutPrefix(query, encodeNonAscii(prefix));
   if (appended === undefined) {
@@ -130,10 +138,18 @@ function createFindTokens(authToken: VerifySettings["authToken"]) {
     const tokens = listTokens(authToken);
     return () => Promise.resolve(tokens);
   }
-  const hold = createHold();
+  // Whoever calls has not proved anything yet: few attempts, and one lookup for all who claim alike.
+  const hold = createHold({ firstPauseMs: 500, longestPauseMs: 4_000 });
+  const lookups = new Map<string, Promise<unknown>>();
   return async function findTokens(params: readonly Pair[]): Promise<string[]> {
     const claimed = readClaimedIdentity(params);
-    return listTokens(await hold(() => authToken(claimed)));
+    const key = `${claimed.account_sid} ${claimed.service_sid}`;
+    let lookup = lookups.get(key);
+    if (lookup === undefined) {
+      lookup = hold(() => authToken(claimed)).finally(() => lookups.delete(key));
+      lookups.set(key, lookup);
+    }
+    return listTokens(await lookup);
   };
 }
 

@@ -244,6 +244,21 @@ describe("failures", () => {
     });
   });
 
+  it("takes in no more of an answer than a page can be", async () => {
+    upstream.script.push(...Array(3).fill({ status: 200, body: "x".repeat(9_000_000) }));
+    await expect(client.keys.fetch(KEY_SID)).rejects.toHaveProperty("code", "BAD_RESPONSE");
+  });
+
+  it("ends a pause with the reason of the signal", async () => {
+    const patient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 60_000 });
+    upstream.script.push({ status: 429, headers: { "retry-after": "20" } });
+    const reason = new Error("enough");
+    const stop = new AbortController();
+    const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
+    setTimeout(() => stop.abort(reason), 50);
+    await expect(fetched).rejects.toBe(reason);
+  });
+
   it("says that nobody is there", async () => {
     await stopUpstreams();
     await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({

@@ -264,6 +264,24 @@ describe("readOnly", () => {
 });
 
 describe("onAudit", () => {
+  it.each(APPS)(
+    "answers a malformed path on %s like one that leads nowhere",
+    async (_name, makeApp) => {
+      for (const path of ["/admin/push/keys/%zz", "/admin/push/keys/%FF"]) {
+        const refused = await call(appOf({ makeApp }), "get", path);
+        expect(refused).toMatchObject({ status: 404, body: { code: "NOT_FOUND", status: 404 } });
+      }
+    },
+  );
+
+  it("passes on neither credentials nor the account of an upstream message", async () => {
+    const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
+    upstream.script.push({ status: 400, body: { code: 20001, message, status: 400 } });
+    const { text } = await call(appOf(), "get", "/admin/push/keys");
+    expect(text).not.toContain(ACCOUNT_SID);
+    expect(text).not.toContain("Basic");
+  });
+
   it.each(APPS)("names nobody on %s when who throws", async (_name, makeApp) => {
     const who = () => {
       throw new TypeError("req.user is undefined");

@@ -122,6 +122,20 @@ describe("the list of keys", () => {
     expect(back.body).toMatchObject({ page: 1, start: 2, end: 3 });
   });
 
+  it("counts from the first key of all, whatever went meanwhile", async () => {
+    const emulator = await startEmulator();
+    const list = `${keysPath(emulator)}.json`;
+    for (let count = 0; count < 4; count++) emulator.createKey();
+    const first = await callApi(emulator, "GET", `${list}?PageSize=2`);
+    for (const { sid } of first.body.keys) {
+      await callApi(emulator, "DELETE", `${keysPath(emulator)}/${sid}.json`);
+    }
+    const next = await callApi(emulator, "GET", first.body.next_page_uri as string);
+    expect(next.body).toMatchObject({ start: 0, end: 1, previous_page_uri: null });
+    const far = await callApi(emulator, "GET", `${list}?PageSize=2&Page=999999999999999`);
+    expect(far.body).toMatchObject({ start: 0, end: 1 });
+  });
+
   it("is sorted by date_updated, newest first, then by sid", async () => {
     let time = 1_700_000_000_000;
     const emulator = await startEmulator({ now: () => time });

@@ -32,6 +32,29 @@ describe("factors and challenges", () => {
     ]);
   });
 
+  it("refuse what cannot be sent, and keep nothing of it", () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
+    const { sid: factor_sid } = createVerified();
+    events = [];
+    for (const create of [
+      () => factors.createFactor({ entity_identity: "\uD800" }),
+      () => factors.createFactor({ friendly_name: "\uDC00" }),
+      () => factors.createChallenge({ factor_sid, hidden_details: { deep } }),
+      () => factors.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
+    ]) {
+      expect(create).toThrow(refusal(60200, 400));
+    }
+    expect(events).toEqual([]);
+  });
+
+  it("do not change with what was given or returned", () => {
+    const metadata = { os: "Android" };
+    const factor = factors.createFactor({ metadata });
+    metadata.os = "iOS";
+    if (factor.metadata !== undefined) factor.metadata.os = "other";
+    expect(factors.fetchFactor(factor.sid).metadata).toEqual({ os: "Android" });
+  });
+
   it("carry what was given, and leave out what was not", () => {
     const factor = factors.createFactor({
       entity_identity: "u",

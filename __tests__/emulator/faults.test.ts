@@ -43,4 +43,10 @@ describe("faults", () => {
       expect.objectContaining({ name: "EmulatorError", code: 60200, status: 400 }),
     );
   });
+
+  it("knows the types that there are", () => {
+    const inject = () =>
+      createFaults().inject({ kind: "delay", event_type: "challenge.aproved" as never });
+    expect(inject).toThrow(expect.objectContaining({ code: 60200 }));
+  });
 });

@@ -52,6 +52,20 @@ describe("createEmulator", () => {
     expect(() => createEmulator({ [name]: value })).toThrow(`option ${name} must be`);
   });
 
+  it.each([
+    [{ keys: [{ sid: `SK${"1".repeat(32)}` }, { sid: `SK${"1".repeat(32)}` }] }, /same sid/],
+    [{ keys: [{}], maxKeys: 0 }, /maxKeys must be at least 1/],
+    [{ webhooks: [{ webhook_url: "localhost:3000/x" }] }, /0\.webhook_url \(must be an absolute/],
+  ])("says what of %j is wrong", (options, message) => {
+    expect(() => createEmulator(options)).toThrow(TypeError);
+    expect(() => createEmulator(options)).toThrow(message);
+  });
+
+  it("takes undefined for what is left out", () => {
+    const webhooks = [{ webhook_url: "http://a.example/", version: undefined as never }];
+    expect(() => createEmulator({ webhooks })).not.toThrow();
+  });
+
   it("names an option that does not exist, and shows no secret", () => {
     expect(() => createEmulator({ authtoken: "s3cret" } as EmulatorOptions)).toThrow(/authToken/);
     const keys = [{ secret: "s3cret", type: "root" }] as never;

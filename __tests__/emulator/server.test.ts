@@ -25,6 +25,30 @@ describe("the emulator's server", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it("is closed for good, also while it opens", async () => {
+    const emulator = createEmulator();
+    const opening = emulator.listen(0);
+    await emulator.close();
+    await expect(opening)
+      .resolves.toBeDefined()
+      .catch(() => "it was closed meanwhile");
+    await expect(emulator.listen(0)).rejects.toThrow(/was closed/);
+  });
+
+  it("asks who it is before it reads a body, and stops reading one that is too large", async () => {
+    const { url, accountSid, authToken } = await startEmulator();
+    const port = Number(new URL(url).port);
+    const head = (extra: string) =>
+      `POST /_control/factors HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n${extra}\r\n`;
+    const stranger = await sendRaw(port, [head("")], { untilClosed: true });
+    expect([stranger.status, stranger.gaveUp]).toEqual([401, false]);
+    const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
+    const large = await sendRaw(port, [head(credentials), Buffer.alloc(400_000)], {
+      untilClosed: true,
+    });
+    expect([large.status, large.gaveUp]).toEqual([413, false]);
+  });
+
   it("says that a port is taken, and listens on another then", async () => {
     const { url } = await startEmulator();
     const other = createEmulator();

@@ -75,5 +75,6 @@ function describeApiError(error: ApiError): Problem {
 function hideUpstream(message: string): string {
   return message
     .replace(/ ?(?:https?:\/\/|\/)\S*/gi, "")
-    .replace(/\bAC[0-9a-f]{32}\b/gi, "the account");
+    .replace(/AC[0-9a-f]{32}/gi, "the account")
+    .replace(/Basic\s+[\w+/=-]+/gi, "(credentials)");
 }

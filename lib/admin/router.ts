@@ -1,5 +1,5 @@
 import type express from "express";
-import type { Request, RequestHandler, Response, Router } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
 import { checkOptions, hasMethods, oneOf, type OptionRules } from "../option-rules";
 import { runSafely } from "../listener";
 import type { Logger } from "../reports";
@@ -164,6 +164,12 @@ export function adminRouter(options: AdminRouterOptions): Router {
   router.use((req, res) => {
     answerProblem(req, res, new RouterError(404, "NOT_FOUND", "There is no such route."));
   });
+  // Express itself refuses a path whose percent-encoding is malformed.
+  const refuseMalformed: ErrorRequestHandler = (error, req, res, next) => {
+    if (!(error instanceof URIError)) return next(error);
+    answerProblem(req, res, new RouterError(404, "NOT_FOUND", "There is no such route."));
+  };
+  router.use(refuseMalformed);
   return router;
 }
 

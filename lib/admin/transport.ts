@@ -60,7 +60,7 @@ export function createSend(settings: TransportSettings): Send {
     });
     return {
       status: response.status,
-      text: await response.text(),
+      text: await readText(response),
       retryAfter: response.headers.get("retry-after"),
     };
   }
@@ -73,6 +73,7 @@ export function createSend(settings: TransportSettings): Send {
       const answer = await sendOnce(request, signal).catch((error: unknown) => {
         request.signal?.throwIfAborted();
         if (timeout.aborted) throw failure(request, "TIMEOUT", error);
+        if (error instanceof TooLarge) throw failure(request, "BAD_RESPONSE", error);
         return failure(request, "UNREACHABLE", error);
       });
       const isDeleted = retry > 0 && request.method === "DELETE" && answer.status === 404;
@@ -100,6 +101,24 @@ export function createSend(settings: TransportSettings): Send {
       clearTimeout(timer);
     }
   };
+}
+
+const MAX_ANSWER_BYTES = 8_388_608;
+
+/** An answer as text, unless it is larger than any page of the service. */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new TooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+class TooLarge extends Error {
+  override readonly message = `The answer is over ${MAX_ANSWER_BYTES} bytes.`;
 }
 
 interface Answer {

@@ -1,10 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import { explainSignature } from "../explain";
+import type { WebhookError } from "../errors";
+import { explainCause, explainSignature } from "../explain";
 import type { SignatureReport } from "../explain-causes";
 import { readBody } from "../explain-params";
 import { coverGet } from "../verify";
-import { paint, print, printJson, readSecret, UsageError, type Terminal } from "./terminal";
+import {
+  paint,
+  print,
+  printJson,
+  readSecret,
+  UsageError,
+  withoutControls,
+  type Terminal,
+} from "./terminal";
 
 interface ExplainOptions {
   url: string;
@@ -41,10 +50,18 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
   if (method === "GET" && receivedUrl === undefined) {
     throw new UsageError("A GET carries its parameters in its URL: give that as --received-url.");
   }
+  let signedUrl = url;
+  if (method === "GET" && receivedUrl !== undefined) {
+    try {
+      signedUrl = coverGet(url, receivedUrl).url;
+    } catch (error) {
+      return (error as WebhookError).explain() ?? explainCause("URL_QUERY_ENCODING");
+    }
+  }
   const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
   return explainSignature({
     authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
-    url: receivedUrl === undefined || method === "POST" ? url : findSignedUrl(url, receivedUrl),
+    url: signedUrl,
     method,
     signature: header.replace(/^[\w-]+:\s*/, ""),
     params: method === "POST" ? (readBody(body) ?? []) : [],
@@ -52,16 +69,6 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
     ...(receivedUrl !== undefined && { receivedUrl }),
     ...(accountSid !== undefined && { accountSid }),
   });
-}
-
-/** The URL that a receiver takes for the signed one of a GET. */
-function findSignedUrl(publicUrl: string, receivedUrl: string): string {
-  try {
-    return coverGet(publicUrl, receivedUrl).url;
-  } catch {
-    // Its query is not that of publicUrl; which of the two was signed is what is looked for.
-    return receivedUrl;
-  }
 }
 
 async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer> {
@@ -81,7 +88,7 @@ function printReport(terminal: Terminal, { matches, causes, tried }: SignatureRe
   if (matches) return print(terminal, paint(terminal, "green", "It does verify."));
   for (const [index, { code, isProven, explanation, fix, subject }] of causes.entries()) {
     const proof = isProven ? paint(terminal, "green", "proven") : "possible";
-    const about = subject === undefined ? "" : `: ${subject}`;
+    const about = subject === undefined ? "" : `: ${withoutControls(subject)}`;
     print(terminal, `${index + 1}. ${code} (${proof})${about}\n   ${explanation}\n   ${fix}`);
   }
   const { urls, tokens, combinations } = tried;

@@ -37,6 +37,18 @@ const boundedMetadataSchema = metadataSchema.refine(
   `must be up to ${MAX_METADATA_CHARACTERS} characters as JSON`,
 );
 
+const MAX_DETAILS_CHARACTERS = 16_384;
+const TOO_LARGE = `must be up to ${MAX_DETAILS_CHARACTERS} characters as JSON`;
+
+/** Whether it can be written as JSON that a receiver reads: not when it is nested too deeply. */
+function isSendable(details: object): boolean {
+  try {
+    return JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS;
+  } catch {
+    return false;
+  }
+}
+
 const newFactorSchema = z.strictObject({
   entity_identity: textSchema.min(1).default("user-7f3a-22"),
   factor_type: textSchema.min(1).default("push"),
@@ -46,8 +58,10 @@ const newFactorSchema = z.strictObject({
 
 const newChallengeSchema = z.strictObject({
   factor_sid: z.string(),
-  details: detailsSchema.default({ message: "Do you want to sign in?" }),
-  hidden_details: hiddenDetailsSchema.optional(),
+  details: detailsSchema
+    .refine(isSendable, TOO_LARGE)
+    .default({ message: "Do you want to sign in?" }),
+  hidden_details: hiddenDetailsSchema.refine(isSendable, TOO_LARGE).optional(),
 });
 
 const answerSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });

@@ -37,15 +37,16 @@ export function createApiServer(service: Service): ApiServer {
       if (req.destroyed && !req.complete) return;
       const refusal = error instanceof EmulatorError ? error : explainFailure(error);
       for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
+      if (!req.complete) res.setHeader("Connection", "close");
       sendAnswer(res, { status: refusal.status, body: toErrorBody(refusal) });
     }
   }
 
   async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
     const { method = "", url: target = "", headers } = req;
-    const body = await readBody(req);
-    // Before the path: whoever may not come in learns nothing of what is there.
+    // First: whoever may not come in learns nothing of what is there, and sends no body.
     const identity = service.authenticate(headers.authorization);
+    const body = await readBody(req);
     const question = target.indexOf("?");
     return {
       method,
@@ -118,17 +119,22 @@ function sendAnswer(res: ServerResponse, { status, body }: ApiAnswer): void {
   res.end(json);
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-  }
-  if (bytes > MAX_BODY_BYTES) {
-    throw new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`);
-  }
-  return Buffer.concat(chunks);
+function readBody(req: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    req.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_BODY_BYTES) {
+        chunks.push(chunk);
+        return;
+      }
+      req.pause();
+      reject(new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`));
+    });
+    req.on("end", () => resolve(Buffer.concat(chunks)));
+    req.on("error", reject);
+  });
 }
 
 function readQuery(query: string): Pair[] {
