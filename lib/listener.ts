@@ -13,7 +13,7 @@ export async function runSafely(listener: () => unknown): Promise<void> {
 /** Whatever was thrown: a name may be a symbol, and reading it may throw in turn. */
 function nameOf(error: unknown): string {
   try {
-    return error instanceof Error ? `${error.name}` : "a value that is no Error";
+    return error instanceof Error ? "".concat(error.name) : "a value that is no Error";
   } catch {
     return "an Error without a name";
   }

@@ -109,7 +109,7 @@ const MAX_ANSWER_BYTES = 8_388_608;
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) throw new TooLarge();
     chunks.push(chunk);
