@@ -110,3 +110,10 @@ export async function until(
     await sleep(10);
   }
 }
+
+/** What an async iterable yields. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

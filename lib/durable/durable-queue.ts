@@ -87,7 +87,6 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
   const queue = new Queue<StoredEvent>(name, {
     connection: redis,
     prefix,
-    skipVersionCheck: true,
     // Nobody reads them.
     streams: { events: { maxLen: 100 } },
   });

@@ -29,8 +29,8 @@ export interface DurableQueueOptions {
   dedupeTtlMs?: number;
   /** How often an event's handlers are run before it is a dead letter. @default 8 */
   attempts?: number;
-  /** The pauses between the runs, as BullMQ has them. @default exponential, 500 ms, jitter 0.5 */
-  backoff?: BackoffOptions;
+  /** The pauses between the runs, as BullMQ has them; or a fixed one in milliseconds. @default exponential, 500 ms, jitter 0.5 */
+  backoff?: number | BackoffOptions;
   /** How long a call is held while Redis does not store it, in milliseconds. @default 8_000 */
   holdMs?: number;
   /** How many calls are on their way into Redis at a time. @default 5_000 */

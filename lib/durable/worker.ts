@@ -1,4 +1,6 @@
+import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
+import type { Redis } from "ioredis";
 import { publish } from "../diagnostics";
 import type { WebhookError } from "../errors";
 import type { PushWebhooks } from "../middleware";
@@ -31,6 +33,7 @@ export function startWorker(
 ): EventWorker {
   const { name, prefix, logger } = settings;
   const connection = openConnection(settings, "worker");
+  const copies = trackCopies(connection);
   const worker = new Worker<StoredEvent>(name, (job) => handleJob(job, push), {
     connection,
     prefix,
@@ -38,7 +41,6 @@ export function startWorker(
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED_COUNT,
-    skipVersionCheck: true,
   });
   // The connection reports its outages itself.
   worker.on("error", () => {});
@@ -50,16 +52,42 @@ export function startWorker(
     logger?.error({ type, attempts }, "An event is a dead letter now");
   });
 
+  const active = new Set<string | undefined>();
+  const finished = new EventEmitter();
+  worker.on("active", ({ id }) => void active.add(id));
+  const finish = ({ id }: { id?: string | undefined } = {}) => {
+    active.delete(id);
+    if (active.size === 0) finished.emit("all");
+  };
+  worker.on("completed", finish);
+  worker.on("failed", finish);
+
   return {
     async close() {
-      await worker.close();
-      connection.disconnect();
+      // Not worker.close(), which cannot be hurried once it waits for a Redis that is out of reach.
+      await worker.pause(true);
+      if (active.size > 0) await once(finished, "all");
     },
     disconnect() {
       void worker.close(true).catch(() => {});
-      connection.disconnect();
+      for (const one of [connection, ...copies]) one.disconnect();
     },
   };
+}
+
+/**
+ * The connections that BullMQ makes like this one, for commands that block: it waits for ever for
+ * those when Redis is out of reach, and closes none of them.
+ */
+function trackCopies(connection: Redis): Redis[] {
+  const copies: Redis[] = [];
+  const duplicate = connection.duplicate.bind(connection);
+  connection.duplicate = (override) => {
+    const copy = duplicate(override);
+    copies.push(copy);
+    return copy;
+  };
+  return copies;
 }
 
 async function handleJob(job: Job<StoredEvent>, push: Pick<PushWebhooks, "handle">): Promise<void> {

@@ -1,0 +1,164 @@
+import { pushWebhooks, type PushWebhooks } from "express-push-verification";
+import {
+  durableQueue,
+  type DurableQueue,
+  type DurableQueueOptions,
+} from "express-push-verification/durable";
+import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import {
+  DURABLE,
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../support/redis";
+import { send, startServer, stopServers } from "../support/servers";
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeWithRedis("while Redis", () => {
+  let server: RedisServer;
+  let queue: DurableQueue;
+  let push: PushWebhooks;
+  let handled: string[];
+  let port: number;
+
+  async function receive(options: Partial<DurableQueueOptions> = {}): Promise<void> {
+    queue = durableQueue({ connection: server.url, ...options });
+    push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
+    push.onRejected(() => {});
+    handled = [];
+    push.on("*", ({ uuid }) => void handled.push(uuid));
+    queue.work(push);
+    port = await startServer((req, res) => void push(req, res));
+  }
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    await stopServers();
+    await queue.close({ deadlineMs: 200 });
+    await stopRedis();
+  });
+
+  let count = 0;
+  const deliver = async () =>
+    (await send(port, eventCall("factor.created", { uuid: `u${count++}` }))).status;
+
+  it("is down at the start, a call is held and stored once it comes", async () => {
+    await server.stop();
+    await receive();
+    const answered = deliver();
+    await later(600);
+    await server.start();
+    const upMs = performance.now();
+    expect(await answered).toBe(200);
+    expect(performance.now() - upMs).toBeLessThan(1_500);
+    await queue.ready();
+    await until(() => handled.length === 1);
+  });
+
+  it("stays down, a call is answered 503 after holdMs", async () => {
+    await server.stop();
+    await receive({ holdMs: 400 });
+    const startMs = performance.now();
+    const answer = await send(port, eventCall("factor.created"));
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  it.each(["SIGTERM", "SIGKILL"] as const)(
+    "restarts after %s, no call fails and none is lost",
+    async (signal) => {
+      await receive();
+      await queue.ready();
+      expect(await deliver()).toBe(200);
+      const answers: Promise<number>[] = [];
+      const stopped = server
+        .stop(signal)
+        .then(() => later(1_000))
+        .then(() => server.start());
+      for (let sent = 0; sent < 60; sent++) {
+        answers.push(deliver());
+        await later(20);
+      }
+      await stopped;
+      expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+      await until(() => new Set(handled).size === 61, 20_000);
+    },
+    40_000,
+  );
+
+  it("is frozen, calls are held and stored once it thaws", async () => {
+    await receive();
+    await queue.ready();
+    server.freeze();
+    const answers = Array.from({ length: 20 }, deliver);
+    await later(2_500);
+    server.thaw();
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+    await until(() => new Set(handled).size === 20, 20_000);
+    expect(handled).toHaveLength(20);
+  }, 40_000);
+
+  it("is frozen for good, a call is answered 503 in time", async () => {
+    await receive({ holdMs: 2_000 });
+    await queue.ready();
+    server.freeze();
+    const startMs = performance.now();
+    expect(await deliver()).toBe(503);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+  }, 20_000);
+
+  it("is out of memory, a call is not answered 200", async () => {
+    await receive({ holdMs: 300 });
+    await queue.ready();
+    await server.redis.config("SET", "maxmemory", "1mb");
+    expect(await deliver()).toBe(503);
+    await server.redis.config("SET", "maxmemory", "0");
+    expect(await deliver()).toBe(200);
+  });
+
+  it("is read-only, a call is not answered 200", async () => {
+    await receive({ holdMs: 300 });
+    await queue.ready();
+    await server.redis.replicaof("127.0.0.1", "1");
+    expect(await deliver()).toBe(503);
+    await server.redis.replicaof("NO", "ONE");
+    await until(async () => (await deliver()) === 200);
+  }, 20_000);
+
+  it("is still loading, a call is held until it has", async () => {
+    await Promise.all(Array.from({ length: 30 }, (_, key) => server.redis.set(`k${key}`, "x")));
+    await receive();
+    await queue.ready();
+    await server.stop();
+    await server.start({ ...DURABLE, "key-load-delay": "50000" });
+    expect(await deliver()).toBe(200);
+    await until(() => handled.length === 1);
+  }, 30_000);
+
+  it("is overloaded with calls, no more than maxHeld wait", async () => {
+    await server.stop();
+    await receive({ holdMs: 1_500, maxHeld: 5 });
+    const startMs = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const status = await deliver();
+        return [status, performance.now() - startMs] as const;
+      }),
+    );
+    expect(answers.every(([status]) => status === 503)).toBe(true);
+    expect(answers.filter(([, ms]) => ms < 1_000).length).toBeGreaterThanOrEqual(5);
+  });
+
+  it("is down, the queue closes within its deadline", async () => {
+    await receive();
+    await queue.ready();
+    await server.stop();
+    const startMs = performance.now();
+    await queue.close({ deadlineMs: 300 });
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+});
