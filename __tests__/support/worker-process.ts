@@ -10,7 +10,10 @@ push.on("*", async ({ uuid }) => {
   if (uuid === "slow") await new Promise((resolve) => setTimeout(resolve, 8_000));
   process.send?.(`done ${uuid}`);
 });
-void queue.ready().then(() => {
+void main();
+
+async function main(): Promise<void> {
+  await queue.ready();
   queue.work(push);
   process.send?.("ready");
-});
+}

@@ -1,0 +1,95 @@
+/**
+ * Redis, the web process and the workers are killed with SIGKILL at random while calls come, one in
+ * ten of them twice. Every event that was answered 200 must be handled; more than once only where a
+ * worker was killed between its work and its acknowledgement.
+ *
+ * npx tsx bench/durable/chaos.ts [runs] [seconds]
+ */
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { durableQueue } from "express-push-verification/durable";
+import { deliver, findFreePort, startProcess, startRedis, type Revivable } from "./processes";
+
+const [, , runs = "3", seconds = "60"] = process.argv;
+
+async function run(number: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "push-chaos-"));
+  const log = join(folder, "handled");
+  writeFileSync(log, "");
+  const redis = await startRedis();
+  const port = await findFreePort();
+  const env = { REDIS_URL: redis.url, PORT: String(port), LOG: log };
+  const web = await startProcess("web.ts", env);
+  const workers = [await startProcess("worker.ts", env), await startProcess("worker.ts", env)];
+
+  const acknowledged = new Set<string>();
+  const answers = new Map<number, number>();
+  let stops = false;
+  async function load(): Promise<void> {
+    while (!stops) {
+      const uuid = randomUUID();
+      const copies = Math.random() < 0.1 ? 2 : 1;
+      const sent = Array.from({ length: copies }, () => deliver(port, "factor.created", { uuid }));
+      for (const status of await Promise.all(sent)) {
+        answers.set(status, (answers.get(status) ?? 0) + 1);
+        if (status === 200) acknowledged.add(uuid);
+      }
+      // The web process is down.
+      if (!acknowledged.has(uuid)) await sleep(20);
+    }
+  }
+  const kills = { redis: 0, web: 0, worker: 0 };
+  async function killAtRandom(): Promise<void> {
+    const endMs = Date.now() + Number(seconds) * 1_000;
+    while (Date.now() < endMs) {
+      await sleep(500 + Math.random() * 2_000);
+      const victims: [keyof typeof kills, Revivable][] = [
+        ["redis", redis],
+        ["web", web],
+        ["worker", workers[Math.floor(Math.random() * 2)] as Revivable],
+      ];
+      const [name, victim] = victims[Math.floor(Math.random() * 3)] as (typeof victims)[number];
+      kills[name]++;
+      await victim.kill();
+      await sleep(Math.random() * 1_000);
+      await victim.start();
+    }
+    stops = true;
+  }
+  await Promise.all([killAtRandom(), ...Array.from({ length: 16 }, load)]);
+
+  const queue = durableQueue({ connection: redis.url });
+  await queue.ready();
+  let stats = await queue.stats();
+  for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {
+    stats = await queue.stats();
+    if (stats.waiting + stats.active + stats.delayed === 0) break;
+  }
+  await queue.close();
+  const counts = new Map<string, number>();
+  for (const line of readFileSync(log, "utf8").trim().split("\n")) {
+    const [uuid = ""] = line.split(" ");
+    counts.set(uuid, (counts.get(uuid) ?? 0) + 1);
+  }
+  console.log({
+    run: number,
+    kills,
+    acknowledged: acknowledged.size,
+    lost: [...acknowledged].filter((uuid) => !counts.has(uuid)).length,
+    handledMoreThanOnce: [...counts.values()].filter((count) => count > 1).length,
+    deadLetters: stats.deadLetters,
+    answers: Object.fromEntries([...answers].map(([status, n]) => [status || "none", n])),
+  });
+  await Promise.all([web, ...workers].map((one) => one.kill()));
+  await redis.remove();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function main(): Promise<void> {
+  for (let number = 1; number <= Number(runs); number++) await run(number);
+}
+
+void main();
