@@ -76,6 +76,7 @@ const bad: [option: string, options: object][] = [
     { ...good, logger: log },
   ]),
   ["publicURL", { ...good, publicURL: PUBLIC_URL }],
+  ['Did you mean "publicUrl"?', { ...good, webhook_url: PUBLIC_URL }],
   ["token", { ...good, token: AUTH_TOKEN }],
 ];
 

@@ -69,7 +69,7 @@ describe("the packed tarball", () => {
     const lacking = run(process.execPath, [bin, "--version"], { cwd: app });
     await expect(lacking).rejects.toMatchObject({
       code: 1,
-      stderr: "push-webhooks needs the package commander: npm install commander\n",
+      stderr: "push-webhooks needs the package commander: npm install commander@14\n",
     });
   });
 

@@ -151,5 +151,5 @@ function listTypes(
 
 function assertFunction(method: string, handler: unknown): void {
   if (typeof handler === "function") return;
-  throw new TypeError(`${method}: the handler must be a function, got a ${typeof handler}.`);
+  throw new TypeError(`${method}: the handler must be a function; got ${typeof handler}.`);
 }

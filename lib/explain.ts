@@ -220,7 +220,12 @@ function listSuspicions(
   const { accountSid, authToken, method = "POST", url } = options;
   const tokens = typeof authToken === "string" ? [authToken] : authToken;
 
-  suspect(findFormFault(received));
+  const fault = findFormFault(received);
+  suspect(fault);
+  // Nothing was compared: all else would be guessed.
+  if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") {
+    return suspicions.map(({ code }) => describe(code, false));
+  }
   if (params.length === 0 && method === "POST") {
     suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
   }

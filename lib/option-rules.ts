@@ -85,11 +85,22 @@ export function suggestName(name: string, known: readonly string[]): string {
   return ` Did you mean ${show(nearest.candidate)}?`;
 }
 
+/** What the same thing is called elsewhere. */
+const ALIASES: Readonly<Record<string, string>> = {
+  url: "publicUrl",
+  webhookurl: "publicUrl",
+  token: "authToken",
+  secret: "authToken",
+  header: "signatureHeader",
+  timeout: "timeoutMs",
+  limit: "limitBytes",
+};
+
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {
   const options = `The options are: ${known.join(", ")}.`;
-  return new TypeError(
-    `${owner}: there is no option ${show(name)}.${suggestName(name, known)} ${options}`,
-  );
+  const alias = ALIASES[name.toLowerCase().replaceAll("_", "")] ?? "";
+  const hint = known.includes(alias) ? ` Did you mean ${show(alias)}?` : suggestName(name, known);
+  return new TypeError(`${owner}: there is no option ${show(name)}.${hint} ${options}`);
 }
 
 function countEdits(from: string, to: string): number {

@@ -1,6 +1,6 @@
 import { WebhookError } from "./errors";
 import { sidSchema, type ChallengeEvent } from "./event";
-import { MAX_TIMER_MS } from "./option-rules";
+import { checkOptions, MAX_TIMER_MS, wholeNumber, type OptionRules } from "./option-rules";
 
 /** How long to wait for the outcome of a challenge. */
 export interface WaitOptions {
@@ -38,6 +38,14 @@ export interface WaitingOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
+const WAIT_RULES: OptionRules<WaitOptions> = {
+  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  signal: {
+    accepts: (value) => value instanceof AbortSignal,
+    expected: "an AbortSignal",
+  },
+};
+
 const challengeSidSchema = sidSchema("YC");
 
 /** Makes the list of those who wait in this process. */
@@ -112,18 +120,13 @@ export function createWaiting({
  *
  * @throws TypeError for what is not a challenge SID or not a timeout.
  */
-export function assertWait(challengeSid: unknown, { timeoutMs }: WaitOptions): void {
+export function assertWait(challengeSid: unknown, options: WaitOptions): void {
   if (!challengeSidSchema.safeParse(challengeSid).success) {
     throw new TypeError(
       "waitForChallenge: challengeSid must be YC and 32 hexadecimal digits: the sid that the service gave the challenge.",
     );
   }
-  if (timeoutMs === undefined) return;
-  if (!(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
-    throw new TypeError(
-      `waitForChallenge: timeoutMs must be a whole number of milliseconds from 1 to ${MAX_TIMER_MS}.`,
-    );
-  }
+  checkOptions("waitForChallenge", options, WAIT_RULES);
 }
 
 interface Waiter {

@@ -27,9 +27,9 @@ async function run(number: number): Promise<void> {
 
   const acknowledged = new Set<string>();
   const answers = new Map<number, number>();
-  let stops = false;
+  const stop = new AbortController();
   async function load(): Promise<void> {
-    while (!stops) {
+    while (!stop.signal.aborted) {
       const uuid = randomUUID();
       const copies = Math.random() < 0.1 ? 2 : 1;
       const sent = Array.from({ length: copies }, () => deliver(port, "factor.created", { uuid }));
@@ -57,7 +57,7 @@ async function run(number: number): Promise<void> {
       await sleep(Math.random() * 1_000);
       await victim.start();
     }
-    stops = true;
+    stop.abort();
   }
   await Promise.all([killAtRandom(), ...Array.from({ length: 16 }, load)]);
 

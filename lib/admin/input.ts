@@ -7,7 +7,10 @@ export class InputError extends TypeError {
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(what: string, issues: readonly { path: string; message: string }[]) {
-    super(`${what}: ${issues.map(({ path, message }) => `${path}: ${message}`).join("; ")}`);
+    const problems = issues.map(({ path, message }) =>
+      path === what ? message : `${path}: ${message}`,
+    );
+    super(`${what}: ${[...new Set(problems)].join("; ")}`);
     this.issues = issues;
   }
 }

@@ -7,15 +7,16 @@ import {
   printJson,
   printTable,
   readSecret,
+  UsageError,
   withoutControls,
   type Terminal,
 } from "./terminal";
 
 interface ConnectionOptions {
-  accountUrl: string;
-  verifyUrl: string;
-  accountSid: string;
-  serviceSid: string;
+  accountUrl?: string;
+  verifyUrl?: string;
+  accountSid?: string;
+  serviceSid?: string;
   username?: string;
 }
 
@@ -157,12 +158,11 @@ function connected(command: Command, { env }: Terminal): Command {
     // Not Option.env(), which looks past the terminal at the process.
     return (env[variable] ?? "") === "" ? option : option.default(env[variable], `$${variable}`);
   };
-  const required = (...args: Parameters<typeof setting>) => setting(...args).makeOptionMandatory();
   return command
-    .addOption(required("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
-    .addOption(required("--verify-url <url>", "that of the verification API", "PUSH_VERIFY_URL"))
-    .addOption(required("--account-sid <sid>", "the account", "PUSH_ACCOUNT_SID"))
-    .addOption(required("--service-sid <sid>", "the verification service", "PUSH_SERVICE_SID"))
+    .addOption(setting("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
+    .addOption(setting("--verify-url <url>", "that of the verification API", "PUSH_VERIFY_URL"))
+    .addOption(setting("--account-sid <sid>", "the account", "PUSH_ACCOUNT_SID"))
+    .addOption(setting("--service-sid <sid>", "the verification service", "PUSH_SERVICE_SID"))
     .addOption(
       setting(
         "--username <sid>",
@@ -173,7 +173,14 @@ function connected(command: Command, { env }: Terminal): Command {
 }
 
 async function connect(terminal: Terminal, options: ConnectionOptions): Promise<AdminClient> {
-  const { accountUrl, verifyUrl, accountSid, serviceSid, username } = options;
+  const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
+  const missing = Object.entries({
+    "--account-url or PUSH_ACCOUNT_URL": accountUrl,
+    "--verify-url or PUSH_VERIFY_URL": verifyUrl,
+    "--account-sid or PUSH_ACCOUNT_SID": accountSid,
+    "--service-sid or PUSH_SERVICE_SID": serviceSid,
+  }).flatMap(([name, value]) => (value === "" ? [name] : []));
+  if (missing.length > 0) throw new UsageError(`Give ${missing.join(", ")}.`);
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const password = await readSecret(terminal, variable);
   const account = { accountUrl, verifyUrl, accountSid, serviceSid, password };

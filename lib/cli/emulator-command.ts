@@ -43,7 +43,10 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         const line = json === true ? JSON.stringify(delivery) : describe(terminal, delivery);
         print(terminal, line);
       });
-      await emulator.listen(port);
+      await emulator.listen(port).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EADDRINUSE") throw error;
+        throw new Error(`The port ${port} is in use: choose another with --port.`);
+      });
       const settings = {
         PUSH_ACCOUNT_URL: emulator.url,
         PUSH_VERIFY_URL: emulator.url,
@@ -55,7 +58,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       if (json === true) {
         print(terminal, JSON.stringify(settings));
       } else {
-        for (const pair of Object.entries(settings)) print(terminal, pair.join("="));
+        for (const pair of Object.entries(settings)) print(terminal, `export ${pair.join("=")}`);
         const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
         print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
       }

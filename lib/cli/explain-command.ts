@@ -50,6 +50,9 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
   if (method === "GET" && receivedUrl === undefined) {
     throw new UsageError("A GET carries its parameters in its URL: give that as --received-url.");
   }
+  if (method === "POST" && bodyFile === undefined) {
+    terminal.stderr.write("Without --body-file only the URL and the signature can be looked at.\n");
+  }
   let signedUrl = url;
   if (method === "GET" && receivedUrl !== undefined) {
     try {

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     require.resolve("commander");
   } catch {
     // It is an optional peer: who uses the library alone does not need it.
-    stderr.write("push-webhooks needs the package commander: npm install commander\n");
+    stderr.write("push-webhooks needs the package commander: npm install commander@14\n");
     return;
   }
   const { runProgram } = require("./program") as typeof program;

@@ -53,6 +53,13 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   }
 }
 
+/** The code of the innermost cause, such as ECONNREFUSED. */
+function findCode(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { code } = cause as { code?: unknown };
+  return findCode(cause.cause) ?? (typeof code === "string" ? code : undefined);
+}
+
 function describeFailure(error: unknown, terminal: Terminal): number {
   if (terminal.signal.aborted || error instanceof Interruption) return EXIT_CODES.interrupted;
   if (error instanceof CommanderError) {
@@ -61,7 +68,9 @@ function describeFailure(error: unknown, terminal: Terminal): number {
   }
   const { message, code } = error as { message: string; code?: string | number };
   // A refused connection to two addresses of one name has a code and no message.
-  const what = message === "" ? String(code) : message;
+  const { cause } = error as { cause?: unknown };
+  const why = findCode(cause);
+  const what = (message === "" ? String(code) : message) + (why === undefined ? "" : ` (${why})`);
   terminal.stderr.write(`push-webhooks: ${withoutControls(what)}\n`);
   return error instanceof UsageError || error instanceof TypeError
     ? EXIT_CODES.usage

@@ -21,6 +21,12 @@ interface TriggerOptions {
 
 const TIMEOUT_MS = 15_000;
 
+/** What to look at when a call was not taken. */
+const HINTS: Readonly<Record<number, string>> = {
+  403: "The receiver's publicUrl and authToken must be those that are used here; its onRejected says more.",
+  404: "Nothing is mounted at that path.",
+};
+
 /** Adds `trigger`, which signs one call and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
   program
@@ -50,6 +56,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
         const durationMs = performance.now() - startedMs;
         results.push({ type, version: options.version, status, durationMs });
         if (status !== 200) terminal.hasFailed = true;
+        if (HINTS[status] !== undefined) terminal.stderr.write(`${HINTS[status]}\n`);
         if (options.json === true) continue;
         const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
         print(terminal, `${shown} ${type} ${options.version} in ${durationMs.toFixed(1)} ms`);
@@ -71,13 +78,17 @@ async function createCall(
   const names: readonly string[] = version === "v1" ? V1_PARAMETERS : V2_PARAMETERS;
   const belongs = (name: string) =>
     names.includes(name) && (type.startsWith("challenge.") || !name.startsWith("challenge_"));
+  const extra = set.filter(([name]) => !belongs(name));
+  for (const [name] of extra) {
+    terminal.stderr.write(`${name} is no parameter of such a call: it is sent as an extra one.\n`);
+  }
   return signedRequest(type, Object.fromEntries(set.filter(([name]) => belongs(name))), {
     authToken: badSignature === true ? `not ${authToken}` : authToken,
     publicUrl: url,
     version,
     method,
     signatureHeader,
-    extraParams: Object.fromEntries(set.filter(([name]) => !belongs(name))),
+    extraParams: Object.fromEntries(extra),
   });
 }
 
