@@ -40,7 +40,7 @@ export async function startRedis() {
     await redis.kill();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { ...redis, url: `redis://127.0.0.1:${port}`, remove };
+  return Object.assign(redis, { url: `redis://127.0.0.1:${port}`, remove });
 }
 
 /** One of the files beside this one, as a process of its own; ready when it says so. */
@@ -107,4 +107,9 @@ export async function deliver(
 export function percentile(values: readonly number[], share: number): string {
   const sorted = values.toSorted((a, b) => a - b);
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+}
+
+/** The time in milliseconds, fine enough and the same in every process of this machine. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
 }

@@ -1,0 +1,44 @@
+/**
+ * 200,000 events are stored and handled in one process: its heap after each quarter.
+ *
+ * node --expose-gc --import tsx bench/durable/heap.ts [events]
+ */
+import { pushWebhooks } from "express-push-verification";
+import { durableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { settings, startRedis } from "./processes";
+
+const [, , events = "200000"] = process.argv;
+
+async function main(): Promise<void> {
+  const redis = await startRedis();
+  const queue = durableQueue({ connection: redis.url });
+  const push = pushWebhooks({ ...settings, queue });
+  const done = { stored: 0, handled: 0 };
+  push.on("*", () => void done.handled++);
+  await queue.ready();
+  queue.work(push, { concurrency: 64 });
+  async function storeUpTo(count: number): Promise<void> {
+    while (done.stored < count) {
+      done.stored++;
+      const event = eventFixture("challenge.approved");
+      await queue.store({ uuid: event.uuid, contentHash: "0", event, authTokenIndex: 0 });
+    }
+  }
+  for (let quarter = 0; quarter <= 4; quarter++) {
+    const count = (Number(events) * quarter) / 4;
+    await Promise.all(Array.from({ length: 64 }, () => storeUpTo(count)));
+    while (done.handled < done.stored) await new Promise((resolve) => setTimeout(resolve, 20));
+    globalThis.gc?.();
+    const { heapUsed, rss } = process.memoryUsage();
+    console.log(`${count} events: heap ${megabytes(heapUsed)} MB, RSS ${megabytes(rss)} MB`);
+  }
+  await queue.close();
+  await redis.remove();
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}
+
+void main();

@@ -1,0 +1,89 @@
+/**
+ * Events stored by the queue against bare queue.add() of BullMQ, in turns in one run; then how long
+ * a call takes from its arrival to its handler.
+ *
+ * npx tsx bench/durable/throughput.ts
+ */
+import { randomUUID } from "node:crypto";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { durableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { percentile, startRedis } from "./processes";
+
+const ROUNDS = 7;
+const EVENTS = 5_000;
+const CONCURRENCY = 64;
+
+async function measure(one: () => Promise<unknown>): Promise<number> {
+  let left = EVENTS;
+  const lane = async () => {
+    while (left-- > 0) await one();
+  };
+  const startMs = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+  return EVENTS / ((performance.now() - startMs) / 1_000);
+}
+
+async function main(): Promise<void> {
+  const redis = await startRedis();
+  const port = Number(new URL(redis.url).port);
+  const connection = new Redis(port, "127.0.0.1", { maxRetriesPerRequest: null });
+  const bare = new Queue("bare", { connection });
+  const queue = durableQueue({ connection: redis.url });
+  await queue.ready();
+  const options = { attempts: 8, removeOnComplete: true, removeOnFail: false };
+  const contestants = {
+    "queue.add of BullMQ": () => {
+      const { params } = eventFixture("challenge.approved");
+      return bare.add("event", { params }, options);
+    },
+    "store of a factor event": () => store("factor.created"),
+    "store of a challenge event, with its outcome": () => store("challenge.approved"),
+  };
+  function store(type: "factor.created" | "challenge.approved") {
+    const uuid = randomUUID();
+    const challenge_sid = `YC${uuid.replaceAll("-", "")}`;
+    const event =
+      type === "factor.created"
+        ? eventFixture(type, { uuid })
+        : eventFixture(type, { uuid, challenge_sid });
+    return queue.store({ uuid, contentHash: "0", event, authTokenIndex: 0 });
+  }
+  const rates = new Map<string, number[]>();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, one] of Object.entries(contestants)) {
+      rates.set(name, [...(rates.get(name) ?? []), await measure(one)]);
+    }
+  }
+  const median = (name: string) => Number(percentile(rates.get(name) ?? [], 0.5));
+  const base = median("queue.add of BullMQ");
+  for (const name of rates.keys()) {
+    console.log(`${name}: ${median(name).toFixed(0)}/s, ${(median(name) / base).toFixed(2)}`);
+  }
+
+  await bare.obliterate({ force: true });
+  await connection.flushall();
+  const arrivals = new Map<string, number>();
+  const delaysMs: number[] = [];
+  queue.work({
+    handle: ({ uuid }) => {
+      delaysMs.push(performance.now() - (arrivals.get(uuid) ?? 0));
+      return Promise.resolve();
+    },
+  });
+  for (let count = 0; count < 2_000; count++) {
+    const event = eventFixture("factor.created");
+    const { uuid } = event;
+    arrivals.set(uuid, performance.now());
+    await queue.store({ uuid, contentHash: "0", event, authTokenIndex: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const [p50, p99] = [percentile(delaysMs.slice(200), 0.5), percentile(delaysMs.slice(200), 0.99)];
+  console.log(`event to handler: p50 ${p50} ms, p99 ${p99} ms`);
+  await queue.close();
+  connection.disconnect();
+  await redis.remove();
+}
+
+void main();

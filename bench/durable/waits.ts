@@ -1,0 +1,60 @@
+/**
+ * Logins wait in this process; their webhooks arrive within 3 ms before or after that, at another.
+ *
+ * npx tsx bench/durable/waits.ts [waits]
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { durableQueue } from "express-push-verification/durable";
+import { signedRequest } from "express-push-verification/testing";
+import { findFreePort, now, percentile, settings, startProcess, startRedis } from "./processes";
+
+const [, , waits = "5000"] = process.argv;
+
+async function main(): Promise<void> {
+  const redis = await startRedis();
+  const port = await findFreePort();
+  const web = await startProcess("web.ts", { REDIS_URL: redis.url, PORT: String(port) });
+  const queue = durableQueue({ connection: redis.url });
+  await queue.ready();
+  const delaysMs: number[] = [];
+  let lost = 0;
+
+  async function race(): Promise<void> {
+    const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
+    const uuid = randomUUID();
+    const call = signedRequest("challenge.approved", { challenge_sid, uuid }, settings);
+    const arrives = async () => {
+      await sleep(Math.random() * 6);
+      const { method, headers, body = "" } = call;
+      const answer = await fetch(`http://127.0.0.1:${port}/push`, { method, headers, body });
+      return Number(answer.headers.get("x-received-at"));
+    };
+    const waitsFor = async () => {
+      await sleep(3);
+      const startedAt = now();
+      const isResolved = await queue.waitForChallenge(challenge_sid, { timeoutMs: 10_000 }).then(
+        () => true,
+        () => false,
+      );
+      if (!isResolved) lost++;
+      return { startedAt, resolvedAt: now() };
+    };
+    const [receivedAt, { startedAt, resolvedAt }] = await Promise.all([arrives(), waitsFor()]);
+    delaysMs.push(resolvedAt - Math.max(receivedAt, startedAt));
+  }
+  async function raceOneByOne(count: number): Promise<void> {
+    for (let done = 0; done < count; done++) await race();
+  }
+  await raceOneByOne(200);
+  delaysMs.length = 0;
+  const lanes = 4;
+  await Promise.all(Array.from({ length: lanes }, () => raceOneByOne(Number(waits) / lanes)));
+  const [p50, p99] = [percentile(delaysMs, 0.5), percentile(delaysMs, 0.99)];
+  console.log(`${delaysMs.length} waits, ${lost} lost, p50 ${p50} ms, p99 ${p99} ms`);
+  await queue.close();
+  await web.kill();
+  await redis.remove();
+}
+
+void main();
