@@ -2,9 +2,24 @@ import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { describeWithRedis } from "./support/redis";
 
 const root = join(__dirname, "..");
 const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
+
+describeWithRedis("npm run durable", () => {
+  it("handles every event, lets the waiting login go on, and shows metrics", async () => {
+    const run = promisify(execFile)(process.execPath, [tsx, "examples/durable/start.ts"], {
+      cwd: root,
+    });
+    const { stdout, stderr } = await run;
+    expect(stderr).toBe("");
+    expect(stdout.match(/^200 for a factor$/gm)).toHaveLength(20);
+    expect(stdout.match(/^worker \d+: factor\.created, attempt \d$/gm)).toHaveLength(20);
+    expect(stdout).toContain('the waiting login goes on: {"type":"challenge.approved"}');
+    expect(stdout).toContain('push_webhooks_total{what="stored",code="",type="factor.created"} 20');
+  }, 60_000);
+});
 
 describe("npm start", () => {
   let started: ChildProcessWithoutNullStreams;

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { pushWebhooks, STATUS_BY_CODE } from "express-push-verification";
+import { durableQueue } from "express-push-verification/durable";
 import { createEmulator } from "express-push-verification/emulator";
 import {
   ACCOUNT_SID,
@@ -152,6 +153,16 @@ describe("README", () => {
       rows.map(([, code = "", status]) => [code, Number(status)]),
     );
     expect(documented).toEqual(STATUS_BY_CODE);
+  });
+
+  it("lists every option of the durable queue", () => {
+    const section = readme.slice(
+      readme.indexOf("## Durable mode"),
+      readme.indexOf("Redis must have"),
+    );
+    const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+    const known = listOptions(() => durableQueue({ "?": 1 } as never));
+    expect(documented.toSorted()).toEqual(known);
   });
 
   it("lists every option of the emulator", () => {
