@@ -121,7 +121,10 @@ describe("README", () => {
         if (typeof exported.story === "function") {
           const { publicUrl, events } = await startReceiver("test-token");
           await (exported.story as (url: string) => Promise<void>)(publicUrl);
-          expect(jest.mocked(console.log).mock.calls).toEqual([
+          const told = jest
+            .mocked(console.log)
+            .mock.calls.filter(([, what]) => what === "succeeded");
+          expect(told).toEqual([
             ["factor.created", "succeeded", 1],
             ["factor.verified", "succeeded", 1],
             ["challenge.approved", "succeeded", 1],

@@ -1,12 +1,8 @@
-import { CAUSES, createVariants } from "./explain-causes";
-import type {
-  SignatureCause,
-  SignatureCauseCode,
-  SignatureReport,
-  Variant,
-} from "./explain-causes";
-import { listParamsVariants, readBody } from "./explain-params";
-import { findFormFault, listSignatureReadings, type SignatureReading } from "./explain-signatures";
+import type { SignatureCauseCode, SignatureReport, Variant } from "./explain-causes";
+import { listParamsVariants } from "./explain-params";
+import { listSignatureReadings, type SignatureReading } from "./explain-signatures";
+import { describe, listSuspicions } from "./explain-suspicions";
+import { fingerprint, listTokenVariants } from "./explain-tokens";
 import { listUrlVariants } from "./explain-urls";
 import type { Pair } from "./form";
 import { hideUserInfo } from "./url";
@@ -36,7 +32,6 @@ export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "s
 
 const MAX_COMBINATIONS = 20_000;
 const MAX_HASHED_CHARACTERS = 16_000_000;
-const MAX_TOKENS = 50;
 const MAX_SIGNATURE_CHARACTERS = 200;
 const MAX_CHANGED_CHARACTERS = 65_536;
 const MAX_CHANGED_PARAMS = 200;
@@ -183,78 +178,6 @@ function listFindings(
   return changes.flatMap(({ causes, subject }) => causes.map((code) => ({ code, subject })));
 }
 
-function listTokenVariants(options: ExplainSignatureOptions): Variant<string>[] {
-  const { authToken, candidateTokens = [] } = options;
-  const given = typeof authToken === "string" ? [authToken] : authToken.slice(0, MAX_TOKENS);
-  const variants = createVariants<string>((value) => value, MAX_TOKENS);
-  for (const token of given) if (token !== "") variants.add(token, []);
-  if (variants.list.length === 0) {
-    throw new TypeError("explainSignature: authToken must be a token or a list of them.");
-  }
-  for (const token of given) variants.add(tidyToken(token), ["TOKEN_WHITESPACE"]);
-  for (const [name, token] of Object.entries(candidateTokens).slice(0, MAX_TOKENS)) {
-    const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
-    for (const value of [token, tidyToken(token)]) {
-      if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);
-    }
-  }
-  return variants.list;
-}
-
-function tidyToken(token: string): string {
-  return token.trim().replace(/^(["'])(.*)\1$/, "$2") || token;
-}
-
-/** What speaks for a cause where nothing proves one, the strongest first. */
-function listSuspicions(
-  options: ExplainSignatureOptions,
-  params: readonly Pair[],
-  received: string,
-): SignatureCause[] {
-  const suspicions: Finding[] = [];
-  const suspect = (code: SignatureCauseCode | undefined, subject?: string) => {
-    if (code === undefined || suspicions.some((other) => other.code === code)) return;
-    suspicions.push({ code, subject });
-  };
-  const claimed = params.find(([name]) => name === "account_sid")?.[1];
-  const { accountSid, authToken, method = "POST", url } = options;
-  const tokens = typeof authToken === "string" ? [authToken] : authToken;
-
-  const fault = findFormFault(received);
-  suspect(fault);
-  // Nothing was compared: all else would be guessed.
-  if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") {
-    return suspicions.map(({ code }) => describe(code, false));
-  }
-  if (params.length === 0 && method === "POST") {
-    suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
-  }
-  if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING");
-  if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
-    suspect("TOKEN_ACCOUNT");
-  }
-  if (tokens.some((token) => /^(AC|SK|VA|YW)[\da-f]{32}$/i.test(token))) {
-    suspect("TOKEN_NOT_A_TOKEN");
-  }
-  const garbled = params.find(([, value]) => value.includes("\uFFFD"));
-  if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
-  const nested = params.find(([, value]) => value === "[object Object]");
-  if (nested !== undefined) suspect("PARAMS_ALTERED", nested[0]);
-  suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
-  suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
-  if (params.length > 0) suspect("PARAMS_ALTERED");
-  return suspicions.map(({ code, subject }) => describe(code, false, subject));
-}
-
-function isMalformed(body: ExplainSignatureOptions["body"]): boolean {
-  return body !== undefined && body.length > 0 && readBody(body) === undefined;
-}
-
-function describe(code: SignatureCauseCode, isProven: boolean, subject?: string): SignatureCause {
-  const [explanation, fix] = CAUSES[code];
-  return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
-}
-
 /**
  * A URL for a report: without user info, and without a query that holds the parameters of a call,
  * for those tell of a user.
@@ -272,10 +195,4 @@ export function explainCause(code: SignatureCauseCode | undefined): SignatureRep
     causes: code === undefined ? [] : [describe(code, false)],
     tried: { urls: [], tokens: [], combinations: 0 },
   };
-}
-
-/** Tells tokens apart without giving one away. */
-function fingerprint(token: string): string {
-  const hash = Buffer.from(digest(token, "fingerprint", "sha256"), "base64");
-  return hash.toString("hex").slice(0, 8);
 }

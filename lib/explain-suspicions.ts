@@ -1,0 +1,74 @@
+import { CAUSES, type SignatureCause, type SignatureCauseCode } from "./explain-causes";
+import { readBody } from "./explain-params";
+import { findFormFault } from "./explain-signatures";
+import { fingerprint } from "./explain-tokens";
+import type { Pair } from "./form";
+
+/** What is known of a call whose signature matches in no way. */
+export interface SuspectCall {
+  url: string;
+  method?: "GET" | "POST";
+  authToken: string | readonly string[];
+  accountSid?: string;
+  body?: string | Uint8Array;
+}
+
+interface Suspicion {
+  code: SignatureCauseCode;
+  subject: string | undefined;
+}
+
+/** What speaks for a cause where nothing proves one, the strongest first. */
+export function listSuspicions(
+  options: SuspectCall,
+  params: readonly Pair[],
+  received: string,
+): SignatureCause[] {
+  const suspicions: Suspicion[] = [];
+  const suspect = (code: SignatureCauseCode | undefined, subject?: string) => {
+    if (code === undefined || suspicions.some((other) => other.code === code)) return;
+    suspicions.push({ code, subject });
+  };
+  const claimed = params.find(([name]) => name === "account_sid")?.[1];
+  const { accountSid, authToken, method = "POST", url } = options;
+  const tokens = typeof authToken === "string" ? [authToken] : authToken;
+
+  const fault = findFormFault(received);
+  suspect(fault);
+  // Nothing was compared: all else would be guessed.
+  if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") {
+    return suspicions.map(({ code }) => describe(code, false));
+  }
+  if (params.length === 0 && method === "POST") {
+    suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
+  }
+  if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING");
+  if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
+    suspect("TOKEN_ACCOUNT");
+  }
+  if (tokens.some((token) => /^(AC|SK|VA|YW)[\da-f]{32}$/i.test(token))) {
+    suspect("TOKEN_NOT_A_TOKEN");
+  }
+  const garbled = params.find(([, value]) => value.includes("\uFFFD"));
+  if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
+  const nested = params.find(([, value]) => value === "[object Object]");
+  if (nested !== undefined) suspect("PARAMS_ALTERED", nested[0]);
+  suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
+  suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
+  if (params.length > 0) suspect("PARAMS_ALTERED");
+  return suspicions.map(({ code, subject }) => describe(code, false, subject));
+}
+
+function isMalformed(body: SuspectCall["body"]): boolean {
+  return body !== undefined && body.length > 0 && readBody(body) === undefined;
+}
+
+/** A cause in words. */
+export function describe(
+  code: SignatureCauseCode,
+  isProven: boolean,
+  subject?: string,
+): SignatureCause {
+  const [explanation, fix] = CAUSES[code];
+  return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
+}
