@@ -1,19 +1,24 @@
 import { UnrecoverableError } from "bullmq";
 import { pushWebhooks, type PushEvent, type PushWebhooks } from "express-push-verification";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import {
+  durableQueue,
+  type DurableQueue,
+  type DurableQueueOptions,
+} from "express-push-verification/durable";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
 import {
   collect,
-  describeWithRedis,
-  startRedis,
+  describeWithAnyRedis,
   stopRedis,
   until,
+  useRedis,
   type RedisServer,
 } from "../support/redis";
 import { send, startServer, stopServers } from "../support/servers";
 
-describeWithRedis("durableQueue", () => {
-  let server: RedisServer;
+describeWithAnyRedis("durableQueue", () => {
+  let server: Pick<RedisServer, "url" | "redis">;
+  let options: DurableQueueOptions;
   let queue: DurableQueue;
   let push: PushWebhooks;
   let port: number;
@@ -21,14 +26,16 @@ describeWithRedis("durableQueue", () => {
   let fails: (event: PushEvent, attempt: number) => unknown;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await useRedis();
   });
   afterAll(stopRedis);
   beforeEach(async () => {
-    await server.redis.flushall();
+    // A Redis of somebody else is neither emptied nor asked how it is set up.
+    const prefix = `push-test-${crypto.randomUUID()}`;
+    options = { connection: server.url, prefix, durability: "trust" };
     handled = [];
     fails = () => undefined;
-    queue = durableQueue({ connection: server.url, backoff: 20, attempts: 3 });
+    queue = durableQueue({ ...options, backoff: 20, attempts: 3 });
     push = pushWebhooks({ authToken: ["next", AUTH_TOKEN], publicUrl: PUBLIC_URL, queue });
     push.onError(() => {});
     push.on("*", (event, { attempt, authTokenIndex }) => {
@@ -43,6 +50,8 @@ describeWithRedis("durableQueue", () => {
     await push.close();
     await queue.close();
     await stopServers();
+    const keys = await server.redis.keys(`${options.prefix}:*`);
+    if (keys.length > 0) await server.redis.del(keys);
   });
 
   const deliver = async (call = eventCall("challenge.approved")) => (await send(port, call)).status;
@@ -69,7 +78,7 @@ describeWithRedis("durableQueue", () => {
     await until(() => handled.length === 1);
     await until(async () => (await queue.stats()).active === 0);
     const texts = await Promise.all(
-      (await server.redis.keys("*")).map(async (key) => {
+      (await server.redis.keys(`${options.prefix}:*`)).map(async (key) => {
         const type = await server.redis.type(key);
         if (type === "hash") return JSON.stringify(await server.redis.hgetall(key));
         if (type === "stream") return JSON.stringify(await server.redis.xrange(key, "-", "+"));
@@ -124,7 +133,7 @@ describeWithRedis("durableQueue", () => {
   });
 
   it("remembers a uuid for dedupeTtlMs", async () => {
-    const short = durableQueue({ connection: server.url, name: "short", dedupeTtlMs: 1_000 });
+    const short = durableQueue({ ...options, name: "short", dedupeTtlMs: 1_000 });
     await short.ready();
     const params: [string, string][] = [["uuid", "a"]];
     const call = { uuid: "a", contentHash: "h", event: { params } as never, authTokenIndex: 0 };
@@ -205,7 +214,7 @@ describeWithRedis("durableQueue", () => {
     queue.work(push);
     await deliver(eventCall("factor.created", { uuid: "odd" }));
     await until(async () => (await queue.stats()).deadLetters === 1);
-    const keys = await server.redis.keys("push:push-webhooks:*-*-*");
+    const keys = await server.redis.keys(`${options.prefix}:push-webhooks:*-*-*`);
     const key = keys.find((name) => !name.includes(":de:")) ?? "";
     await server.redis.hset(key, "data", JSON.stringify({ params: [["uuid", "odd"]] }));
     expect(await collect(queue.deadLetters())).toMatchObject([{ uuid: "odd", event: undefined }]);
@@ -244,7 +253,7 @@ describeWithRedis("durableQueue", () => {
     setTimeout(finish, 50);
     await closing;
     await queue.close();
-    expect(await server.redis.llen("push:push-webhooks:active")).toBe(0);
+    expect(await server.redis.llen(`${options.prefix}:push-webhooks:active`)).toBe(0);
   });
 
   it("does not wait for what runs longer than its deadline", async () => {
