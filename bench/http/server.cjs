@@ -1,0 +1,127 @@
+"use strict";
+/** One contestant in a process of its own; says its port, and its CPU time when asked. */
+const { createHmac, timingSafeEqual } = require("node:crypto");
+const http = require("node:http");
+const querystring = require("node:querystring");
+const express = require("express");
+const { z } = require("zod");
+
+const { CONTESTANT, MODE, AUTH_TOKEN: authToken, PUBLIC_URL: publicUrl } = process.env;
+const HEADER = "x-service-signature";
+
+const loadTwilio = () => require(require.resolve("twilio", { paths: [`${__dirname}/..`] }));
+
+function verifyByHand(req, params) {
+  const given = Buffer.from(String(req.headers[HEADER]), "base64");
+  const names = Object.keys(params).sort();
+  const text = publicUrl + names.map((name) => name + params[name]).join("");
+  const right = createHmac("sha1", authToken).update(text).digest();
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+function readBody(req, done) {
+  const chunks = [];
+  req.on("data", (chunk) => chunks.push(chunk));
+  req.on("end", () => done(Buffer.concat(chunks).toString()));
+}
+
+/** The job as users write it today: what the SDK does not do. */
+const callSchema = z.object({
+  uuid: z.string(),
+  type: z.enum([
+    "factor.created",
+    "factor.verified",
+    "factor.deleted",
+    "challenge.approved",
+    "challenge.denied",
+  ]),
+  account_sid: z.string().regex(/^AC[0-9a-fA-F]{32}$/),
+  service_sid: z.string().regex(/^VA[0-9a-fA-F]{32}$/),
+  entity_identity: z.string(),
+  factor_sid: z.string(),
+  challenge_sid: z.string().optional(),
+  challenge_details: z.string().optional(),
+});
+let handled = 0;
+function handleByHand(params) {
+  const call = callSchema.parse(params);
+  const details =
+    call.challenge_details === undefined ? undefined : JSON.parse(call.challenge_details);
+  switch (call.type) {
+    case "challenge.approved":
+      if (details !== undefined) handled++;
+      break;
+    default:
+      handled--;
+  }
+}
+
+function expressWith(...middlewares) {
+  const app = express();
+  app.disable("x-powered-by");
+  app.use("/push", ...middlewares);
+  return app;
+}
+
+const sdk = () => {
+  const { validateRequest } = loadTwilio();
+  return (req, res, next) => {
+    if (!validateRequest(authToken, req.get(HEADER), publicUrl, req.body))
+      return res.sendStatus(403);
+    next();
+  };
+};
+const ok = (_req, res) => res.status(200).end();
+function ours() {
+  const { pushWebhooks } = require("../../dist");
+  const push = pushWebhooks({ authToken, publicUrl });
+  push.on("challenge.approved", () => void handled++);
+  push.onRejected(() => {});
+  return push;
+}
+
+const CONTESTANTS = {
+  a: () => (req, res) => readBody(req, () => res.writeHead(200).end()),
+  b: () => (req, res) =>
+    readBody(req, (body) => {
+      const params = querystring.parse(body);
+      if (!verifyByHand(req, params)) return res.writeHead(403).end();
+      if (JSON.parse(params.challenge_details).message) handled++;
+      res.writeHead(200).end();
+    }),
+  c: () => expressWith(express.urlencoded({ extended: false }), ok),
+  d: () => expressWith(express.urlencoded({ extended: false }), sdk(), ok),
+  e: () =>
+    expressWith(express.urlencoded({ extended: false }), sdk(), (req, res) => {
+      handleByHand(req.body);
+      res.status(200).end();
+    }),
+  f: () => expressWith(ours()),
+  g: () => {
+    const push = ours();
+    return (req, res) => void push(req, res);
+  },
+};
+
+/** Request and response classes that have the app's prototypes already, so Express sets none. */
+function fastClasses(app) {
+  function IncomingMessage(socket) {
+    http.IncomingMessage.call(this, socket);
+  }
+  function ServerResponse(req, options) {
+    http.ServerResponse.call(this, req, options);
+  }
+  IncomingMessage.prototype = app.request;
+  ServerResponse.prototype = app.response;
+  return { IncomingMessage, ServerResponse };
+}
+
+const listener = CONTESTANTS[CONTESTANT]();
+const isFast = MODE === "fast" && listener.request !== undefined;
+const server = http.createServer(isFast ? fastClasses(listener) : {}, listener);
+server.keepAliveTimeout = 0;
+server.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
+process.on("message", () => {
+  const { user, system } = process.cpuUsage();
+  process.send({ cpuMicros: user + system, rss: process.memoryUsage.rss() });
+});
