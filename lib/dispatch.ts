@@ -100,10 +100,26 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
     const handlers = registry.listHandlers(event);
     if (handlers.length === 0) return;
 
-    const timeout = new AbortController();
-    const runs = handlers.map(async (handler) => {
-      await handler(event, { ...context, signal: timeout.signal });
+    let timeout: AbortController | undefined;
+    const handlerContext: HandlerContext = {
+      ...context,
+      // Made when it is asked for: few handlers do.
+      get signal() {
+        return (timeout ??= new AbortController()).signal;
+      },
+    };
+    let isPending = false;
+    const runs = handlers.map((handler): unknown => {
+      try {
+        const run = handler(event, handlerContext);
+        isPending ||= (typeof run === "object" && run !== null) || typeof run === "function";
+        return run;
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
     });
+    // Nothing to wait for, so there is nothing that takes too long.
+    if (!isPending) return throwFailures(await Promise.allSettled(runs));
     const timedOut = Symbol("timed out");
     let timer: NodeJS.Timeout | undefined;
     const expiry = new Promise<typeof timedOut>((resolve) => {
@@ -116,14 +132,14 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
         "HANDLER_TIMEOUT",
         `The handlers of this event took longer than handlerTimeoutMs, ${timeoutMs} ms.`,
       );
-      timeout.abort(error);
+      (timeout ??= new AbortController()).abort(error);
       throw error;
     }
     throwFailures(outcome);
   };
 }
 
-function throwFailures(outcomes: readonly PromiseSettledResult<void>[]): void {
+function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {
   const reasons = outcomes.flatMap((outcome): unknown[] =>
     outcome.status === "rejected" ? [outcome.reason] : [],
   );

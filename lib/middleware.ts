@@ -15,7 +15,6 @@ import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from 
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
 import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
-import { hashParams } from "./signature";
 import type { WaitOptions } from "./waiting";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
@@ -152,7 +151,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         : coverPost(settings.publicUrl, await readBody(req, res, announcesBody(head)));
     const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
     const { uuid } = event;
-    const contentHash = hashParams(event.params);
+    // A signature is a hash of the content already, but for the token that it is made with.
+    const contentHash = checked.signature;
     return { event, delivery: await deliver({ uuid, contentHash, event, authTokenIndex }) };
   }
 

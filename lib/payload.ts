@@ -20,6 +20,7 @@ const MAX_CHARACTERS: Readonly<Record<string, number>> = {
   challenge_metadata: 1024,
 };
 
+const JSON_PARAMETERS = Object.entries(MAX_CHARACTERS);
 const V2_ONLY = V2_PARAMETERS.filter(
   (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
 );
@@ -35,15 +36,15 @@ const KNOWN: ReadonlySet<string> = new Set(V2_PARAMETERS);
  *   known one is repeated.
  */
 export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEvent {
-  const fields = collectFields(params);
-  const { type } = fields;
-  if (!isPushEventType(type)) return check(unknownEventSchema, { ...fields, params, issues: [] });
+  const draft = collectDraft(params);
+  const type = draft.type as string | undefined;
+  if (!isPushEventType(type)) return check(unknownEventSchema, draft);
 
-  const isV2 = V2_ONLY.some((name) => name in fields && belongsTo(name, type));
-  const draft: Draft = { ...fields, version: isV2 ? "v2" : "v1", params, issues: [] };
-  for (const [name, maxCharacters] of Object.entries(MAX_CHARACTERS)) {
-    const text = fields[name];
-    if (text === undefined || !belongsTo(name, type)) continue;
+  const isV2 = V2_ONLY.some((name) => draft[name] !== undefined && belongsTo(name, type));
+  draft.version = isV2 ? "v2" : "v1";
+  for (const [name, maxCharacters] of JSON_PARAMETERS) {
+    const text = draft[name];
+    if (typeof text !== "string" || !belongsTo(name, type)) continue;
     const { value, problem } = parseJsonParameter(text, maxCharacters);
     if (problem === undefined) draft[name] = value;
     else dropField(draft, name, problem);
@@ -52,6 +53,7 @@ export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEv
 }
 
 interface Draft extends Record<string, unknown> {
+  params: readonly Pair[];
   issues: PushEvent["issues"];
 }
 
@@ -74,15 +76,15 @@ function belongsTo(name: string, type: PushEventType): boolean {
   return !name.startsWith("challenge_") || type.startsWith("challenge.");
 }
 
-function collectFields(params: readonly Pair[]): Partial<Record<string, string>> {
-  const fields: Partial<Record<string, string>> = {};
+function collectDraft(params: readonly Pair[]): Draft {
+  const draft: Draft = { params, issues: [] };
   for (const [name, value] of params) {
     if (!KNOWN.has(name)) continue;
     // Also when the values are equal: the signature of a=1&a=1 is that of a=1.
-    if (name in fields) throw invalid([`${name} is repeated`]);
-    fields[name] = value;
+    if (draft[name] !== undefined) throw invalid([`${name} is repeated`]);
+    draft[name] = value;
   }
-  return fields;
+  return draft;
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, event: unknown): z.infer<Schema> {

@@ -71,11 +71,20 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
   if (!isSignature(signature)) return undefined;
+  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), params);
+}
 
+/** As {@link verifySignature}, for a signature and tokens that have the form of some. */
+export function findMatch(
+  signature: string,
+  authTokens: readonly string[],
+  signedUrls: readonly string[],
+  params: SignedParams,
+): SignatureMatch | undefined {
   const received = Buffer.from(signature, "latin1");
   const joined = joinParams(params);
   if (!isWellFormed(joined)) return undefined;
-  for (const signedUrl of listSignedUrls(url, urlMatching)) {
+  for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const expected = Buffer.from(digest(token, signedUrl + joined), "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl };
@@ -123,6 +132,7 @@ export function joinParams(params: SignedParams): string {
 
 /** The pairs of parameters, however they were given. */
 export function listPairs(params: SignedParams): Pair[] {
+  if (Array.isArray(params)) return params as Pair[];
   if (Symbol.iterator in params) return Array.from(params as Iterable<Pair>);
   return Object.entries(params).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const),
@@ -137,9 +147,9 @@ function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Tells the content of calls apart: equal for equal parameters in equal order. */
-export function hashParams(params: readonly Pair[]): string {
-  return createHash("sha256").update(JSON.stringify(params)).digest("hex").slice(0, 32);
+/** The SHA-256 of a text, in hexadecimal: to tell texts apart, where they must not be shown. */
+export function hashText(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
 }
 
 /** The base64 of an HMAC keyed with a token; the service's own is SHA-1 (section 5). */
@@ -159,5 +169,6 @@ function assertToken(authToken: unknown): void {
 }
 
 function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+  // Node 20 has it; the types of ES2023 do not.
+  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
 }

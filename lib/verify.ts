@@ -7,7 +7,7 @@ import type { CheckedHead } from "./head";
 import { createHold } from "./hold";
 import type { VerifySettings } from "./options";
 import { parsePayload } from "./payload";
-import { verifySignature } from "./signature";
+import { findMatch, listSignedUrls } from "./signature";
 import { listTokens, readClaimedIdentity } from "./tokens";
 
 /** A call whose sender is known and whose parameters are sound. */
@@ -42,6 +42,10 @@ export type VerifyCall = (
  */
 export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
+  const { publicUrl, urlMatching } = settings;
+  const configuredUrls = listSignedUrls(publicUrl, urlMatching);
+  const listUrls = (url: string) =>
+    url === publicUrl ? configuredUrls : listSignedUrls(url, urlMatching);
   const [accountSid, ...otherSids] = settings.accountSids ?? [];
 
   return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
@@ -50,13 +54,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
     const match =
       authToken.length === 0
         ? undefined
-        : verifySignature({
-            authToken,
-            url,
-            params: signedParams,
-            signature,
-            urlMatching: settings.urlMatching,
-          });
+        : findMatch(signature, authToken, listUrls(url), signedParams);
     if (match === undefined) {
       throw mismatch(authToken, () =>
         explainSignature({
@@ -65,7 +63,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
           url,
           params: signedParams,
           signature,
-          urlMatching: settings.urlMatching,
+          urlMatching,
           receivedUrl: readReceivedUrl(),
           ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
         }),

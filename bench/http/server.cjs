@@ -121,6 +121,7 @@ const isFast = MODE === "fast" && listener.request !== undefined;
 const server = http.createServer(isFast ? fastClasses(listener) : {}, listener);
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
+process.once("SIGTERM", () => process.exit(0));
 process.on("message", () => {
   const { user, system } = process.cpuUsage();
   process.send({ cpuMicros: user + system, rss: process.memoryUsage.rss() });

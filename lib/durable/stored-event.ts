@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { PushEvent, UnknownPushEvent } from "../event";
 import { parsePayload } from "../payload";
 import type { QueuedCall } from "../queue";
-import { hashParams } from "../signature";
+import { hashText } from "../signature";
 
 /** An event as it lies in Redis. */
 export interface StoredEvent {
@@ -39,19 +39,19 @@ export function readStoredEvent(stored: unknown): {
  * others. Never the uuid itself, which may be "meta", the name of a key that BullMQ has.
  */
 export function createJobId({ uuid, contentHash }: { uuid: string; contentHash: string }): string {
-  return `${hashUuid(uuid)}-${contentHash}-${crypto.randomUUID()}`;
+  return `${hash(uuid)}-${hash(contentHash)}-${crypto.randomUUID()}`;
 }
 
 /** Whether a job is of a call with this content. */
 export function hasContent(jobId: string, contentHash: string): boolean {
-  return jobId.split("-")[1] === contentHash;
+  return jobId.split("-")[1] === hash(contentHash);
 }
 
 /** Whether a job is of a call with this uuid. */
 export function hasUuid(jobId: string, uuid: string): boolean {
-  return jobId.startsWith(`${hashUuid(uuid)}-`);
+  return jobId.startsWith(`${hash(uuid)}-`);
 }
 
-function hashUuid(uuid: string): string {
-  return hashParams([["uuid", uuid]]);
+function hash(text: string): string {
+  return hashText(text).slice(0, 32);
 }
