@@ -108,18 +108,15 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
         return (timeout ??= new AbortController()).signal;
       },
     };
-    let isPending = false;
     const runs = handlers.map((handler): unknown => {
       try {
-        const run = handler(event, handlerContext);
-        isPending ||= (typeof run === "object" && run !== null) || typeof run === "function";
-        return run;
+        return handler(event, handlerContext);
       } catch (error) {
-        return Promise.reject(error as Error);
+        return Promise.reject(error);
       }
     });
     // Nothing to wait for, so there is nothing that takes too long.
-    if (!isPending) return throwFailures(await Promise.allSettled(runs));
+    if (!runs.some(mayBePending)) return throwFailures(await Promise.allSettled(runs));
     const timedOut = Symbol("timed out");
     let timer: NodeJS.Timeout | undefined;
     const expiry = new Promise<typeof timedOut>((resolve) => {
@@ -137,6 +134,11 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
     }
     throwFailures(outcome);
   };
+}
+
+/** Whatever may have a `then`. */
+function mayBePending(run: unknown): boolean {
+  return (typeof run === "object" && run !== null) || typeof run === "function";
 }
 
 function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {
