@@ -70,19 +70,24 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       forgetOld(performance.now());
       const handled = done.get(uuid);
       if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
-      running.set(uuid, contentHash);
+      running.set(copyText(uuid), contentHash);
       return "new";
     },
     complete(uuid) {
       const contentHash = running.get(uuid);
       running.delete(uuid);
-      done.set(uuid, { atMs: performance.now(), contentHash });
+      done.set(copyText(uuid), { atMs: performance.now(), contentHash });
       forgetOld(performance.now());
     },
     release(uuid) {
       running.delete(uuid);
     },
   };
+}
+
+/** A text of its own: as a part of the body that it was read from, it would keep all of that. */
+function copyText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
 }
 
 /** One call on its way. */

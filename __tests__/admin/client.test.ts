@@ -165,6 +165,11 @@ describe("webhooks", () => {
 });
 
 describe("paging", () => {
+  it.each([null, 5, "2", { pageSize: 0 }, { size: 2 }])("refuses the query %j", async (query) => {
+    await expect(client.keys.page(query as never)).rejects.toHaveProperty("name", "InputError");
+    expect(upstream.seen).toHaveLength(0);
+  });
+
   const linkTo = (next_page_uri: string) => ({ status: 200, body: { keys: [], next_page_uri } });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { parseUrl } from "../url";
-import { parseInput } from "./input";
+import { InputError, parseInput } from "./input";
 import { pageQuerySchema } from "./resources";
 import { failure, type CallOptions, type Send } from "./transport";
 
@@ -67,8 +67,11 @@ export function createList<Schema extends z.ZodType, Item>(
     };
   }
 
-  async function page({ signal, ...query }: PageQuery = {}): Promise<Page<Item>> {
-    const { pageSize, page: index, pageToken, ...rest } = query;
+  async function page(query: PageQuery = {}): Promise<Page<Item>> {
+    if (typeof query !== "object" || (query as unknown) === null) {
+      throw new InputError("page query", [{ path: "page query", message: "must be an object" }]);
+    }
+    const { signal, pageSize, page: index, pageToken, ...rest } = query;
     const checked = parseInput("page query", pageQuerySchema, {
       page_size: pageSize,
       page: index,

@@ -1,0 +1,200 @@
+/**
+ * Random bytes, random changes of signed calls, random options, random admin input and random
+ * answers of the service, for as long as one likes. Any crash, hang, leak or false accept fails.
+ *
+ * npm run fuzz -- [seconds]
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { pushWebhooks } from "express-push-verification";
+import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
+import { decodeForm } from "../lib/form";
+import { joinParams } from "../lib/signature";
+import { ACCOUNT_SID, AUTH_TOKEN, eventCall, PUBLIC_URL, SERVICE_SID } from "./support/calls";
+import { rawCall, send, sendRaw } from "./support/servers";
+
+const [, , seconds = "60"] = process.argv;
+const timeLimitMs = (Number(seconds) * 1_000) / 5;
+const unhandled: unknown[] = [];
+process.on("unhandledRejection", (reason) => void unhandled.push(reason));
+process.on("warning", () => {});
+
+async function check(what: string, property: fc.IRawProperty<unknown>): Promise<void> {
+  const details = await fc.check(property as fc.IAsyncProperty<unknown>, {
+    numRuns: Number.MAX_SAFE_INTEGER,
+    interruptAfterTimeLimit: timeLimitMs,
+  });
+  if (details.failed && details.counterexample !== null) {
+    throw new Error(`${what}: ${fc.defaultReportMessage(details)}`);
+  }
+  console.log(`${what}: ${details.numRuns} runs`);
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes);
+const bytesArb = fc.uint8Array({ maxLength: 2_000 });
+/** Some places of a text replaced, removed or added. */
+const changeArb = fc.array(
+  fc.record({ at: fc.nat(5_000), remove: fc.nat(3), add: fc.uint8Array({ maxLength: 4 }) }),
+  { minLength: 1, maxLength: 4 },
+);
+type Change = { at: number; remove: number; add: Uint8Array }[];
+
+function apply(bytes: Buffer, change: Change): Buffer {
+  let changed = bytes;
+  for (const { at, remove, add } of change) {
+    const place = at % (changed.length + 1);
+    const rest = changed.subarray(place + remove);
+    changed = Buffer.concat([changed.subarray(0, place), hex(add), rest]);
+  }
+  return changed;
+}
+
+async function main(): Promise<void> {
+  let handled = 0;
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    bodyTimeoutMs: 50,
+    dedupe: false,
+  });
+  push.on("*", () => void handled++);
+  push.onUnhandled(() => void handled++);
+  push.onRejected(() => {});
+  const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const good = eventCall("challenge.approved");
+  const signed = joinParams(decodeForm(Buffer.from(good.body ?? "")));
+  const isAlive = async () => {
+    const { status } = await send(port, good);
+    if (status !== 200) throw new Error(`a good call is answered ${status}`);
+  };
+
+  await check(
+    "random bytes",
+    fc.asyncProperty(bytesArb, async (bytes) => {
+      const before = handled;
+      const { status } = await sendRaw(port, [hex(bytes)], { giveUpMs: 100 });
+      if (status >= 500 || handled !== before) throw new Error(`answered ${status}`);
+      await isAlive();
+    }),
+  );
+  await check(
+    "a signed call whose bytes changed",
+    fc.asyncProperty(changeArb, fc.boolean(), async (change, inBody) => {
+      const call = rawCall(good);
+      const start = call.indexOf("\r\n\r\n") + 4;
+      const body = inBody
+        ? apply(Buffer.from(good.body ?? ""), change)
+        : Buffer.from(good.body ?? "");
+      const head = Buffer.from(
+        call.slice(0, start).replace(/content-length: \d+/, `content-length: ${body.length}`),
+      );
+      const sent = inBody
+        ? Buffer.concat([head, body])
+        : Buffer.concat([apply(head, change), body]);
+      const before = handled;
+      const { status, text } = await sendRaw(port, [sent], { giveUpMs: 100 });
+      if (status >= 500) throw new Error(`answered ${status}`);
+      if (text.includes(AUTH_TOKEN)) throw new Error("the token was answered");
+      // What is taken must say what was signed, however it is spelled.
+      const isSame = () => joinParams(decodeForm(body)) === signed;
+      if (handled !== before && inBody && !isSame()) throw new Error("a change was taken");
+    }),
+  );
+  await check(
+    "random options",
+    fc.property(fc.dictionary(fc.string(), fc.anything()), fc.anything(), (options, value) => {
+      for (const given of [
+        options,
+        { ...options, authToken: value },
+        { authToken: AUTH_TOKEN, publicUrl: value },
+      ]) {
+        try {
+          pushWebhooks(given as never);
+        } catch (error) {
+          if (!(error instanceof TypeError)) throw error;
+          if (error.message.includes(AUTH_TOKEN))
+            throw new Error("the token is shown", { cause: error });
+        }
+      }
+    }) as fc.IRawProperty<unknown>,
+  );
+  const answers = { next: () => new Response() };
+  const client = createAdminClient({
+    accountUrl: "https://api.example.com",
+    verifyUrl: "https://verify.example.com",
+    accountSid: ACCOUNT_SID,
+    serviceSid: SERVICE_SID,
+    password: AUTH_TOKEN,
+    maxRetries: 0,
+    timeoutMs: 500,
+    fetch: () => Promise.resolve(answers.next()),
+  });
+  const expectKnown = async (call: () => Promise<unknown>) => {
+    try {
+      await call();
+    } catch (error) {
+      if (!(error instanceof ApiError) && !(error instanceof InputError)) throw error;
+      if (`${error.message} ${JSON.stringify(error)}`.includes(AUTH_TOKEN))
+        throw new Error("the token is shown", { cause: error });
+    }
+  };
+  await check(
+    "random admin input",
+    fc.asyncProperty(fc.anything(), fc.anything(), async (one, other) => {
+      answers.next = () => new Response("{}", { status: 404 });
+      for (const call of [
+        () => client.keys.fetch(one as never),
+        () => client.keys.update(one as never, other as never),
+        () => client.webhooks.create(one as never),
+        () => client.webhooks.ensure(one as never),
+        () => client.keys.page(one as never),
+      ]) {
+        await expectKnown(call);
+      }
+    }),
+  );
+  const answerArb = fc.record({
+    status: fc
+      .integer({ min: 200, max: 599 })
+      .filter((status) => ![204, 205, 304].includes(status)),
+    body: fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.object().map((value) => JSON.stringify({ keys: [], ...value })),
+      fc.webUrl().map((url) => JSON.stringify({ keys: [], next_page_uri: url })),
+    ),
+    retryAfter: fc.option(fc.oneof(fc.integer().map(String), fc.stringMatching(/^[ -~]*$/))),
+  });
+  await check(
+    "random answers of the service",
+    fc.asyncProperty(answerArb, async ({ status, body, retryAfter }) => {
+      answers.next = () =>
+        new Response(body, {
+          status,
+          headers: retryAfter === null ? {} : { "retry-after": retryAfter },
+        });
+      await expectKnown(() => client.keys.fetch(`SK${"0".repeat(32)}`));
+      await expectKnown(async () => {
+        for await (const key of client.keys.list()) if (key.sid === "") break;
+      });
+      await expectKnown(() =>
+        client.webhooks.check({ publicUrl: PUBLIC_URL, handledTypes: () => [] }),
+      );
+    }),
+  );
+  await isAlive();
+  if (unhandled.length > 0)
+    throw new Error("There were unhandled rejections.", { cause: unhandled[0] });
+  await push.close();
+  server.close();
+  server.closeAllConnections();
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
