@@ -1,20 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { publish, type Diagnostics } from "../lib/diagnostics";
-
-const NAMES: (keyof Diagnostics)[] = [
-  "received",
-  "rejected",
-  "held",
-  "stored",
-  "duplicate",
-  "conflict",
-  "handled",
-  "failed",
-  "dead-lettered",
-];
+import { DIAGNOSTIC_NAMES, publish } from "../lib/diagnostics";
 
 describe("publish", () => {
-  it.each(NAMES)("tells the observers of %s, while there are any", (name) => {
+  it.each(DIAGNOSTIC_NAMES)("tells the observers of %s, while there are any", (name) => {
     const told: unknown[] = [];
     const listener = (message: unknown) => void told.push(message);
     publish(name, { type: "before" });

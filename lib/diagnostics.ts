@@ -1,4 +1,4 @@
-import { channel } from "node:diagnostics_channel";
+import { channel, type Channel } from "node:diagnostics_channel";
 
 /**
  * What a receiver tells its observers, by the name of the channel: each is
@@ -27,26 +27,28 @@ export interface Diagnostics {
   "dead-lettered": { type: string; attempts: number };
 }
 
-const channels = {
-  received: open("received"),
-  rejected: open("rejected"),
-  held: open("held"),
-  stored: open("stored"),
-  duplicate: open("duplicate"),
-  conflict: open("conflict"),
-  handled: open("handled"),
-  failed: open("failed"),
-  "dead-lettered": open("dead-lettered"),
-};
+/** The names of all channels, without what they begin with. */
+export const DIAGNOSTIC_NAMES = [
+  "received",
+  "rejected",
+  "held",
+  "stored",
+  "duplicate",
+  "conflict",
+  "handled",
+  "failed",
+  "dead-lettered",
+] as const satisfies readonly (keyof Diagnostics)[];
+
+const channels = new Map<keyof Diagnostics, Channel>(
+  DIAGNOSTIC_NAMES.map((name) => [name, channel(`express-push-verification:${name}`)]),
+);
 
 /** Tells the observers of a channel, if there are any. One that throws harms no call. */
 export function publish<Name extends keyof Diagnostics>(
   name: Name,
   message: Diagnostics[Name],
 ): void {
-  if (channels[name].hasSubscribers) channels[name].publish(message);
-}
-
-function open(name: keyof Diagnostics) {
-  return channel(`express-push-verification:${name}`);
+  const open = channels.get(name);
+  if (open?.hasSubscribers === true) open.publish(message);
 }

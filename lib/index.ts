@@ -48,6 +48,7 @@ export { createMemoryDedupe } from "./dedupe";
 export type { CallIdentity, Claim, DedupeStore, Delivery, MemoryDedupeOptions } from "./dedupe";
 
 export type { EventQueue, QueuedCall } from "./queue";
+export { DIAGNOSTIC_NAMES } from "./diagnostics";
 export type { Diagnostics } from "./diagnostics";
 
 export { STATUS_BY_CODE, WebhookError } from "./errors";
