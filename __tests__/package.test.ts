@@ -13,6 +13,27 @@ const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   dependencies: Record<string, string>;
 };
 
+/** The declarations that the door of a room re-exports, without their comments. */
+function describeSurface(folder: string): string {
+  const read = (file: string) =>
+    readFileSync(join(folder, file), "utf8").replaceAll(/\/\*\*[^]*?\*\/\s*/g, "");
+  const doors = read("index.d.ts").matchAll(/export (?:type )?\{([^}]*)\} from "([^"]+)";/g);
+  return [...doors]
+    .map(([, names = "", file = ""]) => {
+      const wanted = new Set(names.split(",").map((name) => name.trim().replace(/^type /, "")));
+      const declarations = read(`${file}.d.ts`).split(/^(?=export )/m);
+      const shown = declarations.filter((text) => {
+        const [, name = ""] = /^export (?:declare )?(?:abstract )?\w+ (\w+)/.exec(text) ?? [];
+        return wanted.has(name);
+      });
+      return shown
+        .map((text) => text.replace(/\n(?:declare|interface|type|\/\/#)[^]*$/, "").trim())
+        .join("\n");
+    })
+    .join("\n")
+    .replaceAll(/^(?:import .*|export \{\};)\n?/gm, "");
+}
+
 describe("the packed tarball", () => {
   let app: string;
   let files: string[];
@@ -55,6 +76,15 @@ describe("the packed tarball", () => {
     const made = await run(process.execPath, [`--input-type=${type}`, "-e", script], { cwd: app });
     expect(made.stdout).toBe("made\n");
   });
+
+  it.each(["", "admin", "durable", "emulator", "testing"])(
+    "has the public surface of express-push-verification/%s that was agreed on",
+    (room) => {
+      expect(
+        describeSurface(join(app, "node_modules", settings.name, "dist", room)),
+      ).toMatchSnapshot();
+    },
+  );
 
   it("has its side rooms, and the terminal's program", async () => {
     symlinkSync(join(root, "node_modules", "commander"), join(app, "node_modules", "commander"));
