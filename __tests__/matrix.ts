@@ -1,0 +1,69 @@
+/**
+ * Packs the package, installs it in apps of their own, and uses it there on every supported Node,
+ * Express and TypeScript. Whatever fails, or cannot be installed, fails.
+ *
+ * npm run matrix [-- --quick]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { listCells, type Cell, type Plan } from "./matrix/cells";
+import { APPS, NODES, TYPESCRIPTS } from "./matrix/versions";
+import { createWorkshop } from "./matrix/workshop";
+
+const WHOLE: Plan = { nodes: NODES, apps: APPS, typescripts: TYPESCRIPTS, typedApps: APPS };
+
+/** What there is time for before every change: this Node, and the ends of TypeScript's range. */
+const QUICK: Plan = {
+  nodes: [Number.parseInt(process.versions.node, 10)],
+  apps: APPS,
+  typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
+  typedApps: APPS.filter(({ name }) => name === "express 5"),
+};
+
+const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
+
+/** The outputs that were printed: a failed installation fails many cells. */
+const told = new Set<string>();
+
+async function runCell({ name, run }: Cell): Promise<boolean> {
+  const startMs = performance.now();
+  try {
+    await run();
+    console.log(`${name} ok ${secondsSince(startMs)}`);
+    return true;
+  } catch (error) {
+    console.log(`${name} FAILED ${secondsSince(startMs)}`);
+    const { message } = error as Error;
+    console.log(told.has(message) ? "  as above" : message.replaceAll(/^/gm, "  "));
+    told.add(message);
+    return false;
+  }
+}
+
+/** Runs some at once, and says how many failed. */
+async function runCells(cells: Cell[], atOnce: number): Promise<number> {
+  let failed = 0;
+  const queue = cells.values();
+  const work = async () => {
+    for (const cell of queue) if (!(await runCell(cell))) failed++;
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return failed;
+}
+
+async function main(): Promise<void> {
+  const { quick } = parseArgs({ options: { quick: { type: "boolean" } } }).values;
+  const folder = mkdtempSync(join(tmpdir(), "push-matrix-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.once("SIGINT", () => process.exit(130));
+
+  const startMs = performance.now();
+  const cells = listCells(quick === true ? QUICK : WHOLE, createWorkshop(folder));
+  const failed = await runCells(cells, 2);
+  console.log(`${cells.length - failed} cells ok, ${failed} failed, ${secondsSince(startMs)}`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+void main();

@@ -1,0 +1,8 @@
+"use strict";
+/** What the package exports for an app that has none of its optional peers. */
+module.exports = {
+  ...require("express-push-verification"),
+  ...require("express-push-verification/admin"),
+  ...require("express-push-verification/emulator"),
+  ...require("express-push-verification/testing"),
+};

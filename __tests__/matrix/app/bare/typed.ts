@@ -1,0 +1,27 @@
+/** What a user's compiler must make of the packed types where no optional peer is installed. */
+import { createServer } from "node:http";
+import { pushWebhooks, verifyPushRequest, type PushEvent } from "express-push-verification";
+import { createEmulator } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
+
+const settings = { authToken: "token", publicUrl: "https://app.example.com/webhooks/push" };
+const push = pushWebhooks(settings);
+push.on("challenge.denied", (event) => {
+  const sid: string = event.challenge_sid;
+  // @ts-expect-error: no event has it, so the event is not any
+  void event.nothing;
+  void sid;
+});
+// oxlint-disable-next-line typescript/no-misused-promises -- as users write it
+createServer(push);
+
+/** Takes a call without a server. */
+export async function takeCall(): Promise<PushEvent> {
+  const emulator = createEmulator();
+  await emulator.listen(0);
+  const { url, headers, body } = signedRequest("factor.created", {}, settings);
+  return verifyPushRequest(
+    { method: "POST", url, headers: new Headers(headers), body: Buffer.from(body ?? "") },
+    settings,
+  );
+}

@@ -1,0 +1,78 @@
+/** What a user's compiler must make of the packed types; copied as .cts, .mts and .ts. */
+import { createServer } from "node:http";
+import express from "express";
+import {
+  createMemoryDedupe,
+  pushEventSchema,
+  pushWebhooks,
+  verifyPushRequest,
+  WebhookError,
+  type ChallengeApprovedEvent,
+  type PushEvent,
+  type WebhookErrorCode,
+} from "express-push-verification";
+import { adminRouter, createAdminClient, type Webhook } from "express-push-verification/admin";
+import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { createEmulator, type Delivery } from "express-push-verification/emulator";
+import { eventFixture, signedRequest } from "express-push-verification/testing";
+
+const settings = { authToken: "token", publicUrl: "https://app.example.com/webhooks/push" };
+const push = pushWebhooks({ ...settings, dedupe: createMemoryDedupe({ maxEntries: 10 }) });
+
+push.on("challenge.approved", (event, { signal }) => {
+  const approved: ChallengeApprovedEvent = event;
+  const type: "challenge.approved" = event.type;
+  // @ts-expect-error: only v2 calls carry it
+  void event.challenge_details;
+  if (event.version === "v2") {
+    const message: string | undefined = event.challenge_details?.message;
+    void message;
+  }
+  // @ts-expect-error: no event has it, so the event is not any
+  void event.nothing;
+  void [approved, type, signal.aborted];
+});
+push.on(["factor.created", "challenge.denied"], (event) => {
+  if (event.type === "challenge.denied") void event.challenge_sid.length;
+  // @ts-expect-error: factor events have no challenge
+  else void event.challenge_sid;
+});
+// @ts-expect-error: misspelt type
+push.on("challenge.aproved", () => {});
+// @ts-expect-error: misspelt option
+pushWebhooks({ ...settings, publicURL: "" });
+
+/** An app with all that the package has for it. */
+export function createApp(): express.Express {
+  const client = createAdminClient({
+    accountUrl: "https://api.example.com",
+    verifyUrl: "https://verify.example.com",
+    accountSid: "AC",
+    serviceSid: "VA",
+    password: "",
+  });
+  const app = express();
+  app.use("/webhooks/push", push);
+  app.use("/admin", adminRouter({ client, authorize: (req) => req.get("x-staff") === "yes" }));
+  return app;
+}
+
+/** Uses what is typed by each side room. */
+export async function useRooms(queue: DurableQueue): Promise<PushEvent> {
+  const emulator = createEmulator({ authToken: "token" });
+  emulator.onDelivery((delivery: Delivery) => void delivery.status);
+  const webhook: Omit<Webhook, "url"> = emulator.createWebhook({
+    webhook_url: "https://a.example",
+  });
+  const { url, headers, body } = signedRequest("challenge.approved", {}, settings);
+  const stored: PushEvent = pushEventSchema.parse(eventFixture("factor.verified"));
+  // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
+  createServer(pushWebhooks({ ...settings, queue: durableQueue({ connection: "redis://a" }) }));
+  void [queue, webhook, stored];
+  return verifyPushRequest({ method: "POST", url, headers, body }, settings);
+}
+
+/** The code of a refusal. */
+export function readCode(error: unknown): WebhookErrorCode | undefined {
+  return error instanceof WebhookError ? error.code : undefined;
+}

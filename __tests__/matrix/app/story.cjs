@@ -1,0 +1,125 @@
+"use strict";
+/** What a user's app relies on; told once, for every way of loading the package. */
+const assert = require("node:assert/strict");
+const { once } = require("node:events");
+const { createServer } = require("node:http");
+
+const PATH = "/webhooks/push";
+const AUTH_TOKEN = "test-token";
+
+/**
+ * Runs an app that receives, refuses, emulates and administers; rejects where it is not as documented.
+ *
+ * @param rooms what the package exports, and `express` unless the app has none.
+ */
+async function tellStory(rooms) {
+  const { createEmulator, express, pushWebhooks } = rooms;
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  const settings = { authToken: AUTH_TOKEN, publicUrl: origin + PATH };
+  const emulator = createEmulator({ authToken: AUTH_TOKEN });
+  await emulator.listen(0);
+  const push = pushWebhooks(settings);
+  const app = express?.().use(PATH, push);
+  server.on("request", app ?? push);
+  try {
+    await receiveCalls(rooms, push, settings);
+    await verifyCalls(rooms, settings);
+    await receiveParsed(rooms, app, push, settings);
+    await receiveFromEmulator(push, emulator);
+    await administer(rooms, app, emulator, origin);
+    // Where nothing listens: it is made, and closed, all the same.
+    await rooms.durableQueue?.({ connection: "redis://127.0.0.1:9" }).close();
+    await push.close();
+    assert.equal((await sendCall(rooms, settings)).status, 503);
+  } finally {
+    await emulator.close();
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+async function sendCall({ signedRequest }, settings, overrides = {}) {
+  const call = signedRequest("challenge.approved", overrides, settings);
+  const { status } = await fetch(call.url, call);
+  return { status, call };
+}
+
+async function receiveCalls(rooms, push, settings) {
+  const events = [];
+  const refusals = [];
+  push.on("challenge.approved", (event) => void events.push(event));
+  push.onRejected((error) => void refusals.push(error));
+
+  const { status, call } = await sendCall(rooms, settings, { entity_identity: "ada" });
+  assert.equal(status, 200);
+  assert.equal((await fetch(call.url, call)).status, 200, "a duplicate");
+  assert.equal(events.length, 1);
+  const [{ type, version, entity_identity, challenge_details }] = events;
+  assert.deepEqual([type, version, entity_identity], ["challenge.approved", "v2", "ada"]);
+  assert.equal(typeof challenge_details.message, "string");
+
+  const stranger = { ...settings, authToken: "another-token" };
+  assert.equal((await sendCall(rooms, stranger)).status, 403);
+  assert.deepEqual(
+    refusals.map(({ code }) => code),
+    ["SIGNATURE_MISMATCH"],
+  );
+  assert.ok(refusals[0] instanceof rooms.WebhookError);
+  assert.ok(refusals[0].explain() !== undefined);
+  assert.equal(events.length, 1);
+}
+
+async function receiveParsed({ express, signedRequest }, app, push, settings) {
+  if (app === undefined) return;
+  app.use("/parsed", express.urlencoded({ extended: false }), push);
+  const contentType = "application/x-www-form-urlencoded";
+  const call = signedRequest("factor.created", {}, { ...settings, contentType });
+  assert.equal((await fetch(call.url.replace(PATH, "/parsed"), call)).status, 200);
+}
+
+/** A test runner has globals of its own, which these calls carry in. */
+async function verifyCalls({ signedRequest, verifyPushRequest, WebhookError }, settings) {
+  const { body, ...call } = signedRequest("factor.verified", {}, { ...settings, version: "v1" });
+  for (const bytes of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
+    const request = { ...call, headers: new Headers(call.headers), body: bytes };
+    assert.equal((await verifyPushRequest(request, settings)).version, "v1");
+  }
+  const refused = verifyPushRequest({ ...call, body: `${body}&x=1` }, settings);
+  await assert.rejects(refused, WebhookError);
+}
+
+async function receiveFromEmulator(push, emulator) {
+  emulator.createWebhook({ webhook_url: push.publicUrl });
+  const factor = emulator.createFactor({ entity_identity: "ada" });
+  emulator.verifyFactor(factor.sid);
+  const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
+  emulator.approveChallenge(sid);
+  assert.equal((await push.waitForChallenge(sid)).entity_identity, "ada");
+  await emulator.settled();
+  assert.deepEqual(
+    emulator.deliveries.map(({ status }) => status),
+    Array(3).fill("succeeded"),
+  );
+}
+
+async function administer({ adminRouter, createAdminClient }, app, emulator, origin) {
+  const client = createAdminClient({
+    accountUrl: emulator.url,
+    verifyUrl: emulator.url,
+    accountSid: emulator.accountSid,
+    serviceSid: emulator.serviceSid,
+    password: AUTH_TOKEN,
+  });
+  const { items } = await client.webhooks.page();
+  assert.equal(items.length, 1);
+  if (app === undefined) return;
+  app.use("/admin", adminRouter({ client, authorize: (req) => req.get("x-staff") === "yes" }));
+  assert.equal((await fetch(`${origin}/admin/webhooks`)).status, 403);
+  const answer = await fetch(`${origin}/admin/webhooks`, { headers: { "x-staff": "yes" } });
+  assert.equal(answer.status, 200);
+  assert.equal((await answer.json()).webhooks[0].webhook_url, origin + PATH);
+}
+
+module.exports = { tellStory };

@@ -1,0 +1,96 @@
+import { delimiter, dirname, join } from "node:path";
+import { runCommand } from "./command";
+import { RESOLUTIONS, type App } from "./versions";
+import type { Workshop } from "./workshop";
+
+// Declarations of other packages are read in full, too: skipLibCheck is off.
+const STRICT =
+  "--noEmit --strict --exactOptionalPropertyTypes --esModuleInterop --target es2022 --types node";
+
+/** One thing that must work. */
+export interface Cell {
+  name: string;
+  /** Rejects with what went wrong. */
+  run(): Promise<unknown>;
+}
+
+/** What is tried of everything that is supported. */
+export interface Plan {
+  nodes: number[];
+  apps: App[];
+  typescripts: string[];
+  /** The apps whose types are read. */
+  typedApps: App[];
+}
+
+/** Every cell of a plan; what others need comes first. */
+export function listCells(plan: Plan, workshop: Workshop): Cell[] {
+  const { nodes, apps, typescripts, typedApps } = plan;
+  const install = (name: string, run: () => Promise<string>) => ({
+    name: `${name} · install`,
+    run,
+  });
+  return [
+    { name: "tarball · pack", run: () => workshop.pack() },
+    ...typescripts.map((version) =>
+      install(`typescript ${version}`, () => workshop.installTypescript(version)),
+    ),
+    install("jest", () => workshop.installJest()),
+    ...nodes.map((major) => install(`node ${major}`, () => workshop.installNode(major))),
+    ...apps.map((app) => install(app.name, () => workshop.installApp(app))),
+    ...nodes.flatMap((major) => apps.flatMap((app) => listRuns(major, app, workshop))),
+    ...typescripts.flatMap((version) =>
+      typedApps.flatMap((app) => listCompilations(version, app, workshop)),
+    ),
+  ];
+}
+
+function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
+  const cell = (name: string, run: (node: string, cwd: string) => Promise<unknown>): Cell => ({
+    name: `node ${major} · ${app.name} · ${name}`,
+    run: async () => run(await workshop.installNode(major), await workshop.installApp(app)),
+  });
+  const runJest = async (node: string, flags: string[], file: string, cwd: string) =>
+    runCommand(node, [...flags, await workshop.installJest(), join("app", file)], { cwd });
+  const suites = [
+    cell("jest", (node, cwd) => runJest(node, [], "suite.test.js", cwd)),
+    cell("jest esm", (node, cwd) =>
+      runJest(node, ["--experimental-vm-modules"], "suite.test.mjs", cwd),
+    ),
+    cell("push-webhooks", showHelp),
+  ];
+  return [
+    cell("cjs", (node, cwd) => runStory(node, "require.cjs", app, cwd)),
+    cell("esm", (node, cwd) => runStory(node, "import.mjs", app, cwd)),
+    ...(app.folder === "express" ? suites : []),
+  ];
+}
+
+async function runStory(node: string, file: string, app: App, cwd: string): Promise<void> {
+  const args = ["--throw-deprecation", join("app", file), app.folder];
+  const told = await runCommand(node, args, { cwd });
+  // A process whose promise never settles ends with 0 as well.
+  if (told !== "told\n") throw new Error(`${file} ended early: ${told}`);
+}
+
+async function showHelp(node: string, cwd: string): Promise<void> {
+  const env = { ...process.env, PATH: dirname(node) + delimiter + (process.env.PATH ?? "") };
+  const bin = join("node_modules", ".bin", "push-webhooks");
+  const help = await runCommand(bin, ["--help"], { cwd, env });
+  if (!help.startsWith("Usage: push-webhooks")) throw new Error(`push-webhooks said: ${help}`);
+}
+
+function listCompilations(version: string, app: App, workshop: Workshop): Cell[] {
+  if (Number(version) < app.minTypescript) return [];
+  return RESOLUTIONS.flatMap(({ name, files, listArgs }) => {
+    const args = listArgs(Number(version));
+    if (args === undefined) return [];
+    const paths = files.map((file) => join("app", app.folder, file));
+    const run = async () => {
+      const tsc = await workshop.installTypescript(version);
+      const cwd = await workshop.installApp(app);
+      await runCommand(process.execPath, [tsc, ...STRICT.split(" "), ...args, ...paths], { cwd });
+    };
+    return [{ name: `typescript ${version} · ${app.name} · ${name}`, run }];
+  });
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The folder of this repository. */
+export const ROOT = join(__dirname, "..", "..");
+
+const { dependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(ROOT, "package.json"), "utf8"),
+) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
+
+/** The majors of Node that are supported. */
+export const NODES = [20, 22, 24, 26];
+
+/** The releases of TypeScript that are supported, without some in the middle. */
+export const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
+
+/** An app that has installed the package. */
+export interface App {
+  name: string;
+  /** Where its files are in `app/`. */
+  folder: "express" | "bare";
+  /** What it has installed beside the package. */
+  packages: string[];
+  /** The oldest TypeScript that takes the types of Node it has installed. */
+  minTypescript: number;
+}
+
+/** The apps: each range of package.json at its beginning, at its end, and no optional peer at all. */
+export const APPS: App[] = [
+  {
+    name: "express 4",
+    folder: "express",
+    packages: [...listOldest(), "@types/express@4", "@types/node@20"],
+    minTypescript: 5.4,
+  },
+  {
+    name: "express 5",
+    folder: "express",
+    packages: [...listNewest(), "@types/express@5", "@types/node@20"],
+    minTypescript: 5.4,
+  },
+  { name: "no express", folder: "bare", packages: ["@types/node"], minTypescript: 5.6 },
+];
+
+function listOldest(): string[] {
+  const ranges = Object.entries({ ...dependencies, ...peerDependencies });
+  return ranges.map(([name, range]) => `${name}@${range.replace(/^\^(\S+).*/, "~$1")}`);
+}
+
+function listNewest(): string[] {
+  return Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
+}
+
+/** A way in which a compiler finds the types of a package. */
+export interface Resolution {
+  name: string;
+  /** What is compiled: copies of `typed.ts` by other names are modules of other kinds. */
+  files: string[];
+  /** The compiler's arguments; undefined for one that has it no more. */
+  listArgs(typescript: number): string[] | undefined;
+}
+
+/** Every way there is. */
+export const RESOLUTIONS: Resolution[] = [
+  {
+    name: "nodenext",
+    files: ["typed.cts", "typed.mts"],
+    listArgs: () => ["--module", "nodenext"],
+  },
+  {
+    name: "bundler",
+    files: ["typed.ts"],
+    listArgs: () => ["--module", "esnext", "--moduleResolution", "bundler"],
+  },
+  {
+    name: "node10",
+    files: ["typed.ts"],
+    listArgs(typescript) {
+      if (typescript >= 7) return undefined;
+      const deprecated = typescript >= 6 ? ["--ignoreDeprecations", "6.0"] : [];
+      return ["--module", "commonjs", "--moduleResolution", "node10", ...deprecated];
+    },
+  },
+];

@@ -1,0 +1,82 @@
+import { copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runCommand } from "./command";
+import { ROOT, type App } from "./versions";
+
+/** What cells need; each is made once, when the first cell needs it. */
+export interface Workshop {
+  /** Builds and packs the package; resolves with the tarball. */
+  pack(): Promise<string>;
+  /** Installs the tarball in an app of its own; resolves with its folder. */
+  installApp(app: App): Promise<string>;
+  /** Installs a compiler; resolves with its script. */
+  installTypescript(version: string): Promise<string>;
+  /** Installs Jest; resolves with its script. */
+  installJest(): Promise<string>;
+  /** Installs a Node; resolves with its binary. */
+  installNode(major: number): Promise<string>;
+}
+
+/** Makes a workshop in an empty folder. */
+export function createWorkshop(folder: string): Workshop {
+  const made = new Map<string, Promise<string>>();
+  function makeOnce(name: string, make: () => Promise<string>): Promise<string> {
+    const making = made.get(name) ?? make();
+    made.set(name, making);
+    return making;
+  }
+
+  async function install(name: string, packages: string[]): Promise<string> {
+    const home = join(folder, name.replace(" ", "-"));
+    mkdirSync(home);
+    writeFileSync(join(home, "package.json"), '{ "private": true }');
+    const flags = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"];
+    await runCommand("npm", ["install", ...flags, ...packages], { cwd: home });
+    return home;
+  }
+
+  async function pack(): Promise<string> {
+    await runCommand("npm", ["pack", "--pack-destination", folder], { cwd: ROOT });
+    const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+    if (tarball === undefined) throw new Error("npm pack has made no tarball.");
+    return join(folder, tarball);
+  }
+
+  async function installApp(app: App): Promise<string> {
+    const home = await install(app.name, [await workshop.pack(), ...app.packages]);
+    const files = join(home, "app");
+    cpSync(join(__dirname, "app"), files, { recursive: true });
+    const typed = join(files, app.folder, "typed.ts");
+    for (const ending of [".cts", ".mts"]) copyFileSync(typed, typed.replace(".ts", ending));
+    return home;
+  }
+
+  async function installTypescript(version: string): Promise<string> {
+    const home = await install(`typescript ${version}`, [`typescript@${version}`]);
+    return join(home, "node_modules", "typescript", "bin", "tsc");
+  }
+
+  async function installJest(): Promise<string> {
+    return join(await install("jest", ["jest@30"]), "node_modules", "jest", "bin", "jest.js");
+  }
+
+  async function installNode(major: number): Promise<string> {
+    const isThis = (version: string) => version.startsWith(`v${major}.`);
+    if (isThis(process.version)) return process.execPath;
+    const script = "console.log(JSON.stringify([process.execPath, process.version]))";
+    const asked = await runCommand("npx", ["-y", `node@${major}`, "-e", script], { cwd: folder });
+    const [binary, version] = JSON.parse(asked) as [string, string];
+    if (!isThis(version)) throw new Error(`node@${major} is ${version}.`);
+    return binary;
+  }
+
+  const workshop: Workshop = {
+    pack: () => makeOnce("tarball", pack),
+    installApp: (app) => makeOnce(app.name, () => installApp(app)),
+    installTypescript: (version) =>
+      makeOnce(`typescript ${version}`, () => installTypescript(version)),
+    installJest: () => makeOnce("jest", installJest),
+    installNode: (major) => makeOnce(`node ${major}`, () => installNode(major)),
+  };
+  return workshop;
+}
