@@ -1,7 +1,10 @@
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "./command";
-import { RESOLUTIONS, type App } from "./versions";
+import { RESOLUTIONS, ROOT, type App } from "./versions";
 import type { Workshop } from "./workshop";
+
+// What a suite requires is found from the app that it is in, wherever Jest itself is.
+const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
 
 // Declarations of other packages are read in full, too: skipLibCheck is off.
 const STRICT =
@@ -35,7 +38,6 @@ export function listCells(plan: Plan, workshop: Workshop): Cell[] {
     ...typescripts.map((version) =>
       install(`typescript ${version}`, () => workshop.installTypescript(version)),
     ),
-    install("jest", () => workshop.installJest()),
     ...nodes.map((major) => install(`node ${major}`, () => workshop.installNode(major))),
     ...apps.map((app) => install(app.name, () => workshop.installApp(app))),
     ...nodes.flatMap((major) => apps.flatMap((app) => listRuns(major, app, workshop))),
@@ -50,13 +52,10 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
     name: `node ${major} · ${app.name} · ${name}`,
     run: async () => run(await workshop.installNode(major), await workshop.installApp(app)),
   });
-  const runJest = async (node: string, flags: string[], file: string, cwd: string) =>
-    runCommand(node, [...flags, await workshop.installJest(), join("app", file)], { cwd });
+  const esm = "--experimental-vm-modules";
   const suites = [
-    cell("jest", (node, cwd) => runJest(node, [], "suite.test.js", cwd)),
-    cell("jest esm", (node, cwd) =>
-      runJest(node, ["--experimental-vm-modules"], "suite.test.mjs", cwd),
-    ),
+    cell("jest", (node, cwd) => runCommand(node, [JEST, "app/suite.test.js"], { cwd })),
+    cell("jest esm", (node, cwd) => runCommand(node, [esm, JEST, "app/suite.test.mjs"], { cwd })),
     cell("push-webhooks", showHelp),
   ];
   return [

@@ -11,8 +11,6 @@ export interface Workshop {
   installApp(app: App): Promise<string>;
   /** Installs a compiler; resolves with its script. */
   installTypescript(version: string): Promise<string>;
-  /** Installs Jest; resolves with its script. */
-  installJest(): Promise<string>;
   /** Installs a Node; resolves with its binary. */
   installNode(major: number): Promise<string>;
 }
@@ -56,10 +54,6 @@ export function createWorkshop(folder: string): Workshop {
     return join(home, "node_modules", "typescript", "bin", "tsc");
   }
 
-  async function installJest(): Promise<string> {
-    return join(await install("jest", ["jest@30"]), "node_modules", "jest", "bin", "jest.js");
-  }
-
   async function installNode(major: number): Promise<string> {
     const isThis = (version: string) => version.startsWith(`v${major}.`);
     if (isThis(process.version)) return process.execPath;
@@ -75,7 +69,6 @@ export function createWorkshop(folder: string): Workshop {
     installApp: (app) => makeOnce(app.name, () => installApp(app)),
     installTypescript: (version) =>
       makeOnce(`typescript ${version}`, () => installTypescript(version)),
-    installJest: () => makeOnce("jest", installJest),
     installNode: (major) => makeOnce(`node ${major}`, () => installNode(major)),
   };
   return workshop;
