@@ -34,7 +34,11 @@ export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadB
       const pairs = readExact(exact, limitBytes);
       if (pairs !== undefined) return pairs;
     }
-    if (announced && isUnread(req)) return decodeForm(await readStream(req, res));
+    if (announced && isUnread(req)) {
+      // The parser hands over a small body right after its head, before any promise goes on.
+      await undefined;
+      return decodeForm(readArrived(req, limitBytes) ?? (await readStream(req, res)));
+    }
     const pairs = readFlatForm(req.body, limitBytes);
     if (pairs !== undefined) return pairs;
     if (announced) throw consumed();
@@ -85,6 +89,14 @@ function readFlatForm(body: unknown, limitBytes: number): Pair[] | undefined {
 
 function isUnread(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded;
+}
+
+/** The body, if all of it waits in the stream: without a timer, and without listeners. */
+function readArrived(req: IncomingMessage, limitBytes: number): Uint8Array | undefined {
+  if (!req.complete || !isUnread(req) || req.readableLength === 0) return undefined;
+  if (req.readableLength > limitBytes) throw tooLarge(limitBytes);
+  const body: unknown = req.read();
+  return body instanceof Uint8Array ? body : undefined;
 }
 
 function createReadStream(limitBytes: number, bodyTimeoutMs: number) {

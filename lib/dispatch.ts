@@ -100,45 +100,62 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
     const handlers = registry.listHandlers(event);
     if (handlers.length === 0) return;
 
-    let timeout: AbortController | undefined;
-    const handlerContext: HandlerContext = {
-      ...context,
-      // Made when it is asked for: few handlers do.
-      get signal() {
-        return (timeout ??= new AbortController()).signal;
-      },
-    };
-    const runs = handlers.map((handler): unknown => {
+    const run = new HandlerRun(context);
+    const results = handlers.map((handler): unknown => {
       try {
-        return handler(event, handlerContext);
+        return handler(event, run);
       } catch (error) {
         return Promise.reject(error);
       }
     });
     // Nothing to wait for, so there is nothing that takes too long.
-    if (!runs.some(mayBePending)) return throwFailures(await Promise.allSettled(runs));
+    if (!results.some(mayBePending)) return throwFailures(await Promise.allSettled(results));
     const timedOut = Symbol("timed out");
     let timer: NodeJS.Timeout | undefined;
     const expiry = new Promise<typeof timedOut>((resolve) => {
       timer = setTimeout(resolve, timeoutMs, timedOut);
     });
-    const outcome = await Promise.race([Promise.allSettled(runs), expiry]);
+    const outcome = await Promise.race([Promise.allSettled(results), expiry]);
     clearTimeout(timer);
     if (outcome === timedOut) {
       const error = new WebhookError(
         "HANDLER_TIMEOUT",
         `The handlers of this event took longer than handlerTimeoutMs, ${timeoutMs} ms.`,
       );
-      (timeout ??= new AbortController()).abort(error);
+      run.abort(error);
       throw error;
     }
     throwFailures(outcome);
   };
 }
 
+/**
+ * The context of one run. A class, for an object literal with a getter has a hidden class of its
+ * own, which keeps all that the getter sees until the next major collection.
+ */
+class HandlerRun implements HandlerContext {
+  readonly attempt: number;
+  readonly authTokenIndex: number;
+  #timeout: AbortController | undefined;
+
+  constructor({ attempt, authTokenIndex }: DispatchContext) {
+    this.attempt = attempt;
+    this.authTokenIndex = authTokenIndex;
+  }
+
+  /** Made when it is asked for: few handlers do. */
+  get signal(): AbortSignal {
+    return (this.#timeout ??= new AbortController()).signal;
+  }
+
+  abort(reason: unknown): void {
+    (this.#timeout ??= new AbortController()).abort(reason);
+  }
+}
+
 /** Whatever may have a `then`. */
-function mayBePending(run: unknown): boolean {
-  return (typeof run === "object" && run !== null) || typeof run === "function";
+function mayBePending(result: unknown): boolean {
+  return (typeof result === "object" && result !== null) || typeof result === "function";
 }
 
 function throwFailures(outcomes: readonly PromiseSettledResult<unknown>[]): void {

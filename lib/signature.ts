@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { Pair } from "./form";
+import { isWellFormed, type Pair } from "./form";
 
 /** The parameters of a call: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
@@ -166,9 +166,4 @@ function assertToken(authToken: unknown): void {
   if (typeof authToken !== "string" || authToken === "") {
     throw new TypeError("authToken must be a string that is not empty (its value is not shown).");
   }
-}
-
-function isWellFormed(text: string): boolean {
-  // Node 20 has it; the types of ES2023 do not.
-  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
 }
