@@ -35,8 +35,8 @@ export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadB
       if (pairs !== undefined) return pairs;
     }
     if (announced && isUnread(req)) {
-      // The parser hands over a small body right after its head, before any promise goes on.
-      await undefined;
+      // A small body is in the same packet as its head: parsed when this turn of the loop is over.
+      await new Promise(setImmediate);
       return decodeForm(readArrived(req, limitBytes) ?? (await readStream(req, res)));
     }
     const pairs = readFlatForm(req.body, limitBytes);
