@@ -39,6 +39,17 @@ describe("readBody", () => {
     expect(await read([CHUNKED, "4\r\na=1&\r\n", "8\r\nb=%C3%A9\r\n0\r\n\r\n"])).toEqual(pairs);
   });
 
+  it("reads a stream that comes in pieces, or is longer than Node keeps unread", async () => {
+    expect(await read([head(form.length), form.slice(0, 5), form.slice(5)])).toEqual(pairs);
+    const long = `a=${"1".repeat(100_000)}`;
+    const limitBytes = 200_000;
+    for (const wait of [undefined, () => new Promise((resolve) => setTimeout(resolve, 20))]) {
+      expect(await read([head(long.length), long], wait, { limitBytes })).toEqual([
+        ["a", long.slice(2)],
+      ]);
+    }
+  });
+
   it("reads a stream that waited for somebody", async () => {
     const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
     expect(await read([head(form.length), form], wait)).toEqual(pairs);
@@ -136,6 +147,15 @@ describe("readGivenBody", () => {
   ])("reads %j", (body, expected) => {
     expect(readGivenBody(body, 100)).toEqual(expected);
   });
+
+  it.each(["a=\ud800", { a: "\ud800" }, { "\udc00": ["1"] }])(
+    "refuses %j, whose halves of characters are no bytes",
+    (body) => {
+      expect(() => readGivenBody(body, 100)).toThrow(
+        expect.objectContaining({ code: "BODY_MALFORMED" }),
+      );
+    },
+  );
 
   it.each([[5], [true], [[]], [{}], [{ a: 1 }], [new Date()], [() => form]])(
     "refuses %p",

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import bodyParser from "body-parser";
 import { WebhookError } from "./errors";
-import { decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "./form";
+import { assertWellFormed, decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "./form";
 import { tooLarge } from "./head";
 
 /** A request whose body may be unread, or left behind by another middleware or a platform. */
@@ -78,6 +78,8 @@ function readFlatForm(body: unknown, limitBytes: number): Pair[] | undefined {
   for (const [name, value] of Object.entries(body) as [string, unknown][]) {
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (typeof one !== "string") return undefined;
+      assertWellFormed(name);
+      assertWellFormed(one);
       pairs.push([name, one]);
       bytes += Buffer.byteLength(name) + Buffer.byteLength(one);
     }
@@ -93,10 +95,17 @@ function isUnread(req: IncomingMessage): boolean {
 
 /** The body, if all of it waits in the stream: without a timer, and without listeners. */
 function readArrived(req: IncomingMessage, limitBytes: number): Uint8Array | undefined {
-  if (!req.complete || !isUnread(req) || req.readableLength === 0) return undefined;
-  if (req.readableLength > limitBytes) throw tooLarge(limitBytes);
-  const body: unknown = req.read();
-  return body instanceof Uint8Array ? body : undefined;
+  if (isCutOff(req)) throw truncated(req.errored);
+  if (!req.complete || !isUnread(req) || req.readableEncoding !== null) return undefined;
+  const body = req.read() as Uint8Array | null;
+  if (body !== null && body.length > limitBytes) throw tooLarge(limitBytes);
+  return body ?? undefined;
+}
+
+function isCutOff(req: IncomingMessage): boolean {
+  // Adapters of serverless platforms have no socket.
+  const socket = req.socket as IncomingMessage["socket"] | undefined;
+  return !req.complete && socket !== undefined && !socket.readable;
 }
 
 function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
@@ -131,12 +140,11 @@ function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
 function explainReadError(error: unknown, limitBytes: number): WebhookError {
   const { type, status } = error as { type?: unknown; status?: unknown };
   if (type === "entity.too.large") return tooLarge(limitBytes);
-  if (status === 400) {
-    return new WebhookError("BODY_MALFORMED", "The body ended before it was complete.", {
-      cause: error,
-    });
-  }
-  return consumed(error);
+  return status === 400 ? truncated(error) : consumed(error);
+}
+
+function truncated(cause: unknown): WebhookError {
+  return new WebhookError("BODY_MALFORMED", "The body ended before it was complete.", { cause });
 }
 
 function timedOut(bodyTimeoutMs: number): WebhookError {

@@ -70,7 +70,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       forgetOld(performance.now());
       const handled = done.get(uuid);
       if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
-      running.set(copyText(uuid), contentHash);
+      running.set(uuid, contentHash);
       return "new";
     },
     complete(uuid) {
@@ -127,19 +127,19 @@ export function createDeliverOnce(
 ): DeliverOnce {
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
-  async function claim({ uuid, contentHash }: CallIdentity): Promise<Exclude<Claim, "running">> {
+  async function claim({ uuid, contentHash }: CallIdentity): Promise<DecidedClaim> {
     let abandoned = false;
+    const releaseIfAbandoned = async (found: Claim) => {
+      // Nobody waits for this claim any more: without this it would block the next delivery.
+      if (abandoned && found === "new") await store.release(uuid);
+      return decide(found);
+    };
     try {
-      return await hold(async () => {
-        const found = await store.claim(uuid, contentHash);
-        // Nobody waits for this claim any more: without this it would block the next delivery.
-        if (abandoned && found === "new") await store.release(uuid);
-        if (found === "running") throw new Error("another process has claimed this call");
-        // What is none of them must not count as "new": the handlers would run twice.
-        if (!["new", "done", "conflict"].includes(found)) {
-          throw new TypeError('claim of the dedupe store must give "new", "running" or "done".');
-        }
-        return found;
+      return await hold(() => {
+        const found = store.claim(uuid, contentHash);
+        return typeof found === "string"
+          ? decide(found)
+          : Promise.resolve(found).then(releaseIfAbandoned);
       });
     } catch (error) {
       abandoned = true;
@@ -197,6 +197,17 @@ export function createDeliverOnce(
     void forgetWhenDone(uuid, delivery);
     return delivery;
   };
+}
+
+type DecidedClaim = Exclude<Claim, "running">;
+
+function decide(found: Claim): DecidedClaim {
+  if (found === "running") throw new Error("another process has claimed this call");
+  // What is none of them must not count as "new": the handlers would run twice.
+  if (!["new", "done", "conflict"].includes(found)) {
+    throw new TypeError('claim of the dedupe store must give "new", "running" or "done".');
+  }
+  return found;
 }
 
 /** The step without any memory, for `dedupe: false`. */

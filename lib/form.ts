@@ -44,7 +44,7 @@ export function decodeForm(form: Uint8Array): Pair[] {
   let start = 0;
   let nameEnd = -1;
   for (let at = 0; at <= form.length; at++) {
-    let byte = at < form.length ? form[at]! : AMPERSAND;
+    let byte = at < form.length ? (form[at] ?? 0) : AMPERSAND;
     if (byte === AMPERSAND) {
       if (length > start) cuts.push(start, nameEnd === -1 ? length : nameEnd, length);
       if (cuts.length > 3 * MAX_PARAMETERS) throw tooMany();
@@ -77,8 +77,8 @@ function cutPairs(bytes: Buffer, cuts: readonly number[]): Pair[] {
       };
   const pairs: Pair[] = [];
   for (let index = 0; index < cuts.length; index += 3) {
-    const nameEnd = cuts[index + 1]!;
-    pairs.push([cut(cuts[index]!, nameEnd), cut(nameEnd + 1, cuts[index + 2]!)]);
+    const nameEnd = cuts[index + 1] ?? 0;
+    pairs.push([cut(cuts[index] ?? 0, nameEnd), cut(nameEnd + 1, cuts[index + 2] ?? 0)]);
   }
   return pairs;
 }
@@ -87,7 +87,7 @@ const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** The value of a hexadecimal digit, negative for anything else. */
 function hexOf(byte: number | undefined): number {
-  return HEX[byte ?? 0]!;
+  return HEX[byte ?? 0] ?? -1;
 }
 
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
@@ -101,8 +101,17 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
  * @throws WebhookError as {@link decodeForm}.
  */
 export function decodePairs(form: string): Pair[] {
-  if (!isWellFormed(form)) throw malformed("has half a surrogate pair");
+  assertWellFormed(form);
   return decodeForm(Buffer.from(form, "utf8"));
+}
+
+/**
+ * Makes sure of a text that was no bytes here.
+ *
+ * @throws WebhookError `BODY_MALFORMED` when it is not well-formed.
+ */
+export function assertWellFormed(text: string): void {
+  if (!isWellFormed(text)) throw malformed("has half a surrogate pair, which no bytes decode to");
 }
 
 /** Whether a text has a UTF-8 form of its own: no half of a surrogate pair. */

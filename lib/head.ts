@@ -15,6 +15,8 @@ export interface RequestHead {
 export interface CheckedHead {
   method: "GET" | "POST";
   signature: string;
+  /** Whether a body follows. */
+  hasBody: boolean;
 }
 
 /** What a head is checked against. */
@@ -36,17 +38,17 @@ export function checkHead(head: RequestHead, rules: HeadRules): CheckedHead {
     throw new WebhookError("METHOD_NOT_ALLOWED", "Calls are made with POST, or with GET.");
   }
   const signature = readSignature(head, rules.signatureHeader);
+  const hasBody = announcesBody(head);
   if (method === "GET") {
-    if (announcesBody(head)) throw uncoveredBody();
-  } else if (announcesBody(head) || head.listHeader("content-type").length > 0) {
+    if (hasBody) throw uncoveredBody();
+  } else if (hasBody || head.listHeader("content-type").length > 0) {
     assertForm(head);
     assertLength(head, rules.limitBytes);
   }
-  return { method, signature };
+  return { method, signature, hasBody };
 }
 
-/** Whether a head says that a body follows. */
-export function announcesBody({ listHeader }: RequestHead): boolean {
+function announcesBody({ listHeader }: RequestHead): boolean {
   if (listHeader("transfer-encoding").length > 0) return true;
   return listHeader("content-length").some((length) => Number(length) !== 0);
 }
@@ -106,6 +108,7 @@ export function tooLarge(limitBytes: number): WebhookError {
 
 function isUtf8Form(contentType: string): boolean {
   if (!isFormType(contentType)) return false;
+  if (!contentType.includes(";")) return true;
   // Names and quoted values as in RFC 9110, section 5.6.6.
   const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
   for (const [, name = "", quoted, plain = ""] of contentType.matchAll(parameter)) {

@@ -40,21 +40,25 @@ export function createHold({
 }: HoldOptions = {}): Hold {
   let held = 0;
 
-  async function attemptOnce<Value>(attempt: () => Value | Promise<Value>): Promise<Value> {
+  async function waitOnce<Value>(answer: Promise<Value>): Promise<Value> {
     try {
-      return await within(attempt, ATTEMPT_WHEN_FULL_MS);
+      return await within(answer, ATTEMPT_WHEN_FULL_MS);
     } catch (cause) {
       const message = `${maxHeld} calls wait for a store to answer already.`;
       throw new WebhookError("OVERLOADED", message, { cause });
     }
   }
 
-  async function retry<Value>(attempt: () => Value | Promise<Value>): Promise<Value> {
+  async function retry<Value>(
+    first: Promise<Value>,
+    attempt: () => Value | Promise<Value>,
+  ): Promise<Value> {
     const deadlineMs = performance.now() + holdMs;
+    let answer: Value | Promise<Value> = first;
     let cause: unknown;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        return await within(attempt, Math.min(attemptMs, deadlineMs - performance.now()));
+        return await within(answer, Math.min(attemptMs, deadlineMs - performance.now()));
       } catch (error) {
         if (cause === undefined) publish("held", {});
         cause = error;
@@ -65,29 +69,46 @@ export function createHold({
         throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
       }
       await sleep(Math.min(pauseMs, leftMs));
+      answer = begin(attempt);
     }
   }
 
   return async function hold(attempt) {
-    if (held >= maxHeld) return attemptOnce(attempt);
+    const first = begin(attempt);
+    if (!isPending(first)) return first;
+    if (held >= maxHeld) return waitOnce(first);
     held++;
     try {
-      return await retry(attempt);
+      return await retry(first, attempt);
     } finally {
       held--;
     }
   };
 }
 
-/** The answer of an attempt; there is no timer where it comes at once. */
-function within<Value>(attempt: () => Value | Promise<Value>, limitMs: number): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const answer = attempt();
-    // Anything with a `then`, such as a query of some library, is a promise too.
-    if (typeof answer !== "object" || answer === null) return resolve(answer);
-    const timer = setTimeout(() => reject(new Error("it did not answer in time")), limitMs);
-    void Promise.resolve(answer)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+function begin<Value>(attempt: () => Value | Promise<Value>): Value | Promise<Value> {
+  try {
+    return attempt();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** Anything with a `then`, such as a query of some library, is a promise too. */
+function isPending<Value>(answer: Value | Promise<Value>): answer is Promise<Value> {
+  return typeof answer === "object" && answer !== null && "then" in answer;
+}
+
+/** An answer that is awaited for a time; there is no timer where it is at hand. */
+async function within<Value>(answer: Value | Promise<Value>, limitMs: number): Promise<Value> {
+  if (!isPending(answer)) return answer;
+  let timer: NodeJS.Timeout | undefined;
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it did not answer in time")), limitMs);
   });
+  try {
+    return await Promise.race([answer, expiry]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -8,7 +8,7 @@ import { publish } from "./diagnostics";
 import { createHandlerDispatch, createHandlerRegistry } from "./dispatch";
 import type { DispatchContext, HandledEvent, HandledType, Handler } from "./dispatch";
 import { WebhookError } from "./errors";
-import { announcesBody, checkHead } from "./head";
+import { checkHead } from "./head";
 import { createHold } from "./hold";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
@@ -148,7 +148,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     const parts =
       checked.method === "GET"
         ? coverGet(settings.publicUrl, readTarget(req))
-        : coverPost(settings.publicUrl, await readBody(req, res, announcesBody(head)));
+        : coverPost(settings.publicUrl, await readBody(req, res, checked.hasBody));
     const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
     const { uuid } = event;
     // A signature is a hash of the content already, but for the token that it is made with.

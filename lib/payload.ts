@@ -24,7 +24,8 @@ const JSON_PARAMETERS = Object.entries(MAX_CHARACTERS);
 const V2_ONLY = V2_PARAMETERS.filter(
   (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
 );
-const KNOWN: ReadonlySet<string> = new Set(V2_PARAMETERS);
+/** Each by itself: an object takes the very string that it had before faster than an equal one. */
+const KNOWN = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]));
 
 /**
  * Parses the pairs of a verified call into its event.
@@ -78,8 +79,9 @@ function belongsTo(name: string, type: PushEventType): boolean {
 
 function collectDraft(params: readonly Pair[]): Draft {
   const draft: Draft = { params, issues: [] };
-  for (const [name, value] of params) {
-    if (!KNOWN.has(name)) continue;
+  for (const [received, value] of params) {
+    const name = KNOWN.get(received);
+    if (name === undefined) continue;
     // Also when the values are equal: the signature of a=1&a=1 is that of a=1.
     if (draft[name] !== undefined) throw invalid([`${name} is repeated`]);
     draft[name] = value;

@@ -92,7 +92,7 @@ export function createReports(logger: Logger | undefined): Reports {
     taken(event, outcome) {
       if (outcome !== "new") publish(outcome, { type: event.type });
       const level = outcome === "conflict" ? "warn" : "debug";
-      log(level, { ...identify(event), outcome }, MESSAGES[outcome]);
+      if (logger !== undefined) log(level, { ...identify(event), outcome }, MESSAGES[outcome]);
     },
   };
 }

@@ -9,6 +9,7 @@ export function readHead(req: IncomingMessage): RequestHead {
 
 function listHeader(req: Partial<IncomingMessage>, name: string): readonly string[] {
   const { rawHeaders = [], headers = {} } = req;
+  if (headers[name] === undefined) return [];
   const values: string[] = [];
   // The raw ones: Node keeps only the first of a repeated Content-Type.
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

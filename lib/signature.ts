@@ -70,20 +70,22 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   const authTokens = typeof authToken === "string" ? [authToken] : authToken;
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
-  if (!isSignature(signature)) return undefined;
-  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), params);
+  const joined = joinParams(params);
+  if (!isSignature(signature) || !isWellFormed(joined)) return undefined;
+  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
 }
 
-/** As {@link verifySignature}, for a signature and tokens that have the form of some. */
+/**
+ * As {@link verifySignature}, for a signature and tokens that have the form of some, and for what
+ * {@link joinParams} made of parameters without halves of surrogate pairs.
+ */
 export function findMatch(
   signature: string,
   authTokens: readonly string[],
   signedUrls: readonly string[],
-  params: SignedParams,
+  joined: string,
 ): SignatureMatch | undefined {
   const received = Buffer.from(signature, "latin1");
-  const joined = joinParams(params);
-  if (!isWellFormed(joined)) return undefined;
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const expected = Buffer.from(digest(token, signedUrl + joined), "latin1");

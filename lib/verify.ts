@@ -7,7 +7,7 @@ import type { CheckedHead } from "./head";
 import { createHold } from "./hold";
 import type { VerifySettings } from "./options";
 import { parsePayload } from "./payload";
-import { findMatch, listSignedUrls } from "./signature";
+import { findMatch, joinParams, listSignedUrls } from "./signature";
 import { listTokens, readClaimedIdentity } from "./tokens";
 
 /** A call whose sender is known and whose parameters are sound. */
@@ -28,7 +28,7 @@ export interface SignedParts {
 
 /** Verifies the parts of a call and parses its event. */
 export type VerifyCall = (
-  head: CheckedHead,
+  head: Pick<CheckedHead, "method" | "signature">,
   parts: SignedParts,
   /** Tells the URL as the request shows it, for explanations alone: a sender may forge it. */
   readReceivedUrl: () => string,
@@ -54,7 +54,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
     const match =
       authToken.length === 0
         ? undefined
-        : findMatch(signature, authToken, listUrls(url), signedParams);
+        : findMatch(signature, authToken, listUrls(url), joinParams(signedParams));
     if (match === undefined) {
       throw mismatch(authToken, () =>
         explainSignature({
