@@ -50,12 +50,15 @@ export function sendAnswer(
 
 /** Destroys the connection if the body of a request is not complete in time. */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
-  if (req.complete) return;
-  const timer = setTimeout(() => {
-    if (!req.complete) req.destroy();
-  }, bodyTimeoutMs);
-  const stop = () => clearTimeout(timer);
-  req.once("end", stop).once("close", stop);
+  // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
+  setImmediate(() => {
+    if (req.complete || req.destroyed) return;
+    const timer = setTimeout(() => {
+      if (!req.complete) req.destroy();
+    }, bodyTimeoutMs);
+    const stop = () => clearTimeout(timer);
+    req.once("end", stop).once("close", stop);
+  });
 }
 
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {

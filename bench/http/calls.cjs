@@ -1,0 +1,76 @@
+"use strict";
+/** The bytes of calls, good and bad, as a client puts them on a socket. */
+const { randomBytes, randomUUID } = require("node:crypto");
+const { signedRequest } = require("../../dist/testing");
+
+const AUTH_TOKEN = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
+const PUBLIC_URL = "https://hooks.example.test/push";
+const SIGNATURE_HEADER = "x-service-signature";
+const CONTENT_TYPE = "application/x-www-form-urlencoded";
+const DETAILS = {
+  message: "Approve the payment of 250 €?",
+  date: "2024-03-05T10:20:30Z",
+  fields: Array.from({ length: 5 }, (_, index) => ({
+    label: `Label ${index}`,
+    value: `Value ${index} & more`,
+  })),
+};
+
+/** A signed v2 challenge.approved of about 1 kB, and any parameters beside it. */
+function signCall(extraParams = {}) {
+  const sids = { uuid: randomUUID(), challenge_sid: `YC${randomBytes(16).toString("hex")}` };
+  const { headers, body } = signedRequest(
+    "challenge.approved",
+    { ...sids, challenge_details: DETAILS },
+    { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, contentType: CONTENT_TYPE, extraParams },
+  );
+  return { signature: headers["X-Service-Signature"], body };
+}
+
+/** The bytes of a call; no signature header where `signature` is undefined. */
+function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
+  const lines = [
+    "POST /push HTTP/1.1",
+    "host: hooks.example.test",
+    "user-agent: bench",
+    "accept: */*",
+    `content-type: ${CONTENT_TYPE}`,
+    length === undefined ? "transfer-encoding: chunked" : `content-length: ${length}`,
+  ];
+  if (signature !== undefined) lines.push(`${SIGNATURE_HEADER}: ${signature}`);
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** A good call that is signed anew each time. */
+const makeGoodCall = () => frameCall(signCall());
+
+const WRONG_SIGNATURE = "spltyRVLIB+qQr/llzKRKlLsVRc=";
+
+/** What strangers send, and the status that it must be answered with. */
+const REFUSED = {
+  "bad signature": [403, () => frameCall({ ...signCall(), signature: WRONG_SIGNATURE })],
+  "no signature": [403, () => frameCall({ ...signCall(), signature: undefined })],
+  "malformed signature": [403, () => frameCall({ ...signCall(), signature: "x" })],
+  "announced oversize": [
+    413,
+    () => frameCall({ signature: WRONG_SIGNATURE, body: "", length: 1e7 }),
+  ],
+  "900 broken escapes": [
+    400,
+    () => frameCall({ signature: WRONG_SIGNATURE, body: "a=%zz&".repeat(900) }),
+  ],
+  "900 equal names": [
+    403,
+    () => frameCall({ signature: WRONG_SIGNATURE, body: "a=1&".repeat(900) }),
+  ],
+};
+
+module.exports = {
+  AUTH_TOKEN,
+  frameCall,
+  makeGoodCall,
+  PUBLIC_URL,
+  REFUSED,
+  signCall,
+  WRONG_SIGNATURE,
+};

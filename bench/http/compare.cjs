@@ -1,0 +1,61 @@
+"use strict";
+/** The contestants side by side: CPU time of the server per call, calls a second, memory. */
+const { makeGoodCall } = require("./calls.cjs");
+const { sendAll } = require("./load.cjs");
+const { median } = require("./median.cjs");
+const { startServer } = require("./servers.cjs");
+
+const NAMES = {
+  a: "node:http that reads and answers",
+  b: "node:http, querystring, HMAC and JSON.parse by hand",
+  c: "Express 5, express.urlencoded(), no verification",
+  d: "c and the SDK's validateRequest",
+  e: "d, zod and a switch: the whole job today",
+  f: "this package in Express 5",
+  g: "this package in node:http",
+};
+const ROUNDS = 15;
+const CALLS_PER_ROUND = 1_500;
+
+async function compareIn(mode) {
+  const contestants = [];
+  for (const [name, what] of Object.entries(NAMES)) {
+    contestants.push({ name, what, server: await startServer(name, mode), cpu: [], rate: [] });
+  }
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const { server, cpu, rate } of contestants) {
+      const calls = Array.from({ length: CALLS_PER_ROUND }, makeGoodCall);
+      const before = await server.measure();
+      const perSecond = await sendAll(server.port, calls, 200);
+      const after = await server.measure();
+      // The first one warms up.
+      if (round < 0) continue;
+      cpu.push((after.cpuMicros - before.cpuMicros) / calls.length);
+      rate.push(perSecond);
+    }
+  }
+  console.log(
+    `\nNode ${process.version}, ${mode} mode: CPU of the server per call, calls per second, RSS after ${(ROUNDS + 1) * CALLS_PER_ROUND} calls`,
+  );
+  const of = {};
+  for (const { name, what, server, cpu, rate } of contestants) {
+    const { rss } = await server.measure();
+    of[name] = { cpu: median(cpu), rss };
+    console.log(
+      `${name}  ${of[name].cpu.toFixed(0).padStart(4)} µs ${median(rate).toFixed(0).padStart(6)}/s ${(rss / 1e6).toFixed(0).padStart(4)} MB  ${what}`,
+    );
+    server.stop();
+  }
+  const ratio = (x, y) => (of[x].cpu / of[y].cpu).toFixed(2);
+  console.log(
+    `f: ${ratio("c", "f")} of c, ${ratio("e", "f")} of e; g: ${ratio("b", "g")} of b, ${ratio("e", "g")} of e (above 1 is faster); RSS of f: ${(of.f.rss / of.c.rss).toFixed(2)} of c, ${(of.f.rss / of.e.rss).toFixed(2)} of e`,
+  );
+}
+
+async function compare() {
+  await compareIn("normal");
+  // Request and response have the app's prototypes from the start: without what Express itself costs.
+  await compareIn("fast");
+}
+
+module.exports = { compare };

@@ -1,0 +1,44 @@
+"use strict";
+/** Whether the cost of a call is linear in its parameters and its bytes, up to the limits. */
+const { frameCall, signCall } = require("./calls.cjs");
+const { sendAll } = require("./load.cjs");
+const { median } = require("./median.cjs");
+const { startServer } = require("./servers.cjs");
+
+const OWN_PARAMETERS = 13;
+const ROUNDS = 7;
+const CALLS_PER_ROUND = 200;
+
+function makeWithParameters(count) {
+  const names = Array.from({ length: count - OWN_PARAMETERS }, (_, index) => `extra_${index}`);
+  return frameCall(signCall(Object.fromEntries(names.map((name) => [name, "1"]))));
+}
+
+function makeWithBytes(kilobytes) {
+  const missing = kilobytes * 1_024 - Buffer.byteLength(signCall().body) - "&extra=".length;
+  return frameCall(signCall({ extra: "x".repeat(Math.max(missing, 1)) }));
+}
+
+async function growth() {
+  const server = await startServer("g");
+  const sizes = [
+    ...[13, 100, 1_000].map((count) => [`${count} parameters`, () => makeWithParameters(count)]),
+    ...[2, 8, 16, 32, 64].map((size) => [`${size} kB`, () => makeWithBytes(size)]),
+  ];
+  const cpu = Object.fromEntries(sizes.map(([name]) => [name, []]));
+  for (let round = -3; round < ROUNDS; round++) {
+    for (const [name, make] of sizes) {
+      const calls = Array.from({ length: CALLS_PER_ROUND }, make);
+      const before = await server.measure();
+      await sendAll(server.port, calls, 200);
+      const after = await server.measure();
+      if (round >= 0) cpu[name].push((after.cpuMicros - before.cpuMicros) / calls.length);
+    }
+  }
+  console.log("\nGrowth, in node:http: CPU per call");
+  for (const [name] of sizes)
+    console.log(`${median(cpu[name]).toFixed(0).padStart(5)} µs  ${name}`);
+  server.stop();
+}
+
+module.exports = { growth };

@@ -1,0 +1,37 @@
+"use strict";
+/** Latency at a steady rate over 1,000 connections. */
+const { makeGoodCall } = require("./calls.cjs");
+const { sendAtRate } = require("./load.cjs");
+const { median } = require("./median.cjs");
+const { startServer } = require("./servers.cjs");
+
+const CONNECTIONS = 1_000;
+const PER_SECOND = 1_000;
+const CALLS = 5_000;
+const ROUNDS = 5;
+
+async function latency() {
+  const p50 = { c: [], f: [] };
+  const p99 = { c: [], f: [] };
+  const servers = { c: await startServer("c"), f: await startServer("f") };
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const [name, { port }] of Object.entries(servers)) {
+      const calls = Array.from({ length: CALLS }, makeGoodCall);
+      const latenciesMs = await sendAtRate(port, calls, PER_SECOND, CONNECTIONS);
+      if (round < 0) continue;
+      p50[name].push(median(latenciesMs));
+      p99[name].push(median(latenciesMs, 0.99));
+    }
+  }
+  console.log(
+    `\n${CONNECTIONS} connections, ${PER_SECOND} calls a second: medians of ${ROUNDS} rounds`,
+  );
+  for (const name of ["c", "f"]) {
+    console.log(
+      `${name}  p50 ${median(p50[name]).toFixed(2)} ms, p99 ${median(p99[name]).toFixed(2)} ms`,
+    );
+    servers[name].stop();
+  }
+}
+
+module.exports = { latency };

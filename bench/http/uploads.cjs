@@ -1,0 +1,74 @@
+"use strict";
+/** An upload of 10 MB: how soon, and at what cost, it is refused, and whether the 413 arrives. */
+const { connect } = require("node:net");
+const { setTimeout: sleep } = require("node:timers/promises");
+const { frameCall, makeGoodCall, WRONG_SIGNATURE } = require("./calls.cjs");
+const { sendAll } = require("./load.cjs");
+const { median } = require("./median.cjs");
+const { startServer } = require("./servers.cjs");
+
+const BYTES = 10_000_000;
+const CHUNK = Buffer.alloc(65_536, "a");
+const ROUNDS = 11;
+
+/** Sends until it is told to stop, as a client does that reads only at the end. */
+function upload(port, isChunked) {
+  const framed = Buffer.concat([Buffer.from("10000\r\n"), CHUNK, Buffer.from("\r\n")]);
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    let sent = 0;
+    let answer = "";
+    let answeredMs;
+    const startMs = performance.now();
+    const pump = () => {
+      while (sent < BYTES && socket.writable) {
+        sent += CHUNK.length;
+        if (!socket.write(isChunked ? framed : CHUNK)) return;
+      }
+    };
+    socket.on("connect", () => {
+      const head = { signature: WRONG_SIGNATURE, body: "" };
+      const framedHead = frameCall({ ...head, length: BYTES }).toString("latin1");
+      socket.write(
+        isChunked
+          ? framedHead.replace(/content-length: \d+/, "transfer-encoding: chunked")
+          : framedHead,
+      );
+      pump();
+    });
+    socket.on("drain", pump).on("error", () => {});
+    socket.on("data", (chunk) => {
+      answeredMs ??= performance.now() - startMs;
+      answer += chunk.toString("latin1");
+    });
+    socket.on("close", () => resolve({ answeredMs, status: Number(answer.slice(9, 12)) }));
+  });
+}
+
+async function uploads() {
+  console.log("\nAn upload of 10 MB, refused in node:http");
+  for (const isChunked of [false, true]) {
+    const server = await startServer("g");
+    await sendAll(server.port, Array.from({ length: 1_000 }, makeGoodCall), 200);
+    const answeredMs = [];
+    const cpuMs = [];
+    const statuses = new Set();
+    const { rss: rssBefore } = await server.measure();
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = await server.measure();
+      const outcome = await upload(server.port, isChunked);
+      await sleep(50);
+      const after = await server.measure();
+      statuses.add(outcome.status);
+      answeredMs.push(outcome.answeredMs);
+      cpuMs.push((after.cpuMicros - before.cpuMicros) / 1_000);
+    }
+    const { rss } = await server.measure();
+    console.log(
+      `${isChunked ? "chunked  " : "announced"}  answered ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms, RSS after ${ROUNDS} of them +${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
+    );
+    server.stop();
+  }
+}
+
+module.exports = { uploads };
