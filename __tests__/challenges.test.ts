@@ -23,7 +23,7 @@ describe("createChallengeOutcomes", () => {
       outcomes.record(event(type, sidOf(1)));
       outcomes.record(outcome);
       expect(await Promise.all(early)).toEqual([outcome, outcome]);
-      expect(await outcomes.wait(CHALLENGE_SID)).toBe(outcome);
+      expect(await outcomes.wait(CHALLENGE_SID)).toEqual(outcome);
     },
   );
 

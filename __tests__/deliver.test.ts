@@ -43,7 +43,7 @@ describe("createDeliverNow", () => {
       await deliver(callOf(event))
     ).done;
     expect(handle.mock.calls).toEqual([[event, { attempt: 1, authTokenIndex: 1 }]]);
-    await expect(challenges.wait(event.challenge_sid)).resolves.toBe(event);
+    await expect(challenges.wait(event.challenge_sid)).resolves.toEqual(event);
   });
 
   it("keeps no outcome of another call that has the uuid of an earlier one", async () => {

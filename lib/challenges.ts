@@ -1,5 +1,8 @@
 import { isChallengeEvent } from "./event";
 import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
+import type { Pair } from "./form";
+import { parsePayload } from "./payload";
+import { createRecent } from "./recent";
 import { assertWait, createWaiting, type WaitOptions } from "./waiting";
 
 /** Who waits for which challenge's outcome, and the outcomes that nobody waited for yet. */
@@ -29,31 +32,44 @@ export function createChallengeOutcomes({
   maxRemembered = 10_000,
   maxWaiting = 10_000,
 } = {}): ChallengeOutcomes {
-  const outcomes = new Map<string, { event: ChallengeEvent; atMs: number }>();
+  const outcomes = createRecent<PackedParams>({ ttlMs: rememberMs, maxEntries: maxRemembered });
   const waiting = createWaiting({ maxWaiting });
-
-  function forgetOld(): void {
-    for (const [sid, { atMs }] of outcomes) {
-      if (performance.now() - atMs < rememberMs && outcomes.size <= maxRemembered) return;
-      outcomes.delete(sid);
-    }
-  }
 
   return {
     record(event) {
       if (!isChallengeEvent(event)) return;
-      forgetOld();
-      if (outcomes.has(event.challenge_sid)) return;
-      outcomes.set(event.challenge_sid, { event, atMs: performance.now() });
-      forgetOld();
+      if (outcomes.get(event.challenge_sid) !== undefined) return;
+      outcomes.add(event.challenge_sid, packParams(event));
       waiting.resolve(event);
     },
     async wait(challengeSid, options = {}) {
       assertWait(challengeSid, options);
       options.signal?.throwIfAborted();
-      forgetOld();
-      return outcomes.get(challengeSid)?.event ?? (await waiting.wait(challengeSid, options));
+      const packed = outcomes.get(challengeSid);
+      return packed === undefined ? waiting.wait(challengeSid, options) : unpackEvent(packed);
     },
     close: waiting.close,
   };
+}
+
+/** The parameters of an event in one text: less memory than the event, and one thing to collect. */
+interface PackedParams {
+  text: string;
+  /** Of each name and value in turn. */
+  lengths: number[];
+}
+
+function packParams({ params }: ChallengeEvent): PackedParams {
+  const parts = params.flat();
+  return { text: parts.join(""), lengths: parts.map((part) => part.length) };
+}
+
+function unpackEvent({ text, lengths }: PackedParams): ChallengeEvent {
+  const params: Pair[] = [];
+  let at = 0;
+  const cut = (length = 0) => text.slice(at, (at += length));
+  for (let index = 0; index < lengths.length; index += 2) {
+    params.push([cut(lengths[index]), cut(lengths[index + 1])]);
+  }
+  return parsePayload(params) as ChallengeEvent;
 }

@@ -1,6 +1,7 @@
 import type { WebhookError } from "./errors";
 import { createHold, type Hold } from "./hold";
 import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
+import { createRecent } from "./recent";
 
 /**
  * What a claim found. `"new"`: this caller has it now and must complete or release it.
@@ -54,40 +55,24 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   checkOptions("createMemoryDedupe", options, MEMORY_RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000 } = options;
   const running = new Map<string, string>();
-  // In the order of completion, so that the first ones are the oldest.
-  const done = new Map<string, { atMs: number; contentHash: string | undefined }>();
-
-  function forgetOld(nowMs: number): void {
-    for (const [uuid, { atMs }] of done) {
-      if (nowMs - atMs < ttlMs && done.size <= maxEntries) return;
-      done.delete(uuid);
-    }
-  }
+  const done = createRecent<{ contentHash: string | undefined }>({ ttlMs, maxEntries });
 
   return {
     claim(uuid, contentHash) {
       if (running.has(uuid)) return "running";
-      forgetOld(performance.now());
       const handled = done.get(uuid);
       if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
       running.set(uuid, contentHash);
       return "new";
     },
     complete(uuid) {
-      const contentHash = running.get(uuid);
+      done.add(uuid, { contentHash: running.get(uuid) });
       running.delete(uuid);
-      done.set(copyText(uuid), { atMs: performance.now(), contentHash });
-      forgetOld(performance.now());
     },
     release(uuid) {
       running.delete(uuid);
     },
   };
-}
-
-/** A text of its own: as a part of the body that it was read from, it would keep all of that. */
-function copyText(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
 }
 
 /** One call on its way. */

@@ -37,24 +37,10 @@ export type ChallengeDetails = z.infer<typeof detailsSchema>;
 
 const received = {
   /** Every pair received, in the order of arrival, as decoded: also what is not known here. */
-  params: z.custom<[string, string][]>(isPairList),
+  params: z.array(z.tuple([z.string(), z.string()])),
   /** What was wrong with a field that is absent for it; its raw text is in `params`. */
   issues: z.array(z.object({ param: z.string(), message: z.string() })),
 };
-
-/** By hand, for every call brings its own: a schema of it costs as much as all the others. */
-function isPairList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isPair);
-}
-
-function isPair(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.length === 2 &&
-    typeof value[0] === "string" &&
-    typeof value[1] === "string"
-  );
-}
 
 const uuid = z.string().min(1).max(MAX_UUID_CHARACTERS);
 

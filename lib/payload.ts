@@ -37,7 +37,13 @@ const KNOWN = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]))
  *   known one is repeated.
  */
 export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEvent {
-  const draft = collectDraft(params);
+  const event = parseDraft(collectDraft(params));
+  // Pairs already: a schema that looked at each would cost as much as all the others.
+  event.params = params as PushEvent["params"];
+  return event;
+}
+
+function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
   const type = draft.type as string | undefined;
   if (!isPushEventType(type)) return check(unknownEventSchema, draft);
 
@@ -50,15 +56,15 @@ export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEv
     if (problem === undefined) draft[name] = value;
     else dropField(draft, name, problem);
   }
-  return parseDraft(draft);
+  return checkKnown(draft);
 }
 
 interface Draft extends Record<string, unknown> {
-  params: readonly Pair[];
+  params: Pair[];
   issues: PushEvent["issues"];
 }
 
-function parseDraft(draft: Draft): PushEvent {
+function checkKnown(draft: Draft): PushEvent {
   const result = pushEventSchema.safeParse(draft);
   if (result.success) return result.data;
   for (const name of new Set(result.error.issues.map(({ path }) => String(path[0])))) {
@@ -78,7 +84,7 @@ function belongsTo(name: string, type: PushEventType): boolean {
 }
 
 function collectDraft(params: readonly Pair[]): Draft {
-  const draft: Draft = { params, issues: [] };
+  const draft: Draft = { params: [], issues: [] };
   for (const [received, value] of params) {
     const name = KNOWN.get(received);
     if (name === undefined) continue;

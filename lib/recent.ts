@@ -1,0 +1,60 @@
+/** Remembers values by key for a time, bounded in count: the oldest are forgotten first. */
+export interface Recent<Value> {
+  get(key: string): Value | undefined;
+  /** Remembers a value; one that the key has already stays. */
+  add(key: string, value: Value): void;
+}
+
+/** Limits of {@link createRecent}. */
+export interface RecentOptions {
+  /** How long a value is remembered, in milliseconds. */
+  ttlMs: number;
+  /** How many are. */
+  maxEntries: number;
+}
+
+interface Entry<Value> {
+  key: string;
+  value: Value;
+  atMs: number;
+}
+
+/** Makes an empty memory. Every operation takes the same time, however full it is. */
+export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recent<Value> {
+  const entries = new Map<string, Entry<Value>>();
+  // Beside the Map, for the first key of one that much was deleted from is slow to find.
+  let order: Entry<Value>[] = [];
+  let oldest = 0;
+
+  function forgetOld(): void {
+    const nowMs = performance.now();
+    for (let entry = order[oldest]; entry !== undefined; entry = order[oldest]) {
+      if (nowMs - entry.atMs < ttlMs && entries.size <= maxEntries) break;
+      entries.delete(entry.key);
+      oldest++;
+    }
+    if (oldest <= order.length / 2) return;
+    order = order.slice(oldest);
+    oldest = 0;
+  }
+
+  return {
+    get(key) {
+      forgetOld();
+      return entries.get(key)?.value;
+    },
+    add(key, value) {
+      forgetOld();
+      if (entries.has(key)) return;
+      const entry = { key: copyText(key), value, atMs: performance.now() };
+      entries.set(entry.key, entry);
+      order.push(entry);
+      forgetOld();
+    },
+  };
+}
+
+/** A text of its own: as a part of the body that it was read from, it would keep all of that. */
+function copyText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
+}
