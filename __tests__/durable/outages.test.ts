@@ -46,6 +46,14 @@ describeWithRedis("while Redis", () => {
   const deliver = async () =>
     (await send(port, eventCall("factor.created", { uuid: `u${count++}` }))).status;
 
+  it("is down and the queue is closed, nobody waits for ready() any longer", async () => {
+    await server.stop();
+    await receive();
+    const ready = queue.ready();
+    await queue.close({ deadlineMs: 50 });
+    await expect(ready).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+  });
+
   it("is down at the start, a call is held and stored once it comes", async () => {
     await server.stop();
     await receive();

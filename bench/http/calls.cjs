@@ -27,7 +27,11 @@ function signCall(extraParams = {}) {
   return { signature: headers["X-Service-Signature"], body };
 }
 
-/** The bytes of a call; no signature header where `signature` is undefined. */
+/**
+ * The bytes of a call; no signature header where `signature` is undefined.
+ *
+ * @param {{ signature?: string, body: string, length?: number | "chunked" }} call
+ */
 function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
   const lines = [
     "POST /push HTTP/1.1",
@@ -35,7 +39,7 @@ function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
     "user-agent: bench",
     "accept: */*",
     `content-type: ${CONTENT_TYPE}`,
-    length === undefined ? "transfer-encoding: chunked" : `content-length: ${length}`,
+    length === "chunked" ? "transfer-encoding: chunked" : `content-length: ${length}`,
   ];
   if (signature !== undefined) lines.push(`${SIGNATURE_HEADER}: ${signature}`);
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);

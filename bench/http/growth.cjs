@@ -36,8 +36,9 @@ async function growth() {
     }
   }
   console.log("\nGrowth, in node:http: CPU per call");
-  for (const [name] of sizes)
-    console.log(`${median(cpu[name]).toFixed(0).padStart(5)} µs  ${name}`);
+  for (const [name, micros] of Object.entries(cpu)) {
+    console.log(`${median(micros).toFixed(0).padStart(5)} µs  ${name}`);
+  }
   server.stop();
 }
 

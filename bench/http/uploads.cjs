@@ -27,13 +27,8 @@ function upload(port, isChunked) {
       }
     };
     socket.on("connect", () => {
-      const head = { signature: WRONG_SIGNATURE, body: "" };
-      const framedHead = frameCall({ ...head, length: BYTES }).toString("latin1");
-      socket.write(
-        isChunked
-          ? framedHead.replace(/content-length: \d+/, "transfer-encoding: chunked")
-          : framedHead,
-      );
+      const length = isChunked ? "chunked" : BYTES;
+      socket.write(frameCall({ signature: WRONG_SIGNATURE, body: "", length }));
       pump();
     });
     socket.on("drain", pump).on("error", () => {});

@@ -42,7 +42,7 @@ export interface DurableQueue extends EventQueue {
   /**
    * Resolves once Redis is reached and its durability is as required; waits for one that is down.
    *
-   * @throws DurabilityError with the lines of redis.conf to change.
+   * @throws DurabilityError with the lines of redis.conf to change; WebhookError `CLOSING`.
    */
   ready(): Promise<void>;
   /**
@@ -67,6 +67,8 @@ export interface DurableQueue extends EventQueue {
   /** Stores no more, finishes what runs within a deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;
 }
+
+const ATTEMPT_MS = 2_000;
 
 /**
  * Makes a queue that keeps events in Redis before they are answered, and hands them to handlers
@@ -108,6 +110,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     deadline.abort();
     for (const worker of workers) worker.disconnect();
     outcomes.close();
+    store.close();
     redis.disconnect();
   }
 
@@ -157,5 +160,3 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     },
   };
 }
-
-const ATTEMPT_MS = 2_000;

@@ -1,6 +1,7 @@
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Delivery } from "../dedupe";
+import { WebhookError } from "../errors";
 import type { QueuedCall } from "../queue";
 import { checkDurability, DurabilityError } from "./durability";
 import type { DurableSettings } from "./options";
@@ -15,6 +16,8 @@ export interface EventStore {
    * is, and whether or not an answer of Redis was lost, the call is stored once.
    */
   prepare(call: QueuedCall): () => Promise<Delivery["outcome"]>;
+  /** Rejects those who still wait to store. */
+  close(): void;
 }
 
 const REPLICA_TIMEOUT_MS = 1_000;
@@ -31,7 +34,7 @@ export function createEventStore(
   const { attempts, backoff, dedupeTtlMs, replicas, logger } = settings;
   let refusal: Error | undefined = new Error("Redis was not reached yet.");
   let resolveReady!: () => void;
-  let rejectReady!: (error: DurabilityError) => void;
+  let rejectReady!: (error: Error) => void;
   const ready = new Promise<void>((resolve, reject) => {
     resolveReady = resolve;
     rejectReady = reject;
@@ -60,6 +63,7 @@ export function createEventStore(
 
   return {
     ready: () => ready,
+    close: () => rejectReady(new WebhookError("CLOSING", "The queue was closed.")),
     prepare(call) {
       const jobId = createJobId(call);
       const stored = toStoredEvent(call);
