@@ -1,0 +1,64 @@
+/** The hostile parameters where events are stored: what is handled is what was sent, once. */
+import { pushWebhooks, type PushEvent } from "express-push-verification";
+import { durableQueue } from "express-push-verification/durable";
+import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { good, HOSTILE_ROWS } from "../support/hostile-rows";
+import { describeWithAnyRedis, stopRedis, until, useRedis } from "../support/redis";
+import { rawCall, send, sendRaw, startServer, stopServers } from "../support/servers";
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const NAMES = { name: "hostile", prefix: `hostile-${process.pid}` };
+
+describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
+  let server: Awaited<ReturnType<typeof useRedis>>;
+  beforeAll(async () => {
+    server = await useRedis();
+  });
+  beforeEach(forgetAll);
+  afterEach(stopServers);
+  afterAll(async () => {
+    await forgetAll();
+    await stopRedis();
+  });
+
+  async function forgetAll(): Promise<void> {
+    const keys = await server.redis.keys(`${NAMES.prefix}*`);
+    if (keys.length > 0) await server.redis.del(keys);
+  }
+
+  it.each(HOSTILE_ROWS.parameters.map((row) => [row.what, row] as const))(
+    "%s",
+    async (_what, row) => {
+      const queue = durableQueue({ connection: server.url, durability: "trust", ...NAMES });
+      const push = pushWebhooks({
+        authToken: AUTH_TOKEN,
+        publicUrl: PUBLIC_URL,
+        logger: silent,
+        queue,
+        ...row.options,
+      });
+      const events: PushEvent[] = [];
+      push.on("*", (event) => void events.push(event));
+      queue.work(push);
+      try {
+        const port = await startServer((req, res) => void push(req, res));
+        const { status } = await sendRaw(port, row.raw ?? [rawCall(row.call ?? good)]);
+        expect([row.status].flat()).toContain(status);
+
+        const isTaken =
+          row.options?.accountSid === undefined && row.options?.serviceSid === undefined;
+        const next = eventCall("factor.verified");
+        expect(await send(port, next)).toHaveProperty("status", isTaken ? 200 : 403);
+        if (isTaken) await until(() => events.some(({ type }) => type === "factor.verified"));
+        const { event } = row;
+        if (status === 200 && event !== undefined) {
+          await until(() => events.length === 2);
+          expect(events).toContainEqual(expect.objectContaining(event));
+        }
+        expect(await queue.stats()).toMatchObject({ waiting: 0, deadLetters: 0 });
+      } finally {
+        await queue.close({ deadlineMs: 1_000 });
+      }
+    },
+  );
+});

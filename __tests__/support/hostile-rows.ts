@@ -1,0 +1,422 @@
+/** What strangers send, and what somebody sends who holds a right signature: one row each. */
+import { createHmac } from "node:crypto";
+import type { PushWebhooksOptions } from "express-push-verification";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  callParams,
+  eventCall,
+  PUBLIC_URL,
+  signedCall,
+  type TestCall,
+} from "./calls";
+import { PATH, rawCall } from "./servers";
+
+const header = "x-service-signature";
+/** The call that the rows change. */
+export const good = eventCall("challenge.approved");
+/** Its signature. */
+export const signature = good.headers[header] ?? "";
+
+/** One call and what becomes of it. */
+export interface HostileRow {
+  what: string;
+  /** What is sent: a call, or bytes. */
+  call?: TestCall;
+  raw?: (string | Buffer)[];
+  /** 0: no answer at all. */
+  status: number | number[];
+  options?: Partial<PushWebhooksOptions>;
+  /** What the event must have, when there is one. */
+  event?: object;
+}
+
+const sign = (text: string, algorithm = "sha1", encoding: "base64" | "hex" = "base64") =>
+  createHmac(algorithm, AUTH_TOKEN).update(text).digest(encoding);
+const signedText = (params: readonly (readonly [string, string])[]) =>
+  PUBLIC_URL +
+  params
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flat()
+    .join("");
+const withSignature = (value: string): TestCall => ({
+  ...good,
+  headers: { ...good.headers, [header]: value },
+});
+const rawSignature = (value: string) => [rawCall(good).replace(signature, value)];
+const at = (path: string) => ({ ...good, path });
+const having = (overrides: Record<string, string | undefined>) =>
+  eventCall("challenge.approved", overrides);
+const withPairs = (...pairs: [string, string][]) =>
+  signedCall([...callParams("challenge.approved"), ...pairs]);
+const typed = (type: string): TestCall => ({
+  ...good,
+  headers: { ...good.headers, "content-type": type },
+});
+const signedFor = (publicUrl: string): TestCall => ({
+  ...eventCall("challenge.approved", {}, { publicUrl }),
+  path: PATH,
+});
+const bodyOf = (call: TestCall, change: (body: string) => string): TestCall => ({
+  ...call,
+  body: change(call.body ?? ""),
+});
+
+const SIGNATURES: HostileRow[] = [
+  { what: "one bit changed", call: withSignature(flipBit(signature)), status: 403 },
+  { what: "no padding", call: withSignature(signature.slice(0, -1)), status: 403 },
+  {
+    what: "white space inside",
+    raw: rawSignature(`${signature.slice(0, 9)} ${signature.slice(9)}`),
+    status: 403,
+  },
+  { what: "white space around", raw: rawSignature(` \t${signature} `), status: 200 },
+  { what: "twice the right one", raw: [rawCall(good, [`${header}: ${signature}`])], status: 403 },
+  {
+    what: "the right one twice in one",
+    call: withSignature(`${signature}, ${signature}`),
+    status: 403,
+  },
+  {
+    what: "hexadecimal",
+    call: withSignature(sign(signedText(callParams("challenge.approved")), "sha1", "hex")),
+    status: 403,
+  },
+  {
+    what: "HMAC-SHA256",
+    call: withSignature(sign(signedText(callParams("challenge.approved")), "sha256")),
+    status: 403,
+  },
+  { what: "1 MB long", raw: rawSignature("A".repeat(1_000_000)), status: [431, 0] },
+  {
+    what: "28 characters of another alphabet",
+    call: withSignature(signature.replace(/^../, "-_")),
+    status: 403,
+  },
+  { what: "of the URL alone", call: { ...signedCall([]), body: good.body }, status: 403 },
+  {
+    what: "by another token",
+    call: eventCall("challenge.approved", {}, { authToken: "x" }),
+    status: 403,
+  },
+  {
+    what: "by the token before",
+    call: good,
+    options: { authToken: ["next", AUTH_TOKEN] },
+    status: 200,
+  },
+];
+
+const URLS: HostileRow[] = [
+  { what: "http for https", call: signedFor(PUBLIC_URL.replace("https", "http")), status: 403 },
+  { what: "another Host", raw: [rawCall(good)], status: 200 },
+  {
+    what: "forwarded for another host",
+    raw: [rawCall(good, ["x-forwarded-host: evil.example", "x-forwarded-proto: http"])],
+    status: 200,
+  },
+  {
+    what: "an explicit port",
+    call: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
+    status: 200,
+  },
+  {
+    what: "an explicit port, matched exactly",
+    call: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
+    options: { urlMatching: "exact" },
+    status: 403,
+  },
+  { what: "a trailing slash", call: signedFor(`${PUBLIC_URL}/`), status: 403 },
+  { what: "another case", call: signedFor(PUBLIC_URL.replace("push", "Push")), status: 403 },
+  { what: "a query more", call: signedFor(`${PUBLIC_URL}?a=b`), status: 403 },
+  {
+    what: "a query that was encoded anew",
+    call: signedFor(`${PUBLIC_URL}?q=%27`),
+    options: { publicUrl: `${PUBLIC_URL}?q='` },
+    status: 403,
+  },
+  {
+    what: "a fragment in publicUrl",
+    call: good,
+    options: { publicUrl: `${PUBLIC_URL}#rc=2` },
+    status: 200,
+  },
+  { what: "a fragment in the target", raw: [rawCall(at(`${PATH}#x`))], status: [200, 400] },
+  {
+    what: "a query in the target of a POST",
+    raw: [rawCall(at(`${PATH}?type=challenge.denied`))],
+    event: { type: "challenge.approved" },
+    status: 200,
+  },
+  {
+    what: "a target that begins with two slashes",
+    raw: [rawCall(at("//evil.example/raw"))],
+    status: [404, 200],
+  },
+  {
+    what: "raw UTF-8 in the target",
+    raw: [Buffer.from(rawCall(at(`${PATH}/ö`)), "utf8")],
+    status: [200, 400, 404],
+  },
+];
+
+const PARAMETERS: HostileRow[] = [
+  ...[
+    "application/x-www-urlencoded",
+    "application/x-www-form-urlencoded",
+    "application/x-www-form-urlencoded; charset=utf-8",
+    'application/x-www-form-urlencoded;charset="UTF-8"',
+    "APPLICATION/X-WWW-URLENCODED ; Charset=Utf8",
+  ].map((type): HostileRow => ({ what: type, call: typed(type), status: 200 })),
+  {
+    what: "a known one twice, equal",
+    call: withPairs(["type", "challenge.approved"]),
+    status: 400,
+  },
+  {
+    what: "a known one twice, different",
+    call: withPairs(["type", "challenge.denied"]),
+    status: 400,
+  },
+  {
+    what: "an unknown one twice",
+    call: withPairs(["tag", "b"], ["tag", "a"], ["tag", "b"]),
+    status: 200,
+  },
+  ...[
+    "__proto__",
+    "constructor",
+    "constructor[prototype][z]",
+    "toString",
+    "hasOwnProperty",
+    "length",
+    "a[b][c]",
+    "a.b",
+    "[]",
+  ].map((name): HostileRow => ({
+    what: `one called ${name}`,
+    call: withPairs([name, "x"]),
+    event: { params: expect.arrayContaining([[name, "x"]]) },
+    status: 200,
+  })),
+  {
+    what: "__proto__ that was not signed",
+    call: bodyOf(good, (body) => `${body}&__proto__=x`),
+    status: 403,
+  },
+  ...[
+    "a+b",
+    "a b",
+    "a%20b",
+    " a ",
+    "a\r\nb\t",
+    "a\u0000b",
+    "Zoë 😀 \u202Eabc",
+    "e\u0301",
+    "\u00e9",
+    "&=%",
+  ].map((text): HostileRow => ({
+    what: `the value ${JSON.stringify(text)}`,
+    call: having({ entity_identity: text }),
+    event: { entity_identity: text },
+    status: 200,
+  })),
+  {
+    what: "a raw plus that was signed as one",
+    call: bodyOf(having({ entity_identity: "a+b" }), (body) => body.replace("a%2Bb", "a+b")),
+    status: 403,
+  },
+  {
+    what: "NFD for NFC",
+    call: bodyOf(having({ entity_identity: "\u00e9" }), (body) =>
+      body.replace("%C3%A9", "e%CC%81"),
+    ),
+    status: 403,
+  },
+  ...["%zz", "%", "%E0%A4%A", "%FF", "%C0%AF", "%ED%A0%80"].map((escape): HostileRow => ({
+    what: `the escape ${escape}`,
+    call: bodyOf(good, (body) => `${body}&a=${escape}`),
+    status: 400,
+  })),
+  { what: "a value of 64 kB", call: withPairs(["a", "x".repeat(65_536)]), status: 413 },
+  { what: "10,000 parameters", call: bodyOf(good, () => "a=1&".repeat(10_000)), status: 413 },
+  { what: "a bomb of brackets", call: withPairs([`a${"[b]".repeat(5_000)}`, "1"]), status: 200 },
+  { what: "a byte order mark", call: bodyOf(good, (body) => `\uFEFF${body}`), status: 403 },
+  { what: "another cut of the same text", call: recut(), status: 400 },
+  ...[undefined, "", "x".repeat(257), "x".repeat(10_000)].map((uuid): HostileRow => ({
+    what: `the uuid ${String(uuid).slice(0, 9)}`,
+    call: having({ uuid }),
+    status: 400,
+  })),
+  ...["meta", "0", "a:b", "x".repeat(256)].map((uuid): HostileRow => ({
+    what: `the uuid ${uuid.slice(0, 9)}`,
+    call: having({ uuid }),
+    event: { uuid },
+    status: 200,
+  })),
+  ...[
+    `AC${"0".repeat(31)}`,
+    `AC${"0".repeat(33)}`,
+    `${ACCOUNT_SID}\n`,
+    ACCOUNT_SID.toLowerCase(),
+    `\n${ACCOUNT_SID}`,
+  ].map((account_sid): HostileRow => ({
+    what: `the account ${JSON.stringify(account_sid)}`,
+    call: having({ account_sid }),
+    status: 400,
+  })),
+  {
+    what: "another account",
+    call: good,
+    options: { accountSid: `AC${"0".repeat(32)}` },
+    status: 403,
+  },
+  {
+    what: "another service",
+    call: good,
+    options: { serviceSid: `VA${"0".repeat(32)}` },
+    status: 403,
+  },
+  ...[
+    "{",
+    "[]",
+    '"x"',
+    "null",
+    '{"a":1}',
+    `{"a":"${"x".repeat(1024)}"}`,
+    "[".repeat(9_000),
+    '{"__proto__":{"a":"b"}}',
+  ].map((text): HostileRow => ({
+    what: `the metadata ${text.slice(0, 12)}`,
+    call: having({ factor_metadata: text }),
+    event: { issues: [expect.objectContaining({ param: "factor_metadata" })] },
+    status: 200,
+  })),
+  {
+    what: "a challenge event without its challenge",
+    call: having({ challenge_sid: undefined }),
+    status: 400,
+  },
+  {
+    what: "a factor event with a challenge",
+    call: signedCall([...callParams("factor.created"), ["challenge_sid", "x"]]),
+    status: 200,
+  },
+  {
+    what: "v1 on an endpoint of v2",
+    call: eventCall("challenge.approved", {}, { version: "v1" }),
+    event: { version: "v1" },
+    status: 200,
+  },
+];
+
+const head = rawCall({ ...good, body: undefined }).replace("\r\n\r\n", "\r\n");
+const length = Buffer.byteLength(good.body ?? "");
+
+const BODIES: HostileRow[] = [
+  {
+    what: "two lengths",
+    raw: [`${head}content-length: ${length}\r\ncontent-length: 1\r\n\r\n`, good.body ?? ""],
+    status: 400,
+  },
+  {
+    what: "a length and chunks",
+    raw: [
+      `${head}content-length: ${length}\r\ntransfer-encoding: chunked\r\n\r\n`,
+      good.body ?? "",
+    ],
+    status: 400,
+  },
+  { what: "a negative length", raw: [`${head}content-length: -1\r\n\r\n`], status: 400 },
+  { what: "bare line feeds", raw: [rawCall(good).replaceAll("\r\n", "\n")], status: [400, 0] },
+  {
+    what: "a chunk without its end",
+    raw: [`${head}transfer-encoding: chunked\r\n\r\n5\r\nabc`],
+    options: { bodyTimeoutMs: 60 },
+    status: 408,
+  },
+  {
+    what: "a chunk of a nonsense size",
+    raw: [`${head}transfer-encoding: chunked\r\n\r\nzz\r\nabc\r\n`],
+    status: [400, 0],
+  },
+  {
+    what: "a bomb of gzip",
+    raw: [`${head}content-encoding: gzip\r\ncontent-length: 20\r\n\r\n`, Buffer.alloc(20)],
+    status: 415,
+  },
+  {
+    what: "an announced gigabyte",
+    raw: [`${head}content-length: 1000000000\r\n\r\n`],
+    status: 413,
+  },
+  {
+    what: "endless chunks",
+    raw: [
+      `${head}transfer-encoding: chunked\r\n\r\n`,
+      ...Array(80).fill(`400\r\n${"y".repeat(1024)}\r\n`),
+    ],
+    status: 413,
+  },
+  {
+    what: "an upgrade",
+    raw: [rawCall(good, ["connection: upgrade", "upgrade: websocket"])],
+    status: [200, 400],
+  },
+  { what: "an expectation", raw: [rawCall(good, ["expect: 100-continue"])], status: [100, 200] },
+  { what: "HTTP/1.0", raw: [rawCall(good).replace("HTTP/1.1", "HTTP/1.0")], status: 200 },
+  { what: "no HTTP at all", raw: ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"], status: [400, 0] },
+  {
+    what: "a GET with a body",
+    raw: [rawCall({ ...eventCall("factor.created", {}, { method: "GET" }), body: "a=b" })],
+    status: 403,
+  },
+  {
+    what: "a POST as a GET",
+    raw: [rawCall({ ...good, method: "GET", body: undefined, path: `${PATH}?${good.body}` })],
+    status: 403,
+  },
+  {
+    what: "a GET as a POST",
+    raw: [
+      rawCall({ ...eventCall("factor.created", {}, { method: "GET" }), method: "POST", body: "" }),
+    ],
+    status: [415, 403],
+  },
+  {
+    what: "a fragment in a GET",
+    raw: [
+      rawCall({
+        ...eventCall("factor.created", {}, { method: "GET" }),
+        path: `${eventCall("factor.created", {}, { method: "GET" }).path}#&a=b`,
+      }),
+    ],
+    status: [400, 403],
+  },
+  ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND", "PURGE"].map(
+    (method): HostileRow => ({
+      what: method,
+      raw: [rawCall({ ...good, method })],
+      status: 405,
+    }),
+  ),
+];
+/** All rows, by what is hostile in them. */
+export const HOSTILE_ROWS = {
+  signature: SIGNATURES,
+  URL: URLS,
+  parameters: PARAMETERS,
+  body: BODIES,
+};
+
+/** The same text cut into other names and values, which signs alike. */
+function recut(): TestCall {
+  const { body = "", ...call } = good;
+  return { ...call, body: body.replace("type=challenge.approved", "typechal=lenge.approved") };
+}
+
+function flipBit(text: string): string {
+  const bytes = Buffer.from(text, "base64");
+  bytes[7] = (bytes[7] ?? 0) ^ 1;
+  return bytes.toString("base64");
+}
