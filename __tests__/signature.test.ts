@@ -1,7 +1,7 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { sign, verifySignature, type SignedParams } from "express-push-verification";
-import { isSignature } from "../lib/signature";
+import { hashText, isSignature } from "../lib/signature";
 import calls from "./fixtures/webhook-calls.json";
 import { vectors } from "./fixtures/signature-vectors.json";
 
@@ -53,7 +53,9 @@ describe("sign", () => {
   });
 
   it.each([[""], [undefined], [null], [5], [[]]])("refuses the token %j", (token) => {
-    expect(() => sign({ authToken: token as string, url, params })).toThrow(TypeError);
+    expect(() => sign({ authToken: token as string, url, params })).toThrow(
+      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
+    );
   });
 
   it.each([
@@ -66,7 +68,14 @@ describe("sign", () => {
 });
 
 describe("verifySignature", () => {
-  const signature = sign({ authToken, url, params });
+  // By hand: what the library makes is what is tested.
+  const hmac = (text: string) => createHmac("sha1", authToken).update(text).digest("base64");
+  const signature = hmac(`${url}typefactor.createduuid1`);
+
+  it("takes what is signed", () => {
+    expect(sign({ authToken, url, params })).toBe(signature);
+    expect(verifySignature({ authToken, url, params, signature })).toBeDefined();
+  });
 
   it("says which token matched", () => {
     const other = "0".repeat(32);
@@ -80,7 +89,9 @@ describe("verifySignature", () => {
   it.each([[[]], [""], [["", authToken]], [[undefined]]])("refuses the tokens %j", (tokens) => {
     expect(() =>
       verifySignature({ authToken: tokens as string[], url, params, signature }),
-    ).toThrow(TypeError);
+    ).toThrow(
+      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
+    );
   });
 
   it.each([
@@ -94,7 +105,7 @@ describe("verifySignature", () => {
     ["base64url", signature.replaceAll("+", "-").replaceAll("/", "_").replace("=", ".")],
     ["SHA-256", createHmac("sha256", authToken).update(url).digest("base64")],
     ["non-ASCII of 28 characters", `${signature.slice(0, 26)}é=`],
-    ["over the URL alone", sign({ authToken, url, params: {} })],
+    ["over the URL alone", hmac(url)],
     // 28 bytes of base64 have unused bits: decoded, this would be the same signature.
     ["another spelling of the same bytes", respell(signature)],
   ])("does not take a signature that is %s", (_what, wrong) => {
@@ -123,9 +134,13 @@ describe("verifySignature", () => {
     ["https://h.test/x?a='", "https://h.test/x?a=%27", false, false],
     ["https://h.test/x?a=@b", "https://h.test/x?a=@b", true, true],
     ["https://h.test/x?a=:1", "https://h.test/x?a=", false, false],
+    // No URLs at all, so without a port or user info that could be left out.
+    ["/x?u=https://bot:pw@h.test/x", "/x?u=https://bot:pw@h.test/x", true, true],
+    ["h.test:443/x#rc=2", "h.test:443/x", true, true],
+    ["h.test:443/x", "h.test/x", false, false],
   ];
   it.each(rows)("configured %s, signed %s: exact %j, ports %j", (configured, signed, ...found) => {
-    const made = createHmac("sha1", authToken).update(`${signed}a1`).digest("base64");
+    const made = hmac(`${signed}a1`);
     const options = { authToken, url: configured, params: { a: "1" }, signature: made };
     const match = { authTokenIndex: 0, signedUrl: signed };
     const [exact, ports] = found;
@@ -143,6 +158,13 @@ describe("verifySignature", () => {
     expect(
       verifySignature({ authToken, url, params: { a: "\ud800" }, signature: made }),
     ).toBeUndefined();
+  });
+});
+
+describe("hashText", () => {
+  it("is the SHA-256 of the UTF-8 bytes, in hexadecimal", () => {
+    const expected = createHash("sha256").update(Buffer.from("Zoë 🔐")).digest("hex");
+    expect(hashText("Zoë 🔐")).toBe(expected);
   });
 });
 
