@@ -1,15 +1,19 @@
-import type { IncomingMessage } from "node:http";
-import { createReadBody, readGivenBody } from "../lib/body";
-import type { Pair } from "../lib/form";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { createReadBody, readGivenBody, type RequestWithBody } from "../lib/body";
+import { MAX_PARAMETERS, type Pair } from "../lib/form";
 import { sendRaw, startServer, stopServers } from "./support/servers";
 
 afterEach(stopServers);
 
+type Before = (req: RequestWithBody) => unknown;
+
 /** Sends raw bytes to a server that reads the body after `before`, and tells what came of it. */
 async function read(
   chunks: (string | Buffer)[],
-  before: (req: IncomingMessage & { body?: unknown; rawBody?: unknown }) => unknown = () => {},
-  { limitBytes = 100, bodyTimeoutMs = 1_000, announced = true } = {},
+  before: Before = () => {},
+  { limitBytes = 100, bodyTimeoutMs = 1_000, announced = true, giveUpMs = 2_000 } = {},
 ): Promise<Pair[] | { code: string }> {
   const readBody = createReadBody(limitBytes, bodyTimeoutMs);
   let settle!: (outcome: Pair[] | { code: string }) => void;
@@ -19,9 +23,11 @@ async function read(
       await before(req);
       return readBody(req, res, announced);
     };
-    run().then(settle, ({ code }) => settle({ code }));
+    run()
+      .then(settle, ({ code }) => settle({ code }))
+      .finally(() => res.end());
   });
-  await sendRaw(port, chunks, { giveUpMs: 50 });
+  await sendRaw(port, chunks, { giveUpMs });
   return outcome;
 }
 
@@ -32,6 +38,7 @@ const pairs = [
   ["b", "é"],
 ];
 const form = "a=1&b=%C3%A9";
+const rest = (_req: IncomingMessage) => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("readBody", () => {
   it("reads an unread stream", async () => {
@@ -42,8 +49,8 @@ describe("readBody", () => {
   it("reads a stream that comes in pieces, or is longer than Node keeps unread", async () => {
     expect(await read([head(form.length), form.slice(0, 5), form.slice(5)])).toEqual(pairs);
     const long = `a=${"1".repeat(100_000)}`;
-    const limitBytes = 200_000;
-    for (const wait of [undefined, () => new Promise((resolve) => setTimeout(resolve, 20))]) {
+    const limitBytes = long.length;
+    for (const wait of [undefined, rest]) {
       expect(await read([head(long.length), long], wait, { limitBytes })).toEqual([
         ["a", long.slice(2)],
       ]);
@@ -51,18 +58,17 @@ describe("readBody", () => {
   });
 
   it("reads a stream that waited for somebody", async () => {
-    const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await read([head(form.length), form], wait)).toEqual(pairs);
+    expect(await read([head(form.length), form], rest)).toEqual(pairs);
   });
 
-  it.each<[string, (req: IncomingMessage & { body?: unknown; rawBody?: unknown }) => unknown]>([
+  it.each<[string, Before]>([
     ["req.rawBody as bytes", (req) => (req.rawBody = Buffer.from(form))],
     ["req.rawBody as a string", (req) => (req.rawBody = form)],
     ["req.body as bytes", (req) => (req.body = new TextEncoder().encode(form))],
     ["req.body as a string", (req) => (req.body = form)],
     ["req.rawBody before req.body", (req) => Object.assign(req, { rawBody: form, body: "x=2" })],
   ])("takes %s", async (_what, before) => {
-    expect(await read([head(form.length), form], before)).toEqual(pairs);
+    expect(await read([head(5), "z=not"], before)).toEqual(pairs);
   });
 
   const consume = (req: IncomingMessage) =>
@@ -118,19 +124,110 @@ describe("readBody", () => {
     expect(await read([head(0)], undefined, { announced: false })).toEqual([]);
   });
 
-  it("refuses what is over the limit, wherever it stands", async () => {
-    const limit = { limitBytes: 11 };
-    const tooLarge = { code: "BODY_TOO_LARGE" };
-    expect(await read([head(form.length), form], undefined, limit)).toEqual(tooLarge);
-    expect(await read([CHUNKED, "c\r\n", form], undefined, limit)).toEqual(tooLarge);
-    expect(await read([head(1)], (req) => (req.rawBody = form), limit)).toEqual(tooLarge);
-    expect(await read([head(1)], (req) => (req.body = Buffer.from(form)), limit)).toEqual(tooLarge);
+  it.each<[string, string[], Before?]>([
+    ["that has arrived", [head(form.length), form]],
+    ["of which nothing was announced", [CHUNKED, "c\r\n", form, "\r\n0\r\n\r\n"]],
+    ["that waited", [head(form.length), form], rest],
+    ["in req.rawBody", [head(1), "x"], (req) => (req.rawBody = form)],
+    ["in req.body", [head(1), "x"], (req) => (req.body = Buffer.from(form))],
+  ])(
+    "takes a body of exactly the limit %s, and refuses one byte more",
+    async (_what, chunks, before = () => {}) => {
+      const limitBytes = form.length;
+      expect(await read(chunks, before, { limitBytes })).toEqual(pairs);
+      expect(await read(chunks, before, { limitBytes: limitBytes - 1 })).toEqual({
+        code: "BODY_TOO_LARGE",
+      });
+    },
+  );
+
+  it("refuses a body as soon as it is over the limit, not when it ends", async () => {
+    const limits = { limitBytes: 11, bodyTimeoutMs: 200 };
+    expect(await read([CHUNKED, "c\r\n", form], undefined, limits)).toEqual({
+      code: "BODY_TOO_LARGE",
+    });
+  });
+
+  it("refuses a length that is over the limit, when less than that has come", async () => {
+    const limits = { limitBytes: 11, giveUpMs: 200 };
+    expect(await read([head(20), "a=1"], undefined, limits)).toEqual({ code: "BODY_TOO_LARGE" });
+  });
+
+  it("takes a body without bytes for one without parameters", async () => {
+    expect(await read([CHUNKED, "0\r\n\r\n"])).toEqual([]);
+    expect(await read([head(0)])).toEqual([]);
+  });
+
+  it("refuses a body that was announced when there is none", async () => {
+    expect(await read(["POST / HTTP/1.1\r\nhost: x\r\n\r\n"])).toEqual({ code: "BODY_CONSUMED" });
+  });
+
+  it("sets no timer for a body that has arrived, and leaves none and no listener behind", async () => {
+    const bodyTimeoutMs = 4_321;
+    const [set, clear] = [
+      jest.spyOn(globalThis, "setTimeout"),
+      jest.spyOn(globalThis, "clearTimeout"),
+    ];
+    const timers = () =>
+      set.mock.results.filter((_, call) => set.mock.calls[call]?.[1] === bodyTimeoutMs);
+    let request: IncomingMessage | undefined;
+    const keep: Before = (req) => rest((request = req));
+    expect(await read([head(form.length), form], keep, { bodyTimeoutMs })).toEqual(pairs);
+    expect(timers()).toEqual([]);
+
+    const long = `a=${"1".repeat(100_000)}`;
+    await read([head(long.length), long], keep, { bodyTimeoutMs, limitBytes: long.length });
+    expect(timers()).toHaveLength(1);
+    expect(clear).toHaveBeenCalledWith(timers()[0]?.value);
+    expect(request?.listenerCount("data")).toBe(0);
+    set.mockRestore();
+    clear.mockRestore();
+  });
+
+  it("takes a whole body of a sender who is gone", async () => {
+    const gone: Before = (req) => once(req.socket, "close");
+    expect(await read([head(form.length), form], gone, { giveUpMs: 200 })).toEqual(pairs);
+  });
+
+  describe("of what is no request of a server of Node's own", () => {
+    const requestLike = (complete: boolean, socket?: { readable: boolean }) => {
+      const req = new Readable({ read() {} }).on("error", () => {});
+      const headers = { "content-length": String(form.length) };
+      return Object.assign(req, { headers, complete, socket }) as unknown as IncomingMessage;
+    };
+    const readLike = (req: IncomingMessage) =>
+      createReadBody(100, 1_000)(req, {} as ServerResponse, true);
+
+    it("reads one without a socket, as adapters of serverless platforms have it", async () => {
+      const req = requestLike(true);
+      req.push(form);
+      expect(await readLike(req)).toEqual(pairs);
+    });
+
+    it("refuses one without a socket that is not complete", async () => {
+      await expect(readLike(requestLike(false))).rejects.toHaveProperty("code", "BODY_CONSUMED");
+    });
+
+    it("says why one was cut short", async () => {
+      const cause = new Error("cut short");
+      const req = requestLike(false, { readable: false }).destroy(cause);
+      await expect(readLike(req)).rejects.toMatchObject({ code: "BODY_MALFORMED", cause });
+    });
+
+    it("says why one cannot be read", async () => {
+      const req = requestLike(false, new Readable()).setEncoding("latin1");
+      req.push(form);
+      req.push(null);
+      const cause = { type: "stream.encoding.set" };
+      await expect(readLike(req)).rejects.toMatchObject({ code: "BODY_CONSUMED", cause });
+    });
   });
 
   it("refuses what is not complete in time, or cut short", async () => {
     const slow = read([head(20), "a=1"], undefined, { bodyTimeoutMs: 15 });
     expect(await slow).toEqual({ code: "BODY_TIMEOUT" });
-    expect(await read([head(20), "a=1"])).toEqual({ code: "BODY_MALFORMED" });
+    const cut = read([head(20), "a=1"], undefined, { giveUpMs: 200 });
+    expect(await cut).toEqual({ code: "BODY_MALFORMED" });
     expect(await read([CHUNKED, "3\r\na=1\r\nxyz\r\n"])).toEqual({ code: "BODY_MALFORMED" });
   });
 });
@@ -146,6 +243,15 @@ describe("readGivenBody", () => {
     [Object.assign(Object.create(null) as object, { a: ["1"] }), [["a", "1"]]],
   ])("reads %j", (body, expected) => {
     expect(readGivenBody(body, 100)).toEqual(expected);
+  });
+
+  it("takes a form of exactly the limits, and refuses one byte or one parameter more", () => {
+    const refusal = expect.objectContaining({ code: "BODY_TOO_LARGE" }) as Error;
+    expect(readGivenBody({ a: "1", b: "é" }, 5)).toEqual(pairs);
+    expect(() => readGivenBody({ a: "1", b: "é" }, 4)).toThrow(refusal);
+    const most = Array.from({ length: MAX_PARAMETERS }, () => "1");
+    expect(readGivenBody({ a: most }, 10_000)).toHaveLength(MAX_PARAMETERS);
+    expect(() => readGivenBody({ a: most, b: "1" }, 10_000)).toThrow(refusal);
   });
 
   it.each(["a=\ud800", { a: "\ud800" }, { "\udc00": ["1"] }])(
