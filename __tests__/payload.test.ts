@@ -50,7 +50,7 @@ describe("parsePayload", () => {
       expect(() => parse(type, version, { [name]: undefined })).toThrow(
         expect.objectContaining({
           code: "PAYLOAD_INVALID",
-          message: expect.stringContaining(name),
+          message: expect.stringContaining(`${name} is missing`),
         }),
       );
     });
@@ -77,7 +77,11 @@ describe("parsePayload", () => {
       ),
     )("%s %j", (name, value) => {
       expect(() => parse("challenge.approved", "v2", { [name]: value })).toThrow(
-        expect.objectContaining({ code: "PAYLOAD_INVALID", status: 400 }),
+        expect.objectContaining({
+          code: "PAYLOAD_INVALID",
+          status: 400,
+          message: expect.stringContaining(`${name} is malformed`),
+        }),
       );
     });
 
@@ -99,7 +103,10 @@ describe("parsePayload", () => {
         const value = params.find((pair) => pair[0] === name)![1];
         for (const again of [value, "other"]) {
           expect(() => parsePayload([...params, [name, again]])).toThrow(
-            expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+            expect.objectContaining({
+              code: "PAYLOAD_INVALID",
+              message: expect.stringContaining(`${name} is repeated`),
+            }),
           );
         }
       },
