@@ -1,9 +1,15 @@
-import type { PushEvent } from "express-push-verification";
+import { PUSH_EVENT_TYPES, type PushEvent } from "express-push-verification";
 import { createHandlerDispatch, createHandlerRegistry } from "../lib/dispatch";
 import { parsePayload } from "../lib/payload";
 import { callParams } from "./support/calls";
 
 const context = { attempt: 1, authTokenIndex: 0 };
+/** A TypeError that names the method that was called. */
+const typeErrorOf = (method: string) =>
+  expect.objectContaining({
+    name: "TypeError",
+    message: expect.stringMatching(new RegExp(`^${method}: `)),
+  }) as Error;
 const eventOf = (type: string) => parsePayload(callParams(type));
 
 describe("createHandlerRegistry", () => {
@@ -32,6 +38,16 @@ describe("createHandlerRegistry", () => {
     expect(registry.listHandlers(eventOf("toString"))).toEqual([unhandled]);
   });
 
+  it("lists the known types that have a handler, of their own or by *", () => {
+    const registry = createHandlerRegistry();
+    expect(registry.listHandledTypes()).toEqual([]);
+    registry.on(["challenge.denied", "factor.created"], () => {});
+    registry.onUnhandled(() => {});
+    expect(registry.listHandledTypes()).toEqual(["factor.created", "challenge.denied"]);
+    registry.on("*", () => {});
+    expect(registry.listHandledTypes()).toEqual(PUSH_EVENT_TYPES);
+  });
+
   it("removes a handler from the types that it is told", () => {
     const registry = createHandlerRegistry();
     const handler = jest.fn();
@@ -57,8 +73,8 @@ describe("createHandlerRegistry", () => {
 
   it.each([undefined, null, 5, {}, "", ["*", "x"]])("refuses the types %j", (types) => {
     const registry = createHandlerRegistry();
-    expect(() => registry.on(types as "*", () => {})).toThrow(TypeError);
-    expect(() => registry.off(types as "*", () => {})).toThrow(TypeError);
+    expect(() => registry.on(types as "*", () => {})).toThrow(typeErrorOf("on"));
+    expect(() => registry.off(types as "*", () => {})).toThrow(typeErrorOf("off"));
   });
 
   it("adds nothing when one of several types is refused", () => {
@@ -69,8 +85,8 @@ describe("createHandlerRegistry", () => {
 
   it.each([undefined, null, "handler", {}])("refuses the handler %j", (handler) => {
     const registry = createHandlerRegistry();
-    expect(() => registry.on("*", handler as never)).toThrow(TypeError);
-    expect(() => registry.onUnhandled(handler as never)).toThrow(TypeError);
+    expect(() => registry.on("*", handler as never)).toThrow(typeErrorOf("on"));
+    expect(() => registry.onUnhandled(handler as never)).toThrow(typeErrorOf("onUnhandled"));
   });
 });
 
@@ -165,6 +181,29 @@ describe("createHandlerDispatch", () => {
     expect(jest.getTimerCount()).toBe(0);
     jest.useRealTimers();
     expect(signal?.aborted).toBe(false);
+  });
+
+  it.each([undefined, null, 5, "text", true])(
+    "sets no timer for handlers that return %j",
+    async (result) => {
+      const timers = jest.spyOn(globalThis, "setTimeout");
+      await dispatchTo([() => result]);
+      expect(timers).not.toHaveBeenCalled();
+      timers.mockRestore();
+    },
+  );
+
+  it("waits for whatever has a then, such as a query of some library", async () => {
+    const reason = new Error("rejected");
+    const reject = (_resolve: unknown, fail: (error: Error) => void) => fail(reason);
+    // oxlint-disable-next-line unicorn/no-thenable -- what is tested
+    const query = { then: reject };
+    for (const result of [query, Object.assign(() => {}, query)]) {
+      await expect(dispatchTo([() => result])).rejects.toMatchObject({
+        code: "HANDLER_FAILED",
+        cause: reason,
+      });
+    }
   });
 
   it("is done at once without handlers", async () => {
