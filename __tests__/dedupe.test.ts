@@ -55,7 +55,12 @@ describe("createMemoryDedupe", () => {
   it.each([{ ttlMs: 0 }, { ttlMs: "1h" }, { maxEntries: -1 }, { maxEntries: 1.5 }, { ttl: 5 }])(
     "refuses %j",
     (options) => {
-      expect(() => createMemoryDedupe(options as object)).toThrow(TypeError);
+      expect(() => createMemoryDedupe(options as object)).toThrow(
+        expect.objectContaining({
+          name: "TypeError",
+          message: expect.stringMatching(/^createMemoryDedupe: /),
+        }),
+      );
     },
   );
 });
@@ -98,7 +103,8 @@ describe("createDeliverOnce", () => {
     const later = await deliverOnce(callOf("a"), run);
     await later.done;
     expect(run).toHaveBeenCalledTimes(1);
-    expect(deliveries.filter(({ outcome }) => outcome === "new")).toHaveLength(1);
+    const outcomes = deliveries.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(["new", ...Array.from({ length: 49 }, () => "duplicate")]);
     expect(later.outcome).toBe("duplicate");
   });
 
@@ -163,7 +169,11 @@ describe("createDeliverOnce", () => {
 
   it("refuses a call that another process does not finish in time", async () => {
     const delivery = once(scripted(["running"]), 60)(callOf("a"), async () => {});
-    await expect(delivery).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(delivery).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      // The store is as it should be.
+      cause: expect.not.objectContaining({ name: "TypeError" }),
+    });
   });
 
   it("sits out a store that is down for a moment, refuses when it stays down", async () => {
@@ -182,7 +192,10 @@ describe("createDeliverOnce", () => {
     async (claim) => {
       const run = jest.fn(async () => {});
       const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(callOf("a"), run);
-      await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+      await expect(delivery).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: expect.any(TypeError),
+      });
       expect(run).not.toHaveBeenCalled();
     },
   );
@@ -209,6 +222,37 @@ describe("createDeliverOnce", () => {
     expect(done).toEqual(["victim"]);
     await Promise.allSettled(crowd);
   });
+
+  it("marks what was handled, however many wait for their marks", async () => {
+    const slow: DedupeStore = {
+      claim: () => "new",
+      complete: () => new Promise((resolve) => setTimeout(resolve, 350)),
+      release: () => {},
+    };
+    const lost = jest.fn();
+    const deliverOnce = createDeliverOnce(slow, createHold(), lost);
+    // One more than a hold takes that has a bound.
+    const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
+    const deliveries = await Promise.all(
+      uuids.map((uuid) => deliverOnce(callOf(uuid), async () => {})),
+    );
+    await Promise.all(deliveries.map(({ done }) => done));
+    expect(lost).not.toHaveBeenCalled();
+  });
+
+  it.each<Claim>(["running", "done", "conflict"])(
+    "gives nothing back that was another's: a late %j",
+    async (late) => {
+      const release = jest.fn();
+      const claimed = new Promise<Claim>((resolve) => setTimeout(resolve, 80, late));
+      const slow: DedupeStore = { claim: () => claimed, complete: () => {}, release };
+      const delivery = once(slow, 20)(callOf("a"), async () => {});
+      await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+      await claimed;
+      await new Promise(setImmediate);
+      expect(release).not.toHaveBeenCalled();
+    },
+  );
 
   it("gives back a claim that comes when nobody waits for it any more", async () => {
     const released = new Promise<string>((resolve) => {
