@@ -4,7 +4,7 @@
 module.exports = {
   testEnvironment: "node",
   testMatch: ["<rootDir>/__tests__/**/*.test.ts"],
-  modulePathIgnorePatterns: ["<rootDir>/dist"],
+  modulePathIgnorePatterns: ["<rootDir>/coverage", "<rootDir>/dist"],
   moduleNameMapper: {
     "^express-push-verification$": "<rootDir>/lib/index.ts",
     "^express-push-verification/(.*)$": "<rootDir>/lib/$1/index.ts",

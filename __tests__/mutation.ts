@@ -1,0 +1,85 @@
+/**
+ * Changes the sources one small piece at a time, and expects a test of their own to notice: at
+ * least 90 % of the changes of each file. Needs minutes, so it is no part of the tests.
+ *
+ * npm run mutation -- [file or folder of lib]...
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const root = dirname(__dirname);
+const BREAK_PERCENT = 90;
+/** What must not go wrong: whom to believe, what was said, and that it is done once. */
+const CORE = ["signature", "body", "payload", "dedupe", "dispatch", "errors", "recent"];
+
+const testOf = (file: string) =>
+  `${file.replace(/^lib/, "__tests__").replace(/\.ts$/, "")}.test.ts`;
+
+function listFiles(given: string): string[] {
+  const path = relative(root, given).replaceAll("\\", "/");
+  if (!statSync(given).isDirectory()) return [path];
+  return readdirSync(given, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(path, name).replaceAll("\\", "/"));
+}
+
+const percent = (part: number, whole: number) => (whole === 0 ? 100 : (100 * part) / whole);
+
+/** Runs the tests of a file against each of its mutants. */
+async function mutate(file: string) {
+  const { Stryker } = await import("@stryker-mutator/core");
+  const stryker = new Stryker({
+    mutate: [file],
+    testRunner: "jest",
+    plugins: ["@stryker-mutator/jest-runner"],
+    jest: {
+      configFile: "jest.config.js",
+      config: { testMatch: [`<rootDir>/${testOf(file)}`], globalSetup: null, reporters: [] },
+      // Nearly every test is related to errors.ts, say.
+      enableFindRelatedTests: false,
+    },
+    coverageAnalysis: "perTest",
+    timeoutMS: 2_000,
+    tsconfigFile: "none",
+    concurrency: 1,
+    ignorePatterns: ["bench", "coverage", "dist"],
+    // Where neither Git nor Prettier nor Oxlint looks.
+    tempDirName: "coverage/mutation-tmp",
+    reporters: ["clear-text", "json"],
+    clearTextReporter: { logTests: false, reportTests: false, reportScoreTable: false },
+    jsonReporter: { fileName: `coverage/mutation/${file.replaceAll("/", ".")}.json` },
+  });
+  const results = await stryker.runMutationTest();
+  const count = (...statuses: string[]) =>
+    results.filter(({ status }) => statuses.includes(status)).length;
+  const row = {
+    killed: count("Killed"),
+    timeout: count("Timeout"),
+    survived: count("Survived"),
+    uncovered: count("NoCoverage"),
+    // The file of tests did not even load; Stryker counts these neither way.
+    invalid: count("RuntimeError", "CompileError"),
+  };
+  const caught = row.killed + row.timeout;
+  const score = percent(caught, caught + row.survived + row.uncovered);
+  return { file, ...row, score: Number(score.toFixed(1)) };
+}
+
+async function main(): Promise<void> {
+  const given = process.argv.slice(2);
+  const files = given.length > 0 ? given.flatMap(listFiles) : CORE.map((name) => `lib/${name}.ts`);
+  const rows: Awaited<ReturnType<typeof mutate>>[] = [];
+  for (const file of files) {
+    if (existsSync(join(root, testOf(file)))) rows.push(await mutate(file));
+    else console.log(`${file} has no test file of its own.`);
+  }
+  console.table(rows);
+  const weak = rows.filter(({ score }) => score < BREAK_PERCENT).map(({ file }) => file);
+  console.log(`below ${BREAK_PERCENT} %: ${weak.join(", ") || "none"}`);
+  if (weak.length > 0) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
