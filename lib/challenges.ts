@@ -38,8 +38,7 @@ export function createChallengeOutcomes({
   return {
     record(event) {
       if (!isChallengeEvent(event)) return;
-      if (outcomes.get(event.challenge_sid) !== undefined) return;
-      outcomes.add(event.challenge_sid, packParams(event));
+      if (!outcomes.add(event.challenge_sid, packParams(event))) return;
       waiting.resolve(event);
     },
     async wait(challengeSid, options = {}) {

@@ -1,8 +1,8 @@
 /** Remembers values by key for a time, bounded in count: the oldest are forgotten first. */
 export interface Recent<Value> {
   get(key: string): Value | undefined;
-  /** Remembers a value; one that the key has already stays. */
-  add(key: string, value: Value): void;
+  /** Remembers a value, unless the key has one: that stays. Tells whether it did. */
+  add(key: string, value: Value): boolean;
 }
 
 /** Limits of {@link createRecent}. */
@@ -26,10 +26,9 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
   let order: Entry<Value>[] = [];
   let oldest = 0;
 
-  function forgetOld(): void {
-    const nowMs = performance.now();
+  function forgetOld(nowMs: number, maxKept: number): void {
     for (let entry = order[oldest]; entry !== undefined; entry = order[oldest]) {
-      if (nowMs - entry.atMs < ttlMs && entries.size <= maxEntries) break;
+      if (nowMs - entry.atMs < ttlMs && entries.size <= maxKept) break;
       entries.delete(entry.key);
       oldest++;
     }
@@ -40,16 +39,18 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
 
   return {
     get(key) {
-      forgetOld();
+      forgetOld(performance.now(), maxEntries);
       return entries.get(key)?.value;
     },
     add(key, value) {
-      forgetOld();
-      if (entries.has(key)) return;
-      const entry = { key: copyText(key), value, atMs: performance.now() };
+      const nowMs = performance.now();
+      forgetOld(nowMs, maxEntries);
+      if (entries.has(key)) return false;
+      forgetOld(nowMs, maxEntries - 1);
+      const entry = { key: copyText(key), value, atMs: nowMs };
       entries.set(entry.key, entry);
       order.push(entry);
-      forgetOld();
+      return true;
     },
   };
 }
