@@ -24,6 +24,13 @@ const EQUALS = 0x3d;
 const PERCENT = 0x25;
 const PLUS = 0x2b;
 const SPACE = 0x20;
+const BEYOND_ASCII = /[\x80-\xff]/;
+
+/** What each byte is worth as a hexadecimal digit; -1: it is none. */
+const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
+  const digit = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(digit) ? -1 : digit;
+});
 
 /**
  * Decodes the exact bytes of a form into its pairs, in the order of arrival.
@@ -83,17 +90,9 @@ function cutPairs(bytes: Buffer, cuts: readonly number[]): Pair[] {
   return pairs;
 }
 
-const BEYOND_ASCII = /[\x80-\xff]/;
-
-/** The value of a hexadecimal digit, negative for anything else. */
 function hexOf(byte: number | undefined): number {
   return HEX[byte ?? 0] ?? -1;
 }
-
-const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
-  const digit = Number.parseInt(String.fromCharCode(byte), 16);
-  return Number.isNaN(digit) ? -1 : digit;
-});
 
 /**
  * Decodes a form, or the query of a URL, that is a string already; see {@link decodeForm}.
