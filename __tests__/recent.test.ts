@@ -25,6 +25,15 @@ describe("createRecent", () => {
     expect(recent.get("a")).toBe(3);
   });
 
+  it("says whether a value was new", () => {
+    const recent = createRecent<number>({ ttlMs: 100, maxEntries: 10 });
+    expect([recent.add("a", 1), recent.add("a", 2), recent.add("b", 3)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   it("remembers what a list of the last keys would, however often it is full", () => {
     fc.assert(
       fc.property(
