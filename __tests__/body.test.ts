@@ -20,7 +20,8 @@ async function read(
   const outcome = new Promise<Pair[] | { code: string }>((resolve) => (settle = resolve));
   const port = await startServer((req, res) => {
     const run = async () => {
-      await before(req);
+      const waited = before(req);
+      if (waited instanceof Promise) await waited;
       return readBody(req, res, announced);
     };
     run()
@@ -75,6 +76,52 @@ describe("readBody", () => {
     new Promise<void>((resolve) => {
       req.resume().once("end", resolve);
     });
+
+  it("reads a stream beside somebody who listens to it, from before or from the same turn on", async () => {
+    const listen = (req: IncomingMessage) => void req.on("data", () => {});
+    const listenSoon = (req: IncomingMessage) => process.nextTick(listen, req);
+    for (const before of [listen, listenSoon]) {
+      expect(await read([head(form.length), form], before)).toEqual(pairs);
+      expect(await read([head(form.length), form.slice(0, 5), form.slice(5)], before)).toEqual(
+        pairs,
+      );
+    }
+  });
+
+  it("never takes a rest for the whole, though somebody else lets the stream flow", async () => {
+    const listen = (req: IncomingMessage) => void req.on("data", () => {});
+    const chunks = [CHUNKED, "4\r\nx=1&\r\n", "3\r\na=1\r\n0\r\n\r\n"];
+    expect(await read(chunks, listen)).toEqual([
+      ["x", "1"],
+      ["a", "1"],
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ["without a socket that says anything", { socket: {} }],
+    ["without a socket", { socket: undefined }],
+    ["that says that it is complete", { complete: true, socket: { readable: true } }],
+    [
+      "that says so without a length",
+      { complete: true, socket: { readable: true }, headers: { "transfer-encoding": "chunked" } },
+    ],
+  ])("reads a stream of another make, %s", async (_what, like) => {
+    const halves = [form.slice(0, 5), form.slice(5)].map((half) => Buffer.from(half));
+    const headers = { "content-length": String(form.length) };
+    const req = Object.assign(Readable.from(halves), { method: "POST", headers }, like);
+    const readBody = createReadBody(100, 1_000);
+    expect(await readBody(req as unknown as RequestWithBody, {} as ServerResponse, true)).toEqual(
+      pairs,
+    );
+  });
+
+  it("leaves the bytes in req.body, however they came", async () => {
+    for (const chunks of [[form], [form.slice(0, 5), form.slice(5)]]) {
+      let req: RequestWithBody | undefined;
+      await read([head(form.length), ...chunks], (given) => void (req = given));
+      expect(req?.body).toEqual(Buffer.from(form));
+    }
+  });
 
   it("takes a flat form of a stream that was read", async () => {
     const parsed = async (req: IncomingMessage & { body?: unknown }) => {

@@ -19,9 +19,9 @@ describe("createChallengeOutcomes", () => {
       const outcomes = createChallengeOutcomes();
       const outcome = event(type);
       const early = [outcomes.wait(CHALLENGE_SID), outcomes.wait(CHALLENGE_SID)];
-      outcomes.record(event("factor.created"));
-      outcomes.record(event(type, sidOf(1)));
-      outcomes.record(outcome);
+      outcomes.prepare(event("factor.created"))();
+      outcomes.prepare(event(type, sidOf(1)))();
+      outcomes.prepare(outcome)();
       expect(await Promise.all(early)).toEqual([outcome, outcome]);
       expect(await outcomes.wait(CHALLENGE_SID)).toEqual(outcome);
     },
@@ -29,8 +29,8 @@ describe("createChallengeOutcomes", () => {
 
   it("keeps the first outcome", async () => {
     const outcomes = createChallengeOutcomes();
-    outcomes.record(event("challenge.denied"));
-    outcomes.record(event("challenge.approved"));
+    outcomes.prepare(event("challenge.denied"))();
+    outcomes.prepare(event("challenge.approved"))();
     expect(await outcomes.wait(CHALLENGE_SID)).toHaveProperty("type", "challenge.denied");
   });
 
@@ -65,7 +65,7 @@ describe("createChallengeOutcomes", () => {
     jest.useFakeTimers();
     const outcomes = createChallengeOutcomes();
     const wait = outcomes.wait(CHALLENGE_SID);
-    outcomes.record(event("challenge.approved"));
+    outcomes.prepare(event("challenge.approved"))();
     await wait;
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -74,16 +74,16 @@ describe("createChallengeOutcomes", () => {
     const outcomes = createChallengeOutcomes({ maxWaiting: 2 });
     const waits = [outcomes.wait(sidOf(1)), outcomes.wait(sidOf(1))];
     await expect(outcomes.wait(sidOf(2))).rejects.toMatchObject({ code: "OVERLOADED" });
-    outcomes.record(event("challenge.approved", sidOf(1)));
+    outcomes.prepare(event("challenge.approved", sidOf(1)))();
     await Promise.all(waits);
     const later = outcomes.wait(sidOf(2));
-    outcomes.record(event("challenge.approved", sidOf(2)));
+    outcomes.prepare(event("challenge.approved", sidOf(2)))();
     await expect(later).resolves.toHaveProperty("challenge_sid", sidOf(2));
   });
 
   it("forgets the oldest outcomes over maxRemembered", async () => {
     const outcomes = createChallengeOutcomes({ maxRemembered: 2 });
-    for (const index of [1, 2, 3]) outcomes.record(event("challenge.approved", sidOf(index)));
+    for (const index of [1, 2, 3]) outcomes.prepare(event("challenge.approved", sidOf(index)))();
     await expect(outcomes.wait(sidOf(3))).resolves.toHaveProperty("challenge_sid", sidOf(3));
     await expect(outcomes.wait(sidOf(2))).resolves.toHaveProperty("challenge_sid", sidOf(2));
     await expect(outcomes.wait(sidOf(1), { timeoutMs: 10 })).rejects.toMatchObject({
@@ -94,10 +94,10 @@ describe("createChallengeOutcomes", () => {
   it("forgets an outcome after rememberMs", async () => {
     jest.useFakeTimers();
     const outcomes = createChallengeOutcomes({ rememberMs: 1_000 });
-    outcomes.record(event("challenge.denied"));
+    outcomes.prepare(event("challenge.denied"))();
     jest.advanceTimersByTime(1_000);
     const wait = outcomes.wait(CHALLENGE_SID);
-    outcomes.record(event("challenge.approved"));
+    outcomes.prepare(event("challenge.approved"))();
     await expect(wait).resolves.toHaveProperty("type", "challenge.approved");
   });
 

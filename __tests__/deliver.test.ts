@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createChallengeOutcomes } from "../lib/challenges";
 import { createDeliverOnce } from "../lib/dedupe";
 import { createDeliverLater, createDeliverNow, createHandle } from "../lib/deliver";
+import type { Dispatch } from "../lib/dispatch";
 import { createHold } from "../lib/hold";
 import { createReports } from "../lib/reports";
 import { createMemoryDedupe, WebhookError } from "express-push-verification";
@@ -30,7 +31,7 @@ afterEach(() => {
 });
 
 describe("createDeliverNow", () => {
-  const make = (handle = async () => {}) => {
+  const make = (handle: Dispatch = async () => {}) => {
     const challenges = createChallengeOutcomes();
     const once = createDeliverOnce(createMemoryDedupe(), createHold(), () => {});
     return { challenges, deliver: createDeliverNow(once, handle, challenges) };
@@ -44,6 +45,19 @@ describe("createDeliverNow", () => {
     ).done;
     expect(handle.mock.calls).toEqual([[event, { attempt: 1, authTokenIndex: 1 }]]);
     await expect(challenges.wait(event.challenge_sid)).resolves.toEqual(event);
+  });
+
+  it("keeps the outcome as it came, whatever the handlers make of the event", async () => {
+    const given = eventFixture("challenge.approved");
+    const { challenges, deliver } = make(({ params }) => {
+      params.splice(0);
+      return Promise.resolve();
+    });
+    await deliver(callOf(given));
+    await expect(challenges.wait(event.challenge_sid)).resolves.toMatchObject({
+      type: event.type,
+      entity_identity: event.entity_identity,
+    });
   });
 
   it("keeps no outcome of another call that has the uuid of an earlier one", async () => {

@@ -1,5 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEvent } from "express-push-verification";
 import { createHandlerDispatch, createHandlerRegistry } from "../lib/dispatch";
+import type { HandlerContext } from "../lib/dispatch";
 import { parsePayload } from "../lib/payload";
 import { callParams } from "./support/calls";
 
@@ -125,6 +126,20 @@ describe("createHandlerDispatch", () => {
       ...context,
       signal: expect.any(AbortSignal),
     });
+  });
+
+  it("gives a context that can be spread, or stand behind a proxy", async () => {
+    let spread: { signal?: AbortSignal } = {};
+    let behind: AbortSignal | undefined;
+    await dispatchTo([
+      (_event, given: HandlerContext) => {
+        spread = { ...given };
+        behind = new Proxy(given, {}).signal;
+        expect(Object.keys(given)).toEqual(["attempt", "authTokenIndex", "signal"]);
+      },
+    ]);
+    expect(spread).toEqual({ ...context, signal: expect.any(AbortSignal) });
+    expect(behind).toBe(spread.signal);
   });
 
   it.each([new Error("thrown"), "text", undefined])(

@@ -16,7 +16,7 @@ export interface RequestWithBody extends IncomingMessage {
 export type ReadBody = (
   req: RequestWithBody,
   res: ServerResponse,
-  announced: boolean,
+  hasBody: boolean,
 ) => Promise<Pair[]>;
 
 /**
@@ -29,19 +29,30 @@ export type ReadBody = (
 export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadBody {
   const readStream = createReadStream(limitBytes, bodyTimeoutMs);
 
-  return async function readBody(req, res, announced) {
+  async function readUnread(req: RequestWithBody, res: ServerResponse): Promise<Uint8Array> {
+    // What flows to another listener meanwhile would be lost to this one.
+    if (!isUntouched(req)) return readStream(req, res);
+    req.pause();
+    await new Promise<void>((resolve) => nextTurn(resolve));
+    const body = takeArrived(req, limitBytes);
+    if (body !== undefined) return body;
+    const read = readStream(req, res);
+    // Now that it listens.
+    req.resume();
+    return read;
+  }
+
+  return async function readBody(req, res, hasBody) {
     for (const exact of [req.rawBody, req.body]) {
       const pairs = readExact(exact, limitBytes);
       if (pairs !== undefined) return pairs;
     }
-    if (announced && isUnread(req)) {
-      // A small body is in the same packet as its head: parsed when this turn of the loop is over.
-      await new Promise(setImmediate);
-      return decodeForm(readArrived(req, limitBytes) ?? (await readStream(req, res)));
+    if (hasBody && isUnread(req)) {
+      return decodeForm(await readUnread(req, res));
     }
     const pairs = readFlatForm(req.body, limitBytes);
     if (pairs !== undefined) return pairs;
-    if (announced) throw consumed();
+    if (hasBody) throw consumed();
     return [];
   };
 }
@@ -93,19 +104,33 @@ function isUnread(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded;
 }
 
-/** The body, if all of it waits in the stream: without a timer, and without listeners. */
-function readArrived(req: IncomingMessage, limitBytes: number): Uint8Array | undefined {
+// As it was when this was loaded: a test may fake the timers of its app.
+const nextTurn = setImmediate;
+
+/**
+ * The body, if all of it waits in the stream: so it is, one turn of the loop after its head, where
+ * both are in one packet. It then takes no listeners and no timer.
+ */
+function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | undefined {
+  if (!isUnread(req)) throw consumed();
   if (isCutOff(req)) throw truncated(req.errored);
-  if (!req.complete || !isUnread(req) || req.readableEncoding !== null) return undefined;
-  const body = req.read() as Uint8Array | null;
-  if (body !== null && body.length > limitBytes) throw tooLarge(limitBytes);
-  return body ?? undefined;
+  const { complete, headers, readableLength } = req;
+  const isWhole = complete && readableLength === Number(headers["content-length"]);
+  if (!isWhole || readableLength === 0) return undefined;
+  if (readableLength > limitBytes) throw tooLarge(limitBytes);
+  const body = req.read() as Uint8Array;
+  req.body = body;
+  return body;
 }
 
-function isCutOff(req: IncomingMessage): boolean {
-  // Adapters of serverless platforms have no socket.
-  const socket = req.socket as IncomingMessage["socket"] | undefined;
-  return !req.complete && socket !== undefined && !socket.readable;
+function isUntouched(req: IncomingMessage): boolean {
+  const isFlowing = req.readableFlowing !== null || req.listenerCount("readable") > 0;
+  return !isFlowing && req.readableEncoding === null;
+}
+
+function isCutOff(req: Partial<IncomingMessage>): boolean {
+  // Adapters of serverless platforms have no socket, or one that says nothing.
+  return req.complete === false && req.socket?.readable === false;
 }
 
 function createReadStream(limitBytes: number, bodyTimeoutMs: number) {

@@ -7,8 +7,11 @@ import { assertWait, createWaiting, type WaitOptions } from "./waiting";
 
 /** Who waits for which challenge's outcome, and the outcomes that nobody waited for yet. */
 export interface ChallengeOutcomes {
-  /** Keeps the outcome that an event may be, and resolves those who wait for it. */
-  record(event: PushEvent | UnknownPushEvent): void;
+  /**
+   * Takes down the outcome that an event may be; what it returns keeps it, and resolves those who
+   * wait for it.
+   */
+  prepare(event: PushEvent | UnknownPushEvent): () => void;
   /**
    * Resolves with the event that approved or denied a challenge, also when it came before.
    *
@@ -36,10 +39,13 @@ export function createChallengeOutcomes({
   const waiting = createWaiting({ maxWaiting });
 
   return {
-    record(event) {
-      if (!isChallengeEvent(event)) return;
-      if (!outcomes.add(event.challenge_sid, packParams(event))) return;
-      waiting.resolve(event);
+    prepare(event) {
+      if (!isChallengeEvent(event)) return () => {};
+      const { challenge_sid } = event;
+      const packed = packParams(event);
+      return function record() {
+        if (outcomes.add(challenge_sid, packed)) waiting.resolve(event);
+      };
     },
     async wait(challengeSid, options = {}) {
       assertWait(challengeSid, options);

@@ -1,7 +1,7 @@
 import type { WebhookError } from "./errors";
 import { createHold, type Hold } from "./hold";
 import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
-import { createRecent } from "./recent";
+import { copyText, createRecent } from "./recent";
 
 /**
  * What a claim found. `"new"`: this caller has it now and must complete or release it.
@@ -62,7 +62,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       if (running.has(uuid)) return "running";
       const handled = done.get(uuid);
       if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
-      running.set(uuid, contentHash);
+      running.set(copyText(uuid), contentHash);
       return "new";
     },
     complete(uuid) {

@@ -17,9 +17,11 @@ export function createDeliverNow(
 ): Deliver {
   return async function deliverNow(call) {
     const { event, authTokenIndex } = call;
+    // Before the handlers, which may change the event.
+    const record = challenges.prepare(event);
     const delivery = await deliverOnce(call, () => handle(event, { attempt: 1, authTokenIndex }));
     // The outcome of a challenge is that of the first call of its uuid, of no other content.
-    if (delivery.outcome !== "conflict") challenges.record(event);
+    if (delivery.outcome !== "conflict") record();
     return delivery;
   };
 }

@@ -129,28 +129,41 @@ export function createHandlerDispatch(registry: HandlerRegistry, timeoutMs: numb
   };
 }
 
-/**
- * The context of one run. A class, for an object literal with a getter has a hidden class of its
- * own, which keeps all that the getter sees until the next major collection.
- */
+/** The context of one run. */
 class HandlerRun implements HandlerContext {
   readonly attempt: number;
   readonly authTokenIndex: number;
-  #timeout: AbortController | undefined;
+  declare readonly signal: AbortSignal;
+  declare timeout: AbortController | undefined;
 
   constructor({ attempt, authTokenIndex }: DispatchContext) {
     this.attempt = attempt;
     this.authTokenIndex = authTokenIndex;
-  }
-
-  /** Made when it is asked for: few handlers do. */
-  get signal(): AbortSignal {
-    return (this.#timeout ??= new AbortController()).signal;
+    Object.defineProperties(this, RUN_PROPERTIES);
   }
 
   abort(reason: unknown): void {
-    (this.#timeout ??= new AbortController()).abort(reason);
+    controllerOf(this).abort(reason);
   }
+}
+
+/**
+ * One getter for all: an object with a getter of its own has a hidden class of its own, which keeps
+ * all that the getter sees until the next major collection.
+ */
+const RUN_PROPERTIES: PropertyDescriptorMap & ThisType<HandlerRun> = {
+  signal: {
+    enumerable: true,
+    // Made when it is asked for: few handlers do.
+    get() {
+      return controllerOf(this).signal;
+    },
+  },
+  timeout: { writable: true, value: undefined },
+};
+
+function controllerOf(run: HandlerRun): AbortController {
+  return (run.timeout ??= new AbortController());
 }
 
 /** Whatever may have a `then`. */

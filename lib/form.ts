@@ -36,8 +36,8 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
  * Decodes the exact bytes of a form into its pairs, in the order of arrival.
  *
  * Decoded once: `+` is a space, `%XX` UTF-8. Nothing is trimmed, normalised, nested or merged:
- * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair. The
- * first escape that is broken ends it.
+ * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair.
+ * Decoding stops at the first broken escape, whatever follows.
  *
  * @throws WebhookError `BODY_MALFORMED` for invalid UTF-8 or percent-encoding, `BODY_TOO_LARGE`
  *   for more than {@link MAX_PARAMETERS} parameters.

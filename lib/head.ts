@@ -15,7 +15,7 @@ export interface RequestHead {
 export interface CheckedHead {
   method: "GET" | "POST";
   signature: string;
-  /** Whether a body follows. */
+  /** Whether a body is announced. */
   hasBody: boolean;
 }
 

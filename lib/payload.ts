@@ -84,6 +84,7 @@ function belongsTo(name: string, type: PushEventType): boolean {
 }
 
 function collectDraft(params: readonly Pair[]): Draft {
+  // The pairs themselves are put in at the end; see parsePayload.
   const draft: Draft = { params: [], issues: [] };
   for (const [received, value] of params) {
     const name = KNOWN.get(received);

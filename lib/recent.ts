@@ -19,18 +19,18 @@ interface Entry<Value> {
   atMs: number;
 }
 
-/** Makes an empty memory. Every operation takes the same time, however full it is. */
+/** Makes an empty memory. An operation takes the same time on average, however full it is. */
 export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recent<Value> {
   const entries = new Map<string, Entry<Value>>();
   // Beside the Map, for the first key of one that much was deleted from is slow to find.
-  let order: Entry<Value>[] = [];
+  let order: (Entry<Value> | undefined)[] = [];
   let oldest = 0;
 
   function forgetOld(nowMs: number, maxKept: number): void {
     for (let entry = order[oldest]; entry !== undefined; entry = order[oldest]) {
       if (nowMs - entry.atMs < ttlMs && entries.size <= maxKept) break;
       entries.delete(entry.key);
-      oldest++;
+      order[oldest++] = undefined;
     }
     if (oldest <= order.length / 2) return;
     order = order.slice(oldest);
@@ -56,6 +56,6 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
 }
 
 /** A text of its own: as a part of the body that it was read from, it would keep all of that. */
-function copyText(text: string): string {
+export function copyText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }

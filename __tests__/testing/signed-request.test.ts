@@ -1,5 +1,6 @@
 import { expectTypeOf } from "expect-type";
 import express from "express";
+import inject from "light-my-request";
 import request from "supertest";
 import {
   PUSH_EVENT_TYPES,
@@ -47,6 +48,14 @@ describe("signedRequest", () => {
     const get = signedRequest("challenge.approved", {}, { ...options, method: "GET" });
     await request(app).get(get.path).set(get.headers).expect(200);
     expect(events).toHaveLength(2);
+  });
+
+  it("is what light-my-request sends", async () => {
+    const push = pushWebhooks(options);
+    const { url, headers, body } = signedRequest("factor.created", {}, options);
+    const sent = { method: "POST", url, headers, payload: body! } as const;
+    const response = await inject((req, res) => void push(req, res), sent);
+    expect(response.statusCode).toBe(200);
   });
 
   it("is what fetch sends", async () => {
