@@ -13,6 +13,8 @@ const [, , calls = "1000000"] = process.argv;
 const settings = { authToken: "soak-token", publicUrl: "https://app.example.com/push" };
 const CONNECTIONS = 32;
 
+const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
+
 async function main(): Promise<void> {
   const push = pushWebhooks(settings);
   push.onRejected(() => {});
@@ -32,7 +34,7 @@ async function main(): Promise<void> {
   }
   const large = "x=".padEnd(70_000, "y");
   async function sendSome(index: number): Promise<void> {
-    const call = signedRequest("challenge.approved", {}, settings);
+    const call = signedRequest("challenge.approved", { challenge_sid: sidOf(index) }, settings);
     const kind = index % 10;
     const expected = kind === 7 ? 403 : kind === 8 ? 413 : kind === 9 ? 405 : 200;
     const changed = { 7: { body: `${call.body}&a=b` }, 8: { body: large }, 9: { method: "PUT" } }[
