@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { createReadBody, readGivenBody, type RequestWithBody } from "../lib/body";
 import { MAX_PARAMETERS, type Pair } from "../lib/form";
 import { sendRaw, startServer, stopServers } from "./support/servers";
@@ -86,6 +86,25 @@ describe("readBody", () => {
         pairs,
       );
     }
+  });
+
+  it("reads a stream that somebody has paused, or pipes elsewhere", async () => {
+    const pause = (req: IncomingMessage) => void req.pause();
+    const pipe = (req: IncomingMessage) => void req.pipe(new PassThrough()).resume();
+    for (const before of [pause, pipe]) {
+      expect(await read([head(form.length), form], before)).toEqual(pairs);
+      expect(await read([head(form.length), form.slice(0, 5), form.slice(5)], before)).toEqual(
+        pairs,
+      );
+    }
+  });
+
+  it("leaves a stream to those who read it", async () => {
+    const idle = (req: IncomingMessage) => void req.on("readable", () => {});
+    const wait = { bodyTimeoutMs: 30 };
+    expect(await read([head(form.length), form], idle, wait)).toEqual({ code: "BODY_TIMEOUT" });
+    const take = (req: IncomingMessage) => process.nextTick(() => req.read() as unknown);
+    expect(await read([head(form.length), form], take)).toEqual({ code: "BODY_CONSUMED" });
   });
 
   it("never takes a rest for the whole, though somebody else lets the stream flow", async () => {

@@ -30,8 +30,8 @@ export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadB
   const readStream = createReadStream(limitBytes, bodyTimeoutMs);
 
   async function readUnread(req: RequestWithBody, res: ServerResponse): Promise<Uint8Array> {
+    if (!canPause(req)) return readStream(req, res);
     // What flows to another listener meanwhile would be lost to this one.
-    if (!isUntouched(req)) return readStream(req, res);
     req.pause();
     await new Promise<void>((resolve) => nextTurn(resolve));
     const body = takeArrived(req, limitBytes);
@@ -123,9 +123,9 @@ function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | und
   return body;
 }
 
-function isUntouched(req: IncomingMessage): boolean {
-  const isFlowing = req.readableFlowing !== null || req.listenerCount("readable") > 0;
-  return !isFlowing && req.readableEncoding === null;
+/** Whether a pause holds the stream for us: not where somebody reads it, or has it decoded. */
+function canPause(req: IncomingMessage): boolean {
+  return req.listenerCount("readable") === 0 && req.readableEncoding === null;
 }
 
 function isCutOff(req: Partial<IncomingMessage>): boolean {
