@@ -28,7 +28,7 @@ export function sendAnswer(
   { status, headers = {} }: Answer,
   limits: RestLimits,
 ): void {
-  if (res.headersSent || res.writableEnded || res.destroyed) return;
+  if (res.headersSent || res.destroyed) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;
   const closes =
     status === 413 || status === 408 || (!req.complete && isRestTooLarge(req, limits.limitBytes));
@@ -54,6 +54,7 @@ const nextTurn = setImmediate;
 /** Destroys the connection if the body of a request is not complete in time. */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
   // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
+  if (req.complete) return;
   nextTurn(() => {
     if (req.complete || req.destroyed) return;
     const timer = setTimeout(() => {

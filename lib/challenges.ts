@@ -3,6 +3,7 @@ import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
 import type { Pair } from "./form";
 import { parsePayload } from "./payload";
 import { createRecent } from "./recent";
+import { createTextBlocks, readText, type KeptText } from "./text-blocks";
 import { assertWait, createWaiting, type WaitOptions } from "./waiting";
 
 /** Who waits for which challenge's outcome, and the outcomes that nobody waited for yet. */
@@ -35,44 +36,52 @@ export function createChallengeOutcomes({
   maxRemembered = 10_000,
   maxWaiting = 10_000,
 } = {}): ChallengeOutcomes {
-  const outcomes = createRecent<PackedParams>({ ttlMs: rememberMs, maxEntries: maxRemembered });
+  const outcomes = createRecent<KeptParams>({ ttlMs: rememberMs, maxEntries: maxRemembered });
+  const keepText = createTextBlocks();
   const waiting = createWaiting({ maxWaiting });
 
   return {
     prepare(event) {
       if (!isChallengeEvent(event)) return () => {};
       const { challenge_sid } = event;
-      const packed = packParams(event);
+      const joined = joinParams(event);
       return function record() {
-        if (outcomes.add(challenge_sid, packed)) waiting.resolve(event);
+        if (outcomes.get(challenge_sid) !== undefined) return;
+        outcomes.add(challenge_sid, { text: keepText(joined.text), lengths: joined.lengths });
+        waiting.resolve(event);
       };
     },
     async wait(challengeSid, options = {}) {
       assertWait(challengeSid, options);
       options.signal?.throwIfAborted();
-      const packed = outcomes.get(challengeSid);
-      return packed === undefined ? waiting.wait(challengeSid, options) : unpackEvent(packed);
+      const kept = outcomes.get(challengeSid);
+      return kept === undefined ? waiting.wait(challengeSid, options) : readEvent(kept);
     },
     close: waiting.close,
   };
 }
 
-/** The parameters of an event in one text: less memory than the event, and one thing to collect. */
-interface PackedParams {
-  text: string;
-  /** Of each name and value in turn. */
-  lengths: number[];
+/** The names and values of an event in turn, as one text. */
+interface KeptParams {
+  text: KeptText;
+  lengths: readonly number[];
 }
 
-function packParams({ params }: ChallengeEvent): PackedParams {
-  const parts = params.flat();
-  return { text: parts.join(""), lengths: parts.map((part) => part.length) };
+function joinParams({ params }: ChallengeEvent): { text: string; lengths: number[] } {
+  let text = "";
+  const lengths: number[] = [];
+  for (const [name, value] of params) {
+    text += name + value;
+    lengths.push(name.length, value.length);
+  }
+  return { text, lengths };
 }
 
-function unpackEvent({ text, lengths }: PackedParams): ChallengeEvent {
+function readEvent({ text, lengths }: KeptParams): ChallengeEvent {
+  const joined = readText(text);
   const params: Pair[] = [];
   let at = 0;
-  const cut = (length = 0) => text.slice(at, (at += length));
+  const cut = (length = 0) => joined.slice(at, (at += length));
   for (let index = 0; index < lengths.length; index += 2) {
     params.push([cut(lengths[index]), cut(lengths[index + 1])]);
   }

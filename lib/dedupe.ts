@@ -1,7 +1,7 @@
 import type { WebhookError } from "./errors";
 import { createHold, type Hold } from "./hold";
 import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
-import { copyText, createRecent } from "./recent";
+import { createRecent } from "./recent";
 
 /**
  * What a claim found. `"new"`: this caller has it now and must complete or release it.
@@ -55,18 +55,18 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   checkOptions("createMemoryDedupe", options, MEMORY_RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000 } = options;
   const running = new Map<string, string>();
-  const done = createRecent<{ contentHash: string | undefined }>({ ttlMs, maxEntries });
+  const done = createRecent<string>({ ttlMs, maxEntries });
 
   return {
     claim(uuid, contentHash) {
       if (running.has(uuid)) return "running";
-      const handled = done.get(uuid);
-      if (handled !== undefined) return handled.contentHash === contentHash ? "done" : "conflict";
-      running.set(copyText(uuid), contentHash);
+      const handledHash = done.get(uuid);
+      if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";
+      running.set(uuid, contentHash);
       return "new";
     },
     complete(uuid) {
-      done.add(uuid, { contentHash: running.get(uuid) });
+      done.add(uuid, running.get(uuid) ?? "");
       running.delete(uuid);
     },
     release(uuid) {
@@ -132,6 +132,17 @@ export function createDeliverOnce(
     }
   }
 
+  async function finish(uuid: string, run: () => Promise<void>): Promise<void> {
+    let mark: "complete" | "release" = "release";
+    try {
+      await run();
+      mark = "complete";
+    } finally {
+      await settle(uuid, mark);
+      inFlight.delete(uuid);
+    }
+  }
+
   async function settle(uuid: string, mark: "complete" | "release"): Promise<void> {
     try {
       await holdMark(() => store[mark](uuid));
@@ -140,33 +151,16 @@ export function createDeliverOnce(
     }
   }
 
-  async function finish(uuid: string, run: () => Promise<void>): Promise<void> {
-    try {
-      await run();
-    } catch (error) {
-      await settle(uuid, "release");
-      throw error;
-    }
-    await settle(uuid, "complete");
-  }
-
   async function start(call: CallIdentity, run: () => Promise<void>): Promise<Delivery> {
-    const found = await claim(call);
+    let found: DecidedClaim | undefined;
+    try {
+      found = await claim(call);
+    } finally {
+      if (found !== "new") inFlight.delete(call.uuid);
+    }
     if (found === "new") return { outcome: "new", done: finish(call.uuid, run) };
     const outcome = found === "conflict" ? "conflict" : "duplicate";
     return { outcome, done: Promise.resolve() };
-  }
-
-  async function forgetWhenDone(uuid: string, delivery: Promise<Delivery>): Promise<void> {
-    try {
-      await (
-        await delivery
-      ).done;
-    } catch {
-      // Whoever waits for the delivery is told; this only waits for its end.
-    } finally {
-      inFlight.delete(uuid);
-    }
   }
 
   return async function deliverOnce(call, run) {
@@ -179,7 +173,6 @@ export function createDeliverOnce(
     }
     const delivery = start(call, run);
     inFlight.set(uuid, { contentHash, delivery });
-    void forgetWhenDone(uuid, delivery);
     return delivery;
   };
 }
