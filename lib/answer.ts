@@ -30,8 +30,9 @@ export function sendAnswer(
 ): void {
   if (res.headersSent || res.destroyed) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;
+  const { complete } = req;
   const closes =
-    status === 413 || status === 408 || (!req.complete && isRestTooLarge(req, limits.limitBytes));
+    status === 413 || status === 408 || (!complete && isRestTooLarge(req, limits.limitBytes));
   res.writeHead(status, {
     ...headers,
     "Cache-Control": "no-store",
@@ -39,12 +40,12 @@ export function sendAnswer(
     ...(text === "" ? {} : { "Content-Type": "text/plain; charset=utf-8" }),
     ...(closes ? { Connection: "close" } : {}),
   });
-  if (closes && !req.complete) {
+  if (closes && !complete) {
     res.write(text);
     lingerThenEnd(req, res);
   } else {
     res.end(text);
-    boundRest(req, limits.bodyTimeoutMs);
+    if (!complete) boundRest(req, limits.bodyTimeoutMs);
   }
 }
 
@@ -54,7 +55,6 @@ const nextTurn = setImmediate;
 /** Destroys the connection if the body of a request is not complete in time. */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
   // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
-  if (req.complete) return;
   nextTurn(() => {
     if (req.complete || req.destroyed) return;
     const timer = setTimeout(() => {

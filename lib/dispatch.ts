@@ -134,12 +134,12 @@ class HandlerRun implements HandlerContext {
   readonly attempt: number;
   readonly authTokenIndex: number;
   declare readonly signal: AbortSignal;
-  declare timeout: AbortController | undefined;
+  declare readonly timeout?: AbortController;
 
   constructor({ attempt, authTokenIndex }: DispatchContext) {
     this.attempt = attempt;
     this.authTokenIndex = authTokenIndex;
-    Object.defineProperties(this, RUN_PROPERTIES);
+    Object.defineProperty(this, "signal", SIGNAL_PROPERTY);
   }
 
   abort(reason: unknown): void {
@@ -151,19 +151,18 @@ class HandlerRun implements HandlerContext {
  * One getter for all: an object with a getter of its own has a hidden class of its own, which keeps
  * all that the getter sees until the next major collection.
  */
-const RUN_PROPERTIES: PropertyDescriptorMap & ThisType<HandlerRun> = {
-  signal: {
-    enumerable: true,
-    // Made when it is asked for: few handlers do.
-    get() {
-      return controllerOf(this).signal;
-    },
+const SIGNAL_PROPERTY: PropertyDescriptor & ThisType<HandlerRun> = {
+  enumerable: true,
+  get() {
+    return controllerOf(this).signal;
   },
-  timeout: { writable: true, value: undefined },
 };
 
+/** Made when it is asked for: few handlers do. Not enumerable, so that it is no part of a copy. */
 function controllerOf(run: HandlerRun): AbortController {
-  return (run.timeout ??= new AbortController());
+  const controller = run.timeout ?? new AbortController();
+  Object.defineProperty(run, "timeout", { value: controller });
+  return controller;
 }
 
 /** Whatever may have a `then`. */

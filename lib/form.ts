@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import { WebhookError } from "./errors";
 
 /** Name and value of one parameter, decoded. */
@@ -24,7 +24,6 @@ const EQUALS = 0x3d;
 const PERCENT = 0x25;
 const PLUS = 0x2b;
 const SPACE = 0x20;
-const BEYOND_ASCII = /[\x80-\xff]/;
 
 /** What each byte is worth as a hexadecimal digit; -1: it is none. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
@@ -45,18 +44,20 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
 export function decodeForm(form: Uint8Array): Pair[] {
   if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
   const bytes = Buffer.allocUnsafe(form.length + 1);
-  /** Of each pair: where its name begins, where it ends, and where its value ends. */
+  /** Of each pair: where its name begins, where it ends, where its value ends, and all its bits. */
   const cuts: number[] = [];
   let length = 0;
   let start = 0;
   let nameEnd = -1;
+  let bits = 0;
   for (let at = 0; at <= form.length; at++) {
     let byte = at < form.length ? (form[at] ?? 0) : AMPERSAND;
     if (byte === AMPERSAND) {
-      if (length > start) cuts.push(start, nameEnd === -1 ? length : nameEnd, length);
-      if (cuts.length > 3 * MAX_PARAMETERS) throw tooMany();
+      if (length > start) cuts.push(start, nameEnd === -1 ? length : nameEnd, length, bits);
+      if (cuts.length > 4 * MAX_PARAMETERS) throw tooMany();
       start = length + 1;
       nameEnd = -1;
+      bits = 0;
     } else if (byte === EQUALS && nameEnd === -1) {
       nameEnd = length;
     } else if (byte === PLUS) {
@@ -66,6 +67,7 @@ export function decodeForm(form: Uint8Array): Pair[] {
       if (byte < 0) throw malformed("has broken percent-encoding");
       at += 2;
     }
+    bits |= byte;
     // Separators too: between them, no halves of a character can make up a whole one.
     bytes[length++] = byte;
   }
@@ -74,18 +76,14 @@ export function decodeForm(form: Uint8Array): Pair[] {
 
 function cutPairs(bytes: Buffer, cuts: readonly number[]): Pair[] {
   if (!isUtf8(bytes)) throw malformed("has percent-encoding of what is not UTF-8");
-  // Not TextDecoder: it drops a leading byte order mark, which the sender signed as part of a name.
   const text = bytes.toString("latin1");
-  const cut = isAscii(bytes)
-    ? (start: number, end: number) => text.slice(start, end)
-    : (start: number, end: number) => {
-        const part = text.slice(start, end);
-        return BEYOND_ASCII.test(part) ? bytes.toString("utf8", start, end) : part;
-      };
   const pairs: Pair[] = [];
-  for (let index = 0; index < cuts.length; index += 3) {
-    const nameEnd = cuts[index + 1] ?? 0;
-    pairs.push([cut(cuts[index] ?? 0, nameEnd), cut(nameEnd + 1, cuts[index + 2] ?? 0)]);
+  for (let index = 0; index < cuts.length; index += 4) {
+    const [start = 0, nameEnd = 0, end = 0, bits = 0] = cuts.slice(index, index + 4);
+    const cut = (from: number, to: number) =>
+      // Not TextDecoder: it drops a leading byte order mark, which was signed as part of a name.
+      bits < 0x80 ? text.slice(from, to) : bytes.toString("utf8", from, to);
+    pairs.push([cut(start, nameEnd), cut(nameEnd + 1, end)]);
   }
   return pairs;
 }
