@@ -79,11 +79,16 @@ function cutPairs(bytes: Buffer, cuts: readonly number[]): Pair[] {
   const text = bytes.toString("latin1");
   const pairs: Pair[] = [];
   for (let index = 0; index < cuts.length; index += 4) {
-    const [start = 0, nameEnd = 0, end = 0, bits = 0] = cuts.slice(index, index + 4);
-    const cut = (from: number, to: number) =>
-      // Not TextDecoder: it drops a leading byte order mark, which was signed as part of a name.
-      bits < 0x80 ? text.slice(from, to) : bytes.toString("utf8", from, to);
-    pairs.push([cut(start, nameEnd), cut(nameEnd + 1, end)]);
+    const start = cuts[index] ?? 0;
+    const nameEnd = cuts[index + 1] ?? 0;
+    const end = cuts[index + 2] ?? 0;
+    const isAscii = (cuts[index + 3] ?? 0) < 0x80;
+    // Not TextDecoder: it drops a leading byte order mark, which was signed as part of a name.
+    pairs.push(
+      isAscii
+        ? [text.slice(start, nameEnd), text.slice(nameEnd + 1, end)]
+        : [bytes.toString("utf8", start, nameEnd), bytes.toString("utf8", nameEnd + 1, end)],
+    );
   }
   return pairs;
 }
