@@ -113,10 +113,11 @@ const nextTurn = setImmediate;
  */
 function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | undefined {
   if (!isUnread(req)) throw consumed();
-  if (isCutOff(req)) throw truncated(req.errored);
-  const { complete, headers, readableLength } = req;
-  const isWhole = complete && readableLength === Number(headers["content-length"]);
-  if (!isWhole || readableLength === 0) return undefined;
+  const { readableLength } = req;
+  if (readableLength === 0 || readableLength !== Number(req.headers["content-length"])) {
+    if (isCutOff(req)) throw truncated(req.errored);
+    return undefined;
+  }
   if (readableLength > limitBytes) throw tooLarge(limitBytes);
   const body = req.read() as Uint8Array;
   req.body = body;
