@@ -8,16 +8,25 @@ const { startServer } = require("./servers.cjs");
 /** It ends its connection, so it is compared with a good call that does. */
 const OVERSIZE = "announced oversize";
 const NEW_CONNECTION = "good call on a new connection";
+/** The least that it can be: a server that answers 413 and does nothing else. */
+const BARE_REFUSAL = "announced oversize, by a server that only refuses";
 const ROUNDS = 9;
 const CALLS_PER_ROUND = 800;
 
 async function refusals() {
-  const server = await startServer("g");
+  const ours = await startServer("g");
+  const bare = await startServer("refuse");
   const good = [200, makeGoodCall];
-  const kinds = { "good call": good, ...REFUSED, [NEW_CONNECTION]: good };
+  const kinds = {
+    "good call": good,
+    ...REFUSED,
+    [BARE_REFUSAL]: REFUSED[OVERSIZE],
+    [NEW_CONNECTION]: good,
+  };
   const cpu = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
   for (let round = -1; round < ROUNDS; round++) {
     for (const [kind, [status, make]] of Object.entries(kinds)) {
+      const server = kind === BARE_REFUSAL ? bare : ours;
       const calls = Array.from({ length: CALLS_PER_ROUND }, make);
       const before = await server.measure();
       const newConnections = status === 413 || kind === NEW_CONNECTION;
@@ -29,10 +38,11 @@ async function refusals() {
   console.log(`\nRefusing, in node:http: CPU per call, and of a good call`);
   for (const kind of Object.keys(kinds)) {
     const micros = median(cpu[kind]);
-    const base = median(cpu[kind === OVERSIZE ? NEW_CONNECTION : "good call"]);
+    const base = median(cpu[kind.startsWith(OVERSIZE) ? NEW_CONNECTION : "good call"]);
     console.log(`${micros.toFixed(0).padStart(4)} µs  ${(micros / base).toFixed(2)}  ${kind}`);
   }
-  server.stop();
+  ours.stop();
+  bare.stop();
 }
 
 module.exports = { refusals };

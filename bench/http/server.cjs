@@ -56,6 +56,32 @@ function handleByHand(params) {
   }
 }
 
+/** By hand, but as much as this package does: each field, all JSON, one run per uuid, outcomes. */
+const JSON_PARAMETERS = [
+  "factor_metadata",
+  "challenge_details",
+  "challenge_hidden_details",
+  "challenge_metadata",
+];
+const bodies = new Map();
+const sids = new Map();
+function allByHand(req, res) {
+  const { pushEventSchema } = require("../../dist");
+  readBody(req, (body) => {
+    const params = querystring.parse(body);
+    if (!verifyByHand(req, params)) return res.writeHead(403).end();
+    const draft = { ...params, version: "v2", params: [], issues: [] };
+    for (const name of JSON_PARAMETERS) draft[name] = JSON.parse(draft[name]);
+    const { uuid, type, challenge_sid } = pushEventSchema.parse(draft);
+    if (!bodies.has(uuid)) {
+      bodies.set(uuid, body);
+      sids.set(challenge_sid, uuid);
+      if (type === "challenge.approved") handled++;
+    }
+    res.writeHead(200).end();
+  });
+}
+
 function expressWith(...middlewares) {
   const app = express();
   app.disable("x-powered-by");
@@ -101,6 +127,9 @@ const CONTESTANTS = {
     const push = ours();
     return (req, res) => void push(req, res);
   },
+  h: () => allByHand,
+  i: () => expressWith(allByHand),
+  refuse: () => (_req, res) => res.writeHead(413, { Connection: "close" }).end(),
 };
 
 /** Request and response classes that have the app's prototypes already, so Express sets none. */
