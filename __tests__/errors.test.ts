@@ -15,6 +15,24 @@ describe("WebhookError", () => {
     expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
   });
 
+  it.each([10, 0, undefined])("has no frames, and leaves others theirs: %s", (limit) => {
+    const before = Error.stackTraceLimit;
+    Object.assign(Error, { stackTraceLimit: limit });
+    const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
+    const after = Error.stackTraceLimit;
+    Error.stackTraceLimit = before;
+    expect(stack).toBe("WebhookError: what to change");
+    expect(after).toBe(limit);
+  });
+
+  it("can be made where Error is frozen", () => {
+    const before = Error.stackTraceLimit;
+    Object.defineProperty(Error, "stackTraceLimit", { writable: false });
+    expect(new WebhookError("SIGNATURE_MISSING", "").code).toBe("SIGNATURE_MISSING");
+    Object.defineProperty(Error, "stackTraceLimit", { writable: true });
+    expect(Error.stackTraceLimit).toBe(before);
+  });
+
   it("explains when it is asked, and shows nobody how", () => {
     const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
     const explain = jest.fn(() => report);
