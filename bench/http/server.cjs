@@ -129,7 +129,11 @@ const CONTESTANTS = {
   },
   h: () => allByHand,
   i: () => expressWith(allByHand),
-  refuse: () => (_req, res) => res.writeHead(413, { Connection: "close" }).end(),
+  // Reads on until the sender has read the answer, or else the reset loses it.
+  refuse: () => (req, res) => {
+    res.writeHead(413, { Connection: "close", "Content-Length": 0 }).flushHeaders();
+    req.resume().once("close", () => res.end());
+  },
 };
 
 /** Request and response classes that have the app's prototypes already, so Express sets none. */
