@@ -3,7 +3,7 @@ import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
 import type { Pair } from "./form";
 import { parsePayload } from "./payload";
 import { createRecent } from "./recent";
-import { createTextBlocks, readText, type KeptText } from "./text-blocks";
+import { createTextBlocks, readTexts, type KeptTexts } from "./text-blocks";
 import { assertWait, createWaiting, type WaitOptions } from "./waiting";
 
 /** Who waits for which challenge's outcome, and the outcomes that nobody waited for yet. */
@@ -36,18 +36,18 @@ export function createChallengeOutcomes({
   maxRemembered = 10_000,
   maxWaiting = 10_000,
 } = {}): ChallengeOutcomes {
-  const outcomes = createRecent<KeptParams>({ ttlMs: rememberMs, maxEntries: maxRemembered });
-  const keepText = createTextBlocks();
+  const outcomes = createRecent<KeptTexts>({ ttlMs: rememberMs, maxEntries: maxRemembered });
+  const keepTexts = createTextBlocks();
   const waiting = createWaiting({ maxWaiting });
 
   return {
     prepare(event) {
       if (!isChallengeEvent(event)) return () => {};
       const { challenge_sid } = event;
-      const joined = joinParams(event);
+      const texts = listTexts(event.params);
       return function record() {
         if (outcomes.get(challenge_sid) !== undefined) return;
-        outcomes.add(challenge_sid, { text: keepText(joined.text), lengths: joined.lengths });
+        outcomes.add(challenge_sid, keepTexts(texts));
         waiting.resolve(event);
       };
     },
@@ -61,29 +61,18 @@ export function createChallengeOutcomes({
   };
 }
 
-/** The names and values of an event in turn, as one text. */
-interface KeptParams {
-  text: KeptText;
-  lengths: readonly number[];
+/** The names and values of an event, in turn. */
+function listTexts(params: readonly Pair[]): string[] {
+  const texts: string[] = [];
+  for (const [name, value] of params) texts.push(name, value);
+  return texts;
 }
 
-function joinParams({ params }: ChallengeEvent): { text: string; lengths: number[] } {
-  let text = "";
-  const lengths: number[] = [];
-  for (const [name, value] of params) {
-    text += name + value;
-    lengths.push(name.length, value.length);
-  }
-  return { text, lengths };
-}
-
-function readEvent({ text, lengths }: KeptParams): ChallengeEvent {
-  const joined = readText(text);
+function readEvent(kept: KeptTexts): ChallengeEvent {
+  const texts = readTexts(kept);
   const params: Pair[] = [];
-  let at = 0;
-  const cut = (length = 0) => joined.slice(at, (at += length));
-  for (let index = 0; index < lengths.length; index += 2) {
-    params.push([cut(lengths[index]), cut(lengths[index + 1])]);
+  for (let index = 0; index < texts.length; index += 2) {
+    params.push([texts[index] ?? "", texts[index + 1] ?? ""]);
   }
   return parsePayload(params) as ChallengeEvent;
 }

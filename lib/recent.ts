@@ -13,43 +13,41 @@ export interface RecentOptions {
   maxEntries: number;
 }
 
-interface Entry<Value> {
-  key: string;
-  value: Value;
-  atMs: number;
-}
-
 /** Makes an empty memory. An operation takes the same time on average, however full it is. */
 export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recent<Value> {
-  const entries = new Map<string, Entry<Value>>();
-  // Beside the Map, for the first key of one that much was deleted from is slow to find.
-  let order: (Entry<Value> | undefined)[] = [];
+  const values = new Map<string, Value>();
+  // Beside the Map, for the first key of one that much was deleted from is slow to find. Two lists,
+  // for one of objects is work for the garbage collector.
+  let keys: string[] = [];
+  let addedMs: number[] = [];
   let oldest = 0;
 
   function forgetOld(nowMs: number, maxKept: number): void {
-    for (let entry = order[oldest]; entry !== undefined; entry = order[oldest]) {
-      if (nowMs - entry.atMs < ttlMs && entries.size <= maxKept) break;
-      entries.delete(entry.key);
-      order[oldest++] = undefined;
+    for (; oldest < keys.length; oldest++) {
+      if (nowMs - (addedMs[oldest] ?? 0) < ttlMs && values.size <= maxKept) break;
+      values.delete(keys[oldest] ?? "");
+      keys[oldest] = "";
     }
-    if (oldest <= order.length / 2) return;
-    order = order.slice(oldest);
+    if (oldest <= keys.length / 2) return;
+    keys = keys.slice(oldest);
+    addedMs = addedMs.slice(oldest);
     oldest = 0;
   }
 
   return {
     get(key) {
       forgetOld(performance.now(), maxEntries);
-      return entries.get(key)?.value;
+      return values.get(key);
     },
     add(key, value) {
       const nowMs = performance.now();
       forgetOld(nowMs, maxEntries);
-      if (entries.has(key)) return false;
+      if (values.has(key)) return false;
       forgetOld(nowMs, maxEntries - 1);
-      const entry = { key: copyText(key), value, atMs: nowMs };
-      entries.set(entry.key, entry);
-      order.push(entry);
+      const ownKey = copyText(key);
+      values.set(ownKey, value);
+      keys.push(ownKey);
+      addedMs.push(nowMs);
       return true;
     },
   };

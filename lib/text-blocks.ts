@@ -1,36 +1,48 @@
 const BLOCK_BYTES = 65_536;
+const LENGTH_BYTES = 4;
+/** The most that a UTF-16 code unit takes as UTF-8. */
+const MAX_UNIT_BYTES = 3;
 
-/** A text that was kept as bytes. */
-export interface KeptText {
+/** Texts that were kept: how many, the length of each, and all of them as UTF-8. */
+export interface KeptTexts {
   block: Buffer;
   start: number;
   end: number;
 }
 
 /**
- * Makes a place for many texts that are kept long and seldom read: as UTF-8 in blocks that they
- * share, so that they take half the memory and the garbage collector never moves them.
+ * Makes a place for texts that are kept long and seldom read: as bytes in blocks that they share,
+ * so that they take half the memory, and nothing of it is looked at in a garbage collection.
  *
- * A block is freed with the last text in it: forget texts in about the order that they came in.
+ * A block is freed with the last texts in it: forget them in about the order that they came in.
  */
-export function createTextBlocks(): (text: string) => KeptText {
+export function createTextBlocks(): (texts: readonly string[]) => KeptTexts {
   let block = Buffer.alloc(0);
   let used = 0;
 
-  return function keepText(text) {
-    // The most that a UTF-16 code unit takes as UTF-8.
-    const maxBytes = 3 * text.length;
+  return function keepTexts(texts) {
+    let joined = "";
+    for (const text of texts) joined += text;
+    const maxBytes = LENGTH_BYTES * (texts.length + 1) + MAX_UNIT_BYTES * joined.length;
     if (used + maxBytes > block.length) {
       block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, maxBytes));
       used = 0;
     }
     const start = used;
-    used += block.write(text, start, "utf8");
+    used = block.writeUInt32LE(texts.length, used);
+    for (const text of texts) used = block.writeUInt32LE(text.length, used);
+    used += block.write(joined, used, "utf8");
     return { block, start, end: used };
   };
 }
 
-/** The text that was kept. */
-export function readText({ block, start, end }: KeptText): string {
-  return block.toString("utf8", start, end);
+/** The texts that were kept. */
+export function readTexts({ block, start, end }: KeptTexts): string[] {
+  const count = block.readUInt32LE(start);
+  const lengths = Array.from({ length: count }, (_, index) =>
+    block.readUInt32LE(start + LENGTH_BYTES * (index + 1)),
+  );
+  const joined = block.toString("utf8", start + LENGTH_BYTES * (count + 1), end);
+  let at = 0;
+  return lengths.map((length) => joined.slice(at, (at += length)));
 }
