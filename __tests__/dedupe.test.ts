@@ -187,6 +187,34 @@ describe("createDeliverOnce", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  it.each<Claim | Error>([new Error("down"), "done", "conflict"])(
+    "asks the store again for the next delivery after %s",
+    async (first) => {
+      let answer = first;
+      const store = { ...scripted([]), claim: () => scripted([answer]).claim("a", "hash") };
+      const deliverOnce = once(store, 40);
+      await Promise.allSettled([deliverOnce(callOf("a"), async () => {})]);
+      answer = "new";
+      const run = jest.fn(async () => {});
+      const { outcome, done } = await deliverOnce(callOf("a"), run);
+      await done;
+      expect(outcome).toBe("new");
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it("asks the store once for a call whose handlers run", async () => {
+    const log: string[] = [];
+    const deliverOnce = once(scripted(["new"], log));
+    let finish!: () => void;
+    const first = await deliverOnce(callOf("a"), () => new Promise((end) => (finish = end)));
+    const second = deliverOnce(callOf("a"), async () => {});
+    finish();
+    await first.done;
+    expect((await second).outcome).toBe("duplicate");
+    expect(log).toEqual(["claim new", "complete"]);
+  });
+
   it.each([undefined, null, true, "duplicate", 0, {}])(
     "does not take %j for a claim",
     async (claim) => {
