@@ -253,6 +253,8 @@ describe("readBody", () => {
   it("takes a whole body of a sender who is gone", async () => {
     const gone: Before = (req) => once(req.socket, "close");
     expect(await read([head(form.length), form], gone, { giveUpMs: 200 })).toEqual(pairs);
+    const chunked = [CHUNKED, "c\r\n", form, "\r\n0\r\n\r\n"];
+    expect(await read(chunked, gone, { giveUpMs: 200 })).toEqual(pairs);
   });
 
   describe("of what is no request of a server of Node's own", () => {
