@@ -115,7 +115,7 @@ function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | und
   if (!isUnread(req)) throw consumed();
   const { readableLength } = req;
   if (readableLength === 0 || readableLength !== Number(req.headers["content-length"])) {
-    if (isCutOff(req)) throw truncated(req.errored);
+    if (req.destroyed || isCutOff(req)) throw truncated(req.errored);
     return undefined;
   }
   if (readableLength > limitBytes) throw tooLarge(limitBytes);
@@ -170,7 +170,11 @@ function explainReadError(error: unknown, limitBytes: number): WebhookError {
 }
 
 function truncated(cause: unknown): WebhookError {
-  return new WebhookError("BODY_MALFORMED", "The body ended before it was complete.", { cause });
+  return new WebhookError(
+    "BODY_MALFORMED",
+    "The body ended, or its sender went away, before all of it was read.",
+    { cause },
+  );
 }
 
 function timedOut(bodyTimeoutMs: number): WebhookError {
