@@ -22,9 +22,9 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
   let addedMs: number[] = [];
   let oldest = 0;
 
-  function forgetOld(nowMs: number, maxKept: number): void {
+  function forgetOld(nowMs: number): void {
     for (; oldest < keys.length; oldest++) {
-      if (nowMs - (addedMs[oldest] ?? 0) < ttlMs && values.size <= maxKept) break;
+      if (nowMs - (addedMs[oldest] ?? 0) < ttlMs && values.size <= maxEntries) break;
       values.delete(keys[oldest] ?? "");
       keys[oldest] = "";
     }
@@ -36,18 +36,18 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
 
   return {
     get(key) {
-      forgetOld(performance.now(), maxEntries);
+      forgetOld(performance.now());
       return values.get(key);
     },
     add(key, value) {
       const nowMs = performance.now();
-      forgetOld(nowMs, maxEntries);
+      forgetOld(nowMs);
       if (values.has(key)) return false;
-      forgetOld(nowMs, maxEntries - 1);
       const ownKey = copyText(key);
       values.set(ownKey, value);
       keys.push(ownKey);
       addedMs.push(nowMs);
+      forgetOld(nowMs);
       return true;
     },
   };
