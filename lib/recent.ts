@@ -54,6 +54,6 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
 }
 
 /** A text of its own: as a part of the body that it was read from, it would keep all of that. */
-export function copyText(text: string): string {
+function copyText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
