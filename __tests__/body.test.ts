@@ -14,12 +14,18 @@ type Before = (req: RequestWithBody) => unknown;
 async function read(
   chunks: (string | Buffer)[],
   before: Before = () => {},
-  { limitBytes = 100, bodyTimeoutMs = 1_000, announced = true, giveUpMs = 2_000 } = {},
+  {
+    limitBytes = 100,
+    bodyTimeoutMs = 1_000,
+    announced = true,
+    giveUpMs = 2_000,
+    insecureHTTPParser = false,
+  } = {},
 ): Promise<Pair[] | { code: string }> {
   const readBody = createReadBody(limitBytes, bodyTimeoutMs);
   let settle!: (outcome: Pair[] | { code: string }) => void;
   const outcome = new Promise<Pair[] | { code: string }>((resolve) => (settle = resolve));
-  const port = await startServer((req, res) => {
+  const listen = (req: IncomingMessage, res: ServerResponse) => {
     const run = async () => {
       const waited = before(req);
       // Not instanceof: Node's own promises are of another realm than a test's.
@@ -29,7 +35,8 @@ async function read(
     run()
       .then(settle, ({ code }) => settle({ code }))
       .finally(() => res.end());
-  });
+  };
+  const port = await startServer(listen, { insecureHTTPParser });
   await sendRaw(port, chunks, { giveUpMs });
   return outcome;
 }
@@ -58,6 +65,14 @@ describe("readBody", () => {
         ["a", long.slice(2)],
       ]);
     }
+  });
+
+  it("takes no length for the end of a stream that has another, where a parser lets both through", async () => {
+    const both = `${CHUNKED.slice(0, -2)}content-length: 3\r\n\r\n`;
+    const limits = { insecureHTTPParser: true, bodyTimeoutMs: 30 };
+    expect(await read([`${both}3\r\na=1\r\n`], undefined, limits)).toEqual({
+      code: "BODY_TIMEOUT",
+    });
   });
 
   it("reads a stream that waited for somebody", async () => {

@@ -140,6 +140,15 @@ describe("createDeliverOnce", () => {
     await again.done;
   });
 
+  it("lets nobody but its caller fail for a failure that its caller does not wait for", async () => {
+    const unhandled = jest.fn();
+    process.on("unhandledRejection", unhandled);
+    await once()(callOf("a"), () => Promise.reject(new Error("failed")));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
   it("completes after the run, releases after a failure", async () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));

@@ -189,6 +189,19 @@ describe("createHandlerDispatch", () => {
     await new Promise((resolve) => setTimeout(resolve, 40));
   });
 
+  it.each([Object.freeze, Object.seal, Object.preventExtensions])(
+    "says so by the signal of a context that a handler hardened: %p",
+    async (harden) => {
+      let hardened: HandlerContext | undefined;
+      const failed = dispatchTo(
+        [(_event, given: HandlerContext) => new Promise(() => (hardened = harden(given)))],
+        15,
+      );
+      await expect(failed).rejects.toHaveProperty("code", "HANDLER_TIMEOUT");
+      expect(hardened?.signal.reason).toHaveProperty("code", "HANDLER_TIMEOUT");
+    },
+  );
+
   it("leaves the signal alone and no timer behind when the handlers are done in time", async () => {
     jest.useFakeTimers();
     let signal: AbortSignal | undefined;

@@ -15,14 +15,22 @@ describe("WebhookError", () => {
     expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
   });
 
-  it.each([10, 0, undefined])("has no frames, and leaves others theirs: %s", (limit) => {
-    const before = Error.stackTraceLimit;
-    Object.assign(Error, { stackTraceLimit: limit });
-    const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
-    const after = Error.stackTraceLimit;
-    Error.stackTraceLimit = before;
-    expect(stack).toBe("WebhookError: what to change");
-    expect(after).toBe(limit);
+  it.each([10, 0, undefined])(
+    "has no frames as a refusal, and leaves others theirs: %s",
+    (limit) => {
+      const before = Error.stackTraceLimit;
+      Object.assign(Error, { stackTraceLimit: limit });
+      const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
+      const after = Error.stackTraceLimit;
+      Error.stackTraceLimit = before;
+      expect(stack).toBe("WebhookError: what to change");
+      expect(after).toBe(limit);
+    },
+  );
+
+  it("has the frames of whoever called, where the call is not to blame", () => {
+    const appCode = () => new WebhookError("CLOSING", "what to change");
+    expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
   });
 
   it("can be made where Error is frozen", () => {

@@ -15,6 +15,12 @@ describe("createTextBlocks", () => {
     );
   });
 
+  it("fills its blocks, whatever a text could have taken", () => {
+    const keepTexts = createTextBlocks();
+    const blocks = Array.from({ length: 9 }, () => keepTexts(["a".repeat(21_000)]).block);
+    expect(new Set(blocks).size).toBe(3);
+  });
+
   it("shares a block between texts, and gives long ones a block of their own", () => {
     const keepTexts = createTextBlocks();
     const [first, second, long] = [["a"], ["b"], ["c".repeat(100_000)]].map(keepTexts);

@@ -113,8 +113,8 @@ const nextTurn = setImmediate;
  */
 function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | undefined {
   if (!isUnread(req)) throw consumed();
-  const { readableLength } = req;
-  if (readableLength === 0 || readableLength !== Number(req.headers["content-length"])) {
+  const { complete, readableLength, headers } = req;
+  if (!complete || readableLength === 0 || readableLength !== Number(headers["content-length"])) {
     if (req.destroyed || isCutOff(req)) throw truncated(req.errored);
     return undefined;
   }

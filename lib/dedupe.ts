@@ -158,7 +158,12 @@ export function createDeliverOnce(
     } finally {
       if (found !== "new") inFlight.delete(call.uuid);
     }
-    if (found === "new") return { outcome: "new", done: finish(call.uuid, run) };
+    if (found === "new") {
+      const done = finish(call.uuid, run);
+      // Whoever waits for it is told; nobody does if what follows a claim fails.
+      done.catch(() => {});
+      return { outcome: "new", done };
+    }
     const outcome = found === "conflict" ? "conflict" : "duplicate";
     return { outcome, done: Promise.resolve() };
   }

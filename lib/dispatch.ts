@@ -134,12 +134,14 @@ class HandlerRun implements HandlerContext {
   readonly attempt: number;
   readonly authTokenIndex: number;
   declare readonly signal: AbortSignal;
-  declare readonly timeout?: AbortController;
+  declare readonly timeout: { controller?: AbortController };
 
   constructor({ attempt, authTokenIndex }: DispatchContext) {
     this.attempt = attempt;
     this.authTokenIndex = authTokenIndex;
     Object.defineProperty(this, "signal", SIGNAL_PROPERTY);
+    // Not enumerable, so that it is no part of a copy; an object, for a handler may freeze the run.
+    Object.defineProperty(this, "timeout", { value: {} });
   }
 
   abort(reason: unknown): void {
@@ -158,11 +160,9 @@ const SIGNAL_PROPERTY: PropertyDescriptor & ThisType<HandlerRun> = {
   },
 };
 
-/** Made when it is asked for: few handlers do. Not enumerable, so that it is no part of a copy. */
-function controllerOf(run: HandlerRun): AbortController {
-  const controller = run.timeout ?? new AbortController();
-  Object.defineProperty(run, "timeout", { value: controller });
-  return controller;
+/** Made when it is asked for: few handlers do. */
+function controllerOf({ timeout }: HandlerRun): AbortController {
+  return (timeout.controller ??= new AbortController());
 }
 
 /** Whatever may have a `then`. */

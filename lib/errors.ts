@@ -42,8 +42,8 @@ export interface WebhookErrorOptions {
  *
  * `message` says what is wrong and what to change, for the app's own log; it never holds a token,
  * a signature or a value that came with the call. `status` and `headers` follow the conventions of
- * `http-errors`, so Express answers a forwarded error rightly. Its `stack` is its message alone:
- * the frames would be this package's own; where something else failed, `cause` has them.
+ * `http-errors`, so Express answers a forwarded error rightly. The `stack` of a refusal, a status
+ * below 500, is its message alone: the frames would lead into this package.
  */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
@@ -60,10 +60,11 @@ export class WebhookError extends Error {
   readonly #explain: WebhookErrorOptions["explain"];
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
+    const errorOptions = "cause" in options ? { cause: options.cause } : undefined;
     const { stackTraceLimit } = Error;
-    // A quarter of what it costs to refuse a stranger. Reflect: where Error is frozen, never mind.
-    Reflect.set(Error, "stackTraceLimit", 0);
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    // Frames are a quarter of what a stranger costs. Reflect: where Error is frozen, never mind.
+    if (STATUS_BY_CODE[code] < 500) Reflect.set(Error, "stackTraceLimit", 0);
+    super(message, errorOptions);
     Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
     this.#explain = options.explain;
     this.code = code;

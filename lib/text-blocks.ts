@@ -23,10 +23,14 @@ export function createTextBlocks(): (texts: readonly string[]) => KeptTexts {
   return function keepTexts(texts) {
     let joined = "";
     for (const text of texts) joined += text;
-    const maxBytes = LENGTH_BYTES * (texts.length + 1) + MAX_UNIT_BYTES * joined.length;
-    if (used + maxBytes > block.length) {
-      block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, maxBytes));
-      used = 0;
+    const headBytes = LENGTH_BYTES * (texts.length + 1);
+    // Near the end of a block alone, for to ask exactly takes as long as to write.
+    if (used + headBytes + MAX_UNIT_BYTES * joined.length > block.length) {
+      const bytes = headBytes + Buffer.byteLength(joined);
+      if (used + bytes > block.length) {
+        block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes));
+        used = 0;
+      }
     }
     const start = used;
     used = block.writeUInt32LE(texts.length, used);

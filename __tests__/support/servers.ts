@@ -1,5 +1,11 @@
 import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import express from "express";
 import express4 from "express4";
@@ -46,8 +52,11 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
 const open: Server[] = [];
 
 /** Starts a server on a free port; {@link stopServers} stops it. */
-export async function startServer(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
+export async function startServer(
+  listener: RequestListener,
+  options: ServerOptions = {},
+): Promise<number> {
+  const server = createServer(options, listener);
   open.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
