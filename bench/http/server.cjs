@@ -65,21 +65,22 @@ const JSON_PARAMETERS = [
 ];
 const bodies = new Map();
 const sids = new Map();
-function allByHand(req, res) {
+function allByHand() {
   const { pushEventSchema } = require("../../dist");
-  readBody(req, (body) => {
-    const params = querystring.parse(body);
-    if (!verifyByHand(req, params)) return res.writeHead(403).end();
-    const draft = { ...params, version: "v2", params: [], issues: [] };
-    for (const name of JSON_PARAMETERS) draft[name] = JSON.parse(draft[name]);
-    const { uuid, type, challenge_sid } = pushEventSchema.parse(draft);
-    if (!bodies.has(uuid)) {
-      bodies.set(uuid, body);
-      sids.set(challenge_sid, uuid);
-      if (type === "challenge.approved") handled++;
-    }
-    res.writeHead(200).end();
-  });
+  return (req, res) =>
+    readBody(req, (body) => {
+      const params = querystring.parse(body);
+      if (!verifyByHand(req, params)) return res.writeHead(403).end();
+      const draft = { ...params, version: "v2", params: [], issues: [] };
+      for (const name of JSON_PARAMETERS) draft[name] = JSON.parse(draft[name]);
+      const { uuid, type, challenge_sid } = pushEventSchema.parse(draft);
+      if (!bodies.has(uuid)) {
+        bodies.set(uuid, body);
+        sids.set(challenge_sid, uuid);
+        if (type === "challenge.approved") handled++;
+      }
+      res.writeHead(200).end();
+    });
 }
 
 function expressWith(...middlewares) {
@@ -127,8 +128,8 @@ const CONTESTANTS = {
     const push = ours();
     return (req, res) => void push(req, res);
   },
-  h: () => allByHand,
-  i: () => expressWith(allByHand),
+  h: () => allByHand(),
+  i: () => expressWith(allByHand()),
   // Reads on until the sender has read the answer, or else the reset loses it.
   refuse: () => (req, res) => {
     res.writeHead(413, { Connection: "close", "Content-Length": 0 }).flushHeaders();
