@@ -290,6 +290,14 @@ describe("readBody", () => {
       expect(await readLike(req)).toEqual(pairs);
     });
 
+    it("reads a complete one, though its socket says that nothing more will come", async () => {
+      const req = requestLike(true, { readable: false });
+      delete req.headers["content-length"];
+      req.push(form);
+      req.push(null);
+      expect(await readLike(req)).toEqual(pairs);
+    });
+
     it("refuses one without a socket that is not complete", async () => {
       await expect(readLike(requestLike(false))).rejects.toHaveProperty("code", "BODY_CONSUMED");
     });

@@ -28,10 +28,13 @@ describe("WebhookError", () => {
     },
   );
 
-  it("has the frames of whoever called, where the call is not to blame", () => {
-    const appCode = () => new WebhookError("CLOSING", "what to change");
-    expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
-  });
+  it.each(["HANDLER_FAILED", "CLOSING"] as const)(
+    "has frames where no call is to blame: %s",
+    (code) => {
+      const appCode = () => new WebhookError(code, "what to change");
+      expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
+    },
+  );
 
   it("can be made where Error is frozen", () => {
     const before = Error.stackTraceLimit;
