@@ -115,7 +115,7 @@ function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | und
   if (!isUnread(req)) throw consumed();
   const { complete, readableLength, headers } = req;
   if (!complete || readableLength === 0 || readableLength !== Number(headers["content-length"])) {
-    if (req.destroyed || isCutOff(req)) throw truncated(req.errored);
+    if (isGone(req)) throw truncated(req.errored);
     return undefined;
   }
   if (readableLength > limitBytes) throw tooLarge(limitBytes);
@@ -129,9 +129,10 @@ function canPause(req: IncomingMessage): boolean {
   return req.listenerCount("readable") === 0 && req.readableEncoding === null;
 }
 
-function isCutOff(req: Partial<IncomingMessage>): boolean {
+/** Whether nothing more will come, of what body-parser would say that somebody had read it. */
+function isGone(req: Partial<IncomingMessage>): boolean {
   // Adapters of serverless platforms have no socket, or one that says nothing.
-  return req.complete === false && req.socket?.readable === false;
+  return req.destroyed === true || req.socket?.readable === false;
 }
 
 function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
