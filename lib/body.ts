@@ -129,7 +129,7 @@ function canPause(req: IncomingMessage): boolean {
   return req.listenerCount("readable") === 0 && req.readableEncoding === null;
 }
 
-/** Whether nothing more will come, of what body-parser would say that somebody had read it. */
+/** Whether its sender went away; body-parser would take it for read by somebody. */
 function isGone(req: Partial<IncomingMessage>): boolean {
   // Adapters of serverless platforms have no socket, or one that says nothing.
   return req.destroyed === true || req.socket?.readable === false;

@@ -46,9 +46,7 @@ export function createChallengeOutcomes({
       const { challenge_sid } = event;
       const texts = listTexts(event.params);
       return function record() {
-        if (outcomes.get(challenge_sid) !== undefined) return;
-        outcomes.add(challenge_sid, keepTexts(texts));
-        waiting.resolve(event);
+        if (outcomes.add(challenge_sid, () => keepTexts(texts))) waiting.resolve(event);
       };
     },
     async wait(challengeSid, options = {}) {

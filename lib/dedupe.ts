@@ -66,7 +66,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       return "new";
     },
     complete(uuid) {
-      done.add(uuid, running.get(uuid) ?? "");
+      done.add(uuid, () => running.get(uuid) ?? "");
       running.delete(uuid);
     },
     release(uuid) {

@@ -24,6 +24,7 @@ const EQUALS = 0x3d;
 const PERCENT = 0x25;
 const PLUS = 0x2b;
 const SPACE = 0x20;
+const CUTS_PER_PAIR = 4;
 
 /** What each byte is worth as a hexadecimal digit; -1: it is none. */
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
@@ -44,7 +45,7 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
 export function decodeForm(form: Uint8Array): Pair[] {
   if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
   const bytes = Buffer.allocUnsafe(form.length + 1);
-  /** Of each pair: where its name begins, where it ends, where its value ends, and all its bits. */
+  /** Of each pair: where its name begins and ends, where its value ends, and its bytes or-ed. */
   const cuts: number[] = [];
   let length = 0;
   let start = 0;
@@ -54,7 +55,7 @@ export function decodeForm(form: Uint8Array): Pair[] {
     let byte = at < form.length ? (form[at] ?? 0) : AMPERSAND;
     if (byte === AMPERSAND) {
       if (length > start) cuts.push(start, nameEnd === -1 ? length : nameEnd, length, bits);
-      if (cuts.length > 4 * MAX_PARAMETERS) throw tooMany();
+      if (cuts.length > CUTS_PER_PAIR * MAX_PARAMETERS) throw tooMany();
       start = length + 1;
       nameEnd = -1;
       bits = 0;
@@ -78,7 +79,7 @@ function cutPairs(bytes: Buffer, cuts: readonly number[]): Pair[] {
   if (!isUtf8(bytes)) throw malformed("has percent-encoding of what is not UTF-8");
   const text = bytes.toString("latin1");
   const pairs: Pair[] = [];
-  for (let index = 0; index < cuts.length; index += 4) {
+  for (let index = 0; index < cuts.length; index += CUTS_PER_PAIR) {
     const start = cuts[index] ?? 0;
     const nameEnd = cuts[index + 1] ?? 0;
     const end = cuts[index + 2] ?? 0;

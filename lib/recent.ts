@@ -1,8 +1,8 @@
 /** Remembers values by key for a time, bounded in count: the oldest are forgotten first. */
 export interface Recent<Value> {
   get(key: string): Value | undefined;
-  /** Remembers a value, unless the key has one: that stays. Tells whether it did. */
-  add(key: string, value: Value): boolean;
+  /** Remembers what `make` makes, unless the key has a value: that stays. Tells whether it did. */
+  add(key: string, make: () => Value): boolean;
 }
 
 /** Limits of {@link createRecent}. */
@@ -39,12 +39,12 @@ export function createRecent<Value>({ ttlMs, maxEntries }: RecentOptions): Recen
       forgetOld(performance.now());
       return values.get(key);
     },
-    add(key, value) {
+    add(key, make) {
       const nowMs = performance.now();
       forgetOld(nowMs);
       if (values.has(key)) return false;
       const ownKey = copyText(key);
-      values.set(ownKey, value);
+      values.set(ownKey, make());
       keys.push(ownKey);
       addedMs.push(nowMs);
       forgetOld(nowMs);

@@ -24,7 +24,7 @@ export function createTextBlocks(): (texts: readonly string[]) => KeptTexts {
     let joined = "";
     for (const text of texts) joined += text;
     const headBytes = LENGTH_BYTES * (texts.length + 1);
-    // Near the end of a block alone, for to ask exactly takes as long as to write.
+    // The exact length takes as long as the write: it is asked for near the end of a block alone.
     if (used + headBytes + MAX_UNIT_BYTES * joined.length > block.length) {
       const bytes = headBytes + Buffer.byteLength(joined);
       if (used + bytes > block.length) {

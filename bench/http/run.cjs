@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [starts]
+ * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [starts] [memory]
  */
 const { spawnSync } = require("node:child_process");
 const { canPin, IS_PINNED, isPinned, LOAD_CORE, pin } = require("./cores.cjs");
@@ -14,6 +14,11 @@ const BENCHES = {
   latency: () => require("./latency.cjs").latency(),
   uploads: () => require("./uploads.cjs").uploads(),
   starts: () => require("./starts.cjs").starts(),
+  memory: () => {
+    console.log("\nHeld for what is remembered, in the heap and beside it");
+    const args = ["--expose-gc", `${__dirname}/memory.cjs`];
+    if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exitCode = 1;
+  },
 };
 
 async function main(names) {

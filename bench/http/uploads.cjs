@@ -66,7 +66,7 @@ async function uploads() {
     }
     const { rss } = await server.measure();
     console.log(
-      `${isChunked ? "chunked  " : "announced"}  answered ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good call: ${median(goodCpuMs).toFixed(1)} ms), RSS after ${ROUNDS} of them +${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
+      `${isChunked ? "chunked  " : "announced"}  answered ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good call: ${median(goodCpuMs).toFixed(1)} ms), RSS changed by ${ROUNDS} of them: ${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
     );
     server.stop();
   }

@@ -1,0 +1,39 @@
+"use strict";
+/** What a receiver holds for what it remembers: run with --expose-gc. */
+const { randomUUID } = require("node:crypto");
+const { createMemoryDedupe } = require("../../dist");
+const { createChallengeOutcomes } = require("../../dist/challenges");
+const { decodeForm } = require("../../dist/form");
+const { parsePayload } = require("../../dist/payload");
+const { signCall } = require("./calls.cjs");
+
+function holdOutcome(outcomes) {
+  outcomes.prepare(parsePayload(decodeForm(Buffer.from(signCall().body))))();
+}
+
+function holdUuid(dedupe) {
+  const uuid = randomUUID();
+  dedupe.claim(uuid, Buffer.from(randomUUID()).toString("base64"));
+  dedupe.complete(uuid);
+}
+
+// Alive to the end, or what one frees would be taken off the next.
+const kept = [];
+
+function measureBytes() {
+  // Some of it, buffers above all, only the next collection frees.
+  for (let round = 0; round < 3; round++) globalThis.gc();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** The bytes of a memory that holds `count`, in words. */
+function measureHeld(memory, hold, count) {
+  kept.push(memory);
+  const before = measureBytes();
+  for (let index = 0; index < count; index++) hold(memory);
+  return `${((measureBytes() - before) / 1e6).toFixed(0).padStart(4)} MB  ${count}`;
+}
+
+console.log(measureHeld(createChallengeOutcomes(), holdOutcome, 10_000), "outcomes of challenges");
+console.log(measureHeld(createMemoryDedupe(), holdUuid, 100_000), "uuids");
