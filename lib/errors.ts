@@ -1,9 +1,10 @@
 import type { SignatureReport } from "./explain-causes";
 
 /**
- * Everything that can go wrong with a call, and the HTTP status that its sender receives.
+ * The HTTP status of each code.
  *
- * `CHALLENGE_TIMEOUT` alone is not about a call: `waitForChallenge` rejects with it.
+ * `CHALLENGE_TIMEOUT`, `CHALLENGE_SID_INVALID` and `ENTITY_MISMATCH` are rejections of
+ * `waitForChallenge`; the others are responses to a webhook request.
  */
 export const STATUS_BY_CODE = {
   SIGNATURE_MISSING: 403,
@@ -11,6 +12,7 @@ export const STATUS_BY_CODE = {
   SIGNATURE_MISMATCH: 403,
   ACCOUNT_NOT_ALLOWED: 403,
   PAYLOAD_INVALID: 400,
+  PAYLOAD_AMBIGUOUS: 400,
   BODY_MALFORMED: 400,
   METHOD_NOT_ALLOWED: 405,
   CONTENT_TYPE_UNSUPPORTED: 415,
@@ -19,10 +21,14 @@ export const STATUS_BY_CODE = {
   BODY_CONSUMED: 500,
   HANDLER_FAILED: 500,
   HANDLER_TIMEOUT: 500,
+  INTERNAL_ERROR: 500,
+  TOKEN_UNAVAILABLE: 503,
   STORE_UNAVAILABLE: 503,
   OVERLOADED: 503,
   CLOSING: 503,
   CHALLENGE_TIMEOUT: 504,
+  CHALLENGE_SID_INVALID: 400,
+  ENTITY_MISMATCH: 403,
 } as const;
 
 /** The stable name of one thing that can go wrong: a key of {@link STATUS_BY_CODE}. */
