@@ -1,59 +1,36 @@
-import type { ChallengeOutcomes } from "./challenges";
-import type { DeliverOnce, Delivery } from "./dedupe";
+import type { DeliverOnce, Delivery } from "./deliver-once";
 import { publish } from "./diagnostics";
-import type { Dispatch } from "./dispatch";
-import type { WebhookError } from "./errors";
-import type { EventQueue, QueuedCall } from "./queue";
-import type { Reports } from "./reports";
+import { isChallengeEvent } from "./event";
+import type { OutcomeStore } from "./outcome-store";
+import type { EventQueue, QueuedEvent } from "./queue";
 
-/** Hands an event over; resolves once it is decided whether anything is to be done about it. */
-export type Deliver = (call: QueuedCall) => Promise<Delivery>;
+/** Delivers an event; resolves once it is decided whether its handlers run. */
+export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
 
-/** Makes the step that runs an event's handlers now. */
+/** Creates the step that runs the handlers of an event now. */
 export function createDeliverNow(
   deliverOnce: DeliverOnce,
-  handle: Dispatch,
-  challenges: ChallengeOutcomes,
+  outcomes: OutcomeStore,
+  run: (queued: QueuedEvent, deadlineAtMs: number) => Promise<void>,
 ): Deliver {
-  return async function deliverNow(call) {
-    const { event, authTokenIndex } = call;
-    // Before the handlers, which may change the event.
-    const record = challenges.prepare(event);
-    const delivery = await deliverOnce(call, () => handle(event, { attempt: 1, authTokenIndex }));
-    // The outcome of a challenge is that of the first call of its uuid, of no other content.
-    if (delivery.outcome !== "conflict") record();
-    return delivery;
+  return function deliverNow(queued, deadlineAtMs) {
+    const { account, event } = queued;
+    const runFirst = async () => {
+      // The first delivery of a uuid only: a replay must not bring back an outcome that expired.
+      if (isChallengeEvent(event)) await outcomes.record(account, event);
+      await run(queued, deadlineAtMs);
+    };
+    return deliverOnce(queued, runFirst, deadlineAtMs);
   };
 }
 
-/** Makes the step that stores an event, for handlers to run later. */
+/** Creates the step that stores an event, so that its handlers run later. */
 export function createDeliverLater(queue: EventQueue): Deliver {
-  return async function deliverLater(call) {
+  return async function deliverLater(queued, deadlineAtMs) {
     const startMs = performance.now();
-    const outcome = await queue.store(call);
-    const { type } = call.event;
+    const outcome = await queue.store(queued, deadlineAtMs);
+    const { type } = queued.event;
     if (outcome === "new") publish("stored", { type, durationMs: performance.now() - startMs });
     return { outcome, done: Promise.resolve() };
-  };
-}
-
-/** Makes the dispatch that tells of what became of an event. */
-export function createHandle(dispatch: Dispatch, reports: Reports): Dispatch {
-  return async function handle(event, context) {
-    const startMs = performance.now();
-    const describeRun = () => ({
-      type: event.type,
-      attempt: context.attempt,
-      durationMs: performance.now() - startMs,
-    });
-    try {
-      await dispatch(event, context);
-    } catch (error) {
-      const failure = error as WebhookError;
-      publish("failed", { ...describeRun(), code: failure.code });
-      reports.error(failure, event);
-      throw failure;
-    }
-    publish("handled", describeRun());
   };
 }

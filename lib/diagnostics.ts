@@ -21,6 +21,8 @@ export interface Diagnostics {
   conflict: { type: string };
   /** The handlers of an event are done. */
   handled: { type: string; attempt: number; durationMs: number };
+  /** An event had neither a handler of its type nor one of `onUnhandled`. */
+  unhandled: { type: string };
   /** The handlers of an event failed, or took too long. */
   failed: { type: string; attempt: number; code: string; durationMs: number };
   /** An event will not be handled again unless it is revived. */
@@ -36,6 +38,7 @@ export const DIAGNOSTIC_NAMES = [
   "duplicate",
   "conflict",
   "handled",
+  "unhandled",
   "failed",
   "dead-lettered",
 ] as const satisfies readonly (keyof Diagnostics)[];

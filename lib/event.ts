@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { Pair } from "./form";
 
 /** The five types of event (specification, section 6.1). */
 export const PUSH_EVENT_TYPES = [
@@ -12,126 +12,144 @@ export const PUSH_EVENT_TYPES = [
 /** The type of an event. */
 export type PushEventType = (typeof PUSH_EVENT_TYPES)[number];
 
-/** A SID with a prefix: the prefix and 32 hexadecimal digits (specification, section 2). */
-export function sidSchema(prefix: "AC" | "VA" | "YF" | "YC") {
-  return z.string().regex(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`));
+/** The version of an event: which parameters the service sends (specification, section 9). */
+export type PushEventVersion = "v1" | "v2";
+
+/** Why a JSON parameter is absent from an event. */
+export interface EventIssue {
+  /** The name of the parameter; its text is in `event.params`. */
+  readonly param: string;
+  /** The problem, without the text. */
+  readonly message: string;
 }
 
-const MAX_UUID_CHARACTERS = 256;
+/** What every event carries. */
+interface ReceivedEvent {
+  /** The identifier of the webhook request, equal over its deliveries; 1 to 256 characters. */
+  readonly uuid: string;
+  /** The account that owns the service. */
+  readonly account_sid: string;
+  /** Every received pair in the order of arrival, decoded, with names that are not known here. */
+  readonly params: readonly Pair[];
+  /** The JSON parameters that are absent from the event, each with the reason. */
+  readonly issues: readonly EventIssue[];
+}
 
-/** What a metadata parameter holds: only string values (specification, section 6.2). */
-// Not a z.record: that looks at each key, too, and takes twice as long.
-export const metadataSchema = z.object({}).catchall(z.string());
+/** What every event of a known type carries (specification, section 6.3). */
+interface KnownEvent<Type extends PushEventType> extends ReceivedEvent {
+  readonly type: Type;
+  /** The verification service. */
+  readonly service_sid: string;
+  /** The identifier that the app gave the user. */
+  readonly entity_identity: string;
+  /** The factor that the event is about; for a challenge event, the factor that answered. */
+  readonly factor_sid: string;
+}
 
-/** What challenge_details holds (specification, section 6.2). */
-export const detailsSchema = z.looseObject({
-  message: z.string(),
-  date: z.string().nullish(),
-  fields: z.array(z.looseObject({ label: z.string(), value: z.string() })).nullish(),
-});
+/** The challenge that an event is about. */
+interface ChallengeFields {
+  readonly challenge_sid: string;
+}
 
-/** What challenge_hidden_details holds (specification, section 6.2). */
-export const hiddenDetailsSchema = z.looseObject({});
+interface V1FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
+  readonly version: "v1";
+  readonly factor_type?: undefined;
+  readonly factor_friendly_name?: undefined;
+  readonly factor_metadata?: undefined;
+}
 
-/** Context that the user was shown with a challenge. */
-export type ChallengeDetails = z.infer<typeof detailsSchema>;
+interface V2FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
+  readonly version: "v2";
+  /** `"push"`, the only type of factor so far. */
+  readonly factor_type: string;
+  readonly factor_friendly_name: string;
+  /** Custom metadata of the device, up to 1024 characters of JSON. */
+  readonly factor_metadata?: Readonly<Record<string, string>> | undefined;
+}
 
-const received = {
-  /** Every pair received, in the order of arrival, as decoded: also what is not known here. */
-  params: z.array(z.tuple([z.string(), z.string()])),
-  /** What was wrong with a field that is absent for it; its raw text is in `params`. */
-  issues: z.array(z.object({ param: z.string(), message: z.string() })),
-};
+interface V1ChallengeEvent<Type extends PushEventType>
+  extends V1FactorEvent<Type>, ChallengeFields {
+  readonly challenge_details?: undefined;
+  readonly challenge_hidden_details?: undefined;
+  readonly challenge_metadata?: undefined;
+}
 
-const uuid = z.string().min(1).max(MAX_UUID_CHARACTERS);
+interface V2ChallengeEvent<Type extends PushEventType>
+  extends V2FactorEvent<Type>, ChallengeFields {
+  /** Context that the user saw. */
+  readonly challenge_details?: ChallengeDetails | undefined;
+  /** Context that the user did not see. */
+  readonly challenge_hidden_details?: Readonly<Record<string, unknown>> | undefined;
+  /** Custom metadata of the device, up to 1024 characters of JSON. */
+  readonly challenge_metadata?: Readonly<Record<string, string>> | undefined;
+}
 
-const common = {
-  uuid,
-  account_sid: sidSchema("AC"),
-  service_sid: sidSchema("VA"),
-  entity_identity: z.string().min(1),
-  factor_sid: sidSchema("YF"),
-  ...received,
-};
+/** Context of a challenge that the user saw (specification, section 6.2). */
+export interface ChallengeDetails {
+  readonly message: string;
+  /** As the app gave it, usually ISO 8601. */
+  readonly date?: string | null | undefined;
+  readonly fields?: readonly ChallengeDetailsField[] | null | undefined;
+}
 
-const v1Factor = { version: z.literal("v1"), ...common };
-const v1Challenge = { ...v1Factor, challenge_sid: sidSchema("YC") };
+/** One labelled line of {@link ChallengeDetails}. */
+export interface ChallengeDetailsField {
+  readonly label: string;
+  readonly value: string;
+}
 
-const v2Factor = {
-  version: z.literal("v2"),
-  ...common,
-  factor_type: z.string(),
-  factor_friendly_name: z.string(),
-  factor_metadata: metadataSchema.optional(),
-};
-const v2Challenge = {
-  ...v2Factor,
-  challenge_sid: sidSchema("YC"),
-  challenge_details: detailsSchema.optional(),
-  challenge_hidden_details: hiddenDetailsSchema.optional(),
-  challenge_metadata: metadataSchema.optional(),
-};
-
-/**
- * The schema of an event, as handlers get it (specification, sections 6.2 and 6.3): for events
- * that were stored and come back as JSON.
- */
-export const pushEventSchema = z.discriminatedUnion("version", [
-  z.discriminatedUnion("type", [
-    z.object({ type: z.literal("factor.created"), ...v2Factor }),
-    z.object({ type: z.literal("factor.verified"), ...v2Factor }),
-    z.object({ type: z.literal("factor.deleted"), ...v2Factor }),
-    z.object({ type: z.literal("challenge.approved"), ...v2Challenge }),
-    z.object({ type: z.literal("challenge.denied"), ...v2Challenge }),
-  ]),
-  z.discriminatedUnion("type", [
-    z.object({ type: z.literal("factor.created"), ...v1Factor }),
-    z.object({ type: z.literal("factor.verified"), ...v1Factor }),
-    z.object({ type: z.literal("factor.deleted"), ...v1Factor }),
-    z.object({ type: z.literal("challenge.approved"), ...v1Challenge }),
-    z.object({ type: z.literal("challenge.denied"), ...v1Challenge }),
-  ]),
-]);
-
-/** An event: a union discriminated by `type`, and by `version` ("v1" or "v2"). */
-export type PushEvent = z.infer<typeof pushEventSchema>;
-
-/** The event of one type, in both versions. */
-export type PushEventOf<Type extends PushEventType> = Extract<PushEvent, { type: Type }>;
 /** A factor was created; it cannot receive challenges yet. */
-export type FactorCreatedEvent = PushEventOf<"factor.created">;
+export type FactorCreatedEvent = V1FactorEvent<"factor.created"> | V2FactorEvent<"factor.created">;
 /** A factor was verified; it can receive challenges from now on. */
-export type FactorVerifiedEvent = PushEventOf<"factor.verified">;
+export type FactorVerifiedEvent =
+  V1FactorEvent<"factor.verified"> | V2FactorEvent<"factor.verified">;
 /** A factor was deleted. */
-export type FactorDeletedEvent = PushEventOf<"factor.deleted">;
+export type FactorDeletedEvent = V1FactorEvent<"factor.deleted"> | V2FactorEvent<"factor.deleted">;
 /** The user approved a challenge. */
-export type ChallengeApprovedEvent = PushEventOf<"challenge.approved">;
+export type ChallengeApprovedEvent =
+  V1ChallengeEvent<"challenge.approved"> | V2ChallengeEvent<"challenge.approved">;
 /** The user denied a challenge. */
-export type ChallengeDeniedEvent = PushEventOf<"challenge.denied">;
+export type ChallengeDeniedEvent =
+  V1ChallengeEvent<"challenge.denied"> | V2ChallengeEvent<"challenge.denied">;
 /** The outcome of a challenge: approved or denied. */
 export type ChallengeEvent = ChallengeApprovedEvent | ChallengeDeniedEvent;
 
-/** The schema of {@link UnknownPushEvent}. */
-export const unknownEventSchema = z.object({
-  type: z.string().min(1),
-  uuid,
-  account_sid: sidSchema("AC").optional(),
-  service_sid: sidSchema("VA").optional(),
-  ...received,
-});
+/**
+ * An event: a union discriminated by `type` and by `version`. Read-only in the types and not
+ * frozen: all handlers of an event receive the same object.
+ */
+export type PushEvent =
+  FactorCreatedEvent | FactorVerifiedEvent | FactorDeletedEvent | ChallengeEvent;
+
+/** The event of one type, in both versions or in one. */
+export type PushEventOf<
+  Type extends PushEventType,
+  Version extends PushEventVersion = PushEventVersion,
+> = Extract<PushEvent, { type: Type; version: Version }>;
 
 /**
- * An event of a type that the service added after this version was made. Only `uuid` and `type`
- * are certain; everything that came with it is in `params`.
+ * An event of a type that the service introduced after this version of the package. Only `uuid`,
+ * `type` and `account_sid` are certain; every received pair is in `params`.
  */
-export type UnknownPushEvent = z.infer<typeof unknownEventSchema>;
+export interface UnknownPushEvent extends ReceivedEvent {
+  /** A letter, then up to 99 letters, digits, `_`, `.` and `-`. */
+  readonly type: string;
+  /** Absent, so that comparing it tells a known event from this one. */
+  readonly version?: undefined;
+  readonly service_sid?: string | undefined;
+}
 
-/** Whether a type is one of the five that are known. */
+/** Tells whether a type is one of the five that are known. */
 export function isPushEventType(type: string | undefined): type is PushEventType {
   return (PUSH_EVENT_TYPES as readonly (string | undefined)[]).includes(type);
 }
 
-/** Whether an event is the outcome of a challenge. */
+/** Tells whether an event is of a known type. */
+export function isPushEvent(event: PushEvent | UnknownPushEvent): event is PushEvent {
+  return event.version !== undefined;
+}
+
+/** Tells whether an event is the outcome of a challenge. */
 export function isChallengeEvent(event: PushEvent | UnknownPushEvent): event is ChallengeEvent {
   return event.type === "challenge.approved" || event.type === "challenge.denied";
 }

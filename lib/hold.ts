@@ -3,7 +3,11 @@ import { publish } from "./diagnostics";
 import { WebhookError } from "./errors";
 
 /** Runs an attempt until it succeeds, within limits. */
-export type Hold = <Value>(attempt: () => Value | Promise<Value>) => Promise<Value>;
+export type Hold = <Value>(
+  attempt: () => Value | Promise<Value>,
+  /** When to give up at the latest, as `performance.now()` counts. */
+  deadlineAtMs?: number,
+) => Promise<Value>;
 
 /** Limits of {@link createHold}. */
 export interface HoldOptions {
@@ -52,8 +56,9 @@ export function createHold({
   async function retry<Value>(
     first: Promise<Value>,
     attempt: () => Value | Promise<Value>,
+    latestMs: number,
   ): Promise<Value> {
-    const deadlineMs = performance.now() + holdMs;
+    const deadlineMs = Math.min(performance.now() + holdMs, latestMs);
     let answer: Value | Promise<Value> = first;
     let cause: unknown;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -73,13 +78,13 @@ export function createHold({
     }
   }
 
-  return async function hold(attempt) {
+  return async function hold(attempt, deadlineAtMs = Number.POSITIVE_INFINITY) {
     const first = begin(attempt);
     if (!isPending(first)) return first;
     if (held >= maxHeld) return waitOnce(first);
     held++;
     try {
-      return await retry(first, attempt);
+      return await retry(first, attempt, deadlineAtMs);
     } finally {
       held--;
     }

@@ -1,14 +1,16 @@
 export { pushWebhooks } from "./middleware";
-export type { PushWebhooks } from "./middleware";
+export type { CloseOptions, PushWebhooks } from "./middleware";
 export type { PushWebhooksOptions, VerifyOptions } from "./options";
+export { createHandlers } from "./handlers";
 export type {
-  DispatchContext,
-  HandledEvent,
-  HandledType,
+  AnyHandler,
   Handler,
   HandlerContext,
-} from "./dispatch";
-export type { WaitOptions } from "./waiting";
+  HandlerRegistration,
+  Handlers,
+} from "./handlers";
+export type { RunContext } from "./run-handlers";
+export type { WaitForChallenge, WaitOptions } from "./challenge-wait";
 export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
 export type { AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
 
@@ -28,28 +30,35 @@ export { explainSignature } from "./explain";
 export type { ExplainSignatureOptions } from "./explain";
 export type { SignatureCause, SignatureCauseCode, SignatureReport } from "./explain-causes";
 
-export { PUSH_EVENT_TYPES, pushEventSchema } from "./event";
+export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./event";
+export { parsePushEvent } from "./payload";
 export type {
   ChallengeApprovedEvent,
   ChallengeDeniedEvent,
   ChallengeDetails,
+  ChallengeDetailsField,
   ChallengeEvent,
+  EventIssue,
   FactorCreatedEvent,
   FactorDeletedEvent,
   FactorVerifiedEvent,
   PushEvent,
   PushEventOf,
   PushEventType,
+  PushEventVersion,
   UnknownPushEvent,
 } from "./event";
 export type { Pair } from "./form";
 
-export { createMemoryDedupe } from "./dedupe";
-export type { CallIdentity, Claim, DedupeStore, Delivery, MemoryDedupeOptions } from "./dedupe";
+export { createMemoryDedupe } from "./memory-dedupe";
+export type { MemoryDedupeOptions } from "./memory-dedupe";
+export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 
-export type { EventQueue, QueuedCall } from "./queue";
-export { DIAGNOSTIC_NAMES } from "./diagnostics";
+export type { EventQueue, QueuedEvent } from "./queue";
+export type { OutcomeKey, OutcomeStore, OutcomeWait } from "./outcome-store";
+export type { DeliveryOutcome, RequestIdentity } from "./deliver-once";
 export type { Diagnostics } from "./diagnostics";
 
-export { STATUS_BY_CODE, WebhookError } from "./errors";
+export { PermanentError } from "./permanent-error";
+export { WebhookError } from "./errors";
 export type { WebhookErrorCode } from "./errors";

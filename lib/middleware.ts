@@ -1,77 +1,79 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
+import { createAccountScope } from "./account-scope";
 import { boundRest, sendAnswer } from "./answer";
 import { createReadBody } from "./body";
-import { createChallengeOutcomes } from "./challenges";
-import { createDeliverOnce, deliverEach } from "./dedupe";
-import { createDeliverLater, createDeliverNow, createHandle } from "./deliver";
+import { createWaitForChallenge, type WaitForChallenge } from "./challenge-wait";
+import { createConnections } from "./connections";
+import { createDeliverOnce, deliverEach } from "./deliver-once";
+import { createDeliverLater, createDeliverNow } from "./deliver";
 import { publish } from "./diagnostics";
-import { createHandlerDispatch, createHandlerRegistry } from "./dispatch";
-import type { DispatchContext, HandledEvent, HandledType, Handler } from "./dispatch";
+import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
+import { createHandlers, type HandlerRegistration, type Handlers } from "./handlers";
 import { checkHead } from "./head";
 import { createHold } from "./hold";
+import { createMemoryOutcomes } from "./memory-outcomes";
+import { checkOptions, MAX_TIMER_MS, wholeNumber } from "./option-rules";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
-import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
+import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event";
+import type { QueuedEvent } from "./queue";
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
 import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
-import type { WaitOptions } from "./waiting";
+import type { RunContext } from "./run-handlers";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
-/**
- * A receiver of webhook calls: middleware for Express 4 and 5, connect, or, called without `next`,
- * a listener of a bare `http` server. The promise it returns never rejects.
- */
-export interface PushWebhooks {
-  (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): Promise<void>;
-  /**
-   * Adds a handler of one type of event, of several, or of all five (`"*"`). The handlers of an
-   * event run at the same time, each once. One that throws or rejects fails the call.
-   *
-   * @throws TypeError for a type that does not exist.
-   */
-  on<Type extends HandledType>(
-    types: Type | readonly Type[],
-    handler: Handler<HandledEvent<Type>>,
-  ): PushWebhooks;
-  /** Removes a handler from one type of event, or several. */
-  off<Type extends HandledType>(
-    types: Type | readonly Type[],
-    handler: Handler<HandledEvent<Type>>,
-  ): PushWebhooks;
-  /** Adds a handler of the events that no other handles, those of unknown types among them. */
-  onUnhandled(handler: Handler<PushEvent | UnknownPushEvent>): PushWebhooks;
-  /** Adds a listener of failures after a call was accepted: of handlers, or of a store. */
-  onError(listener: ErrorListener): PushWebhooks;
-  /**
-   * Adds a listener of refused calls; `error.message` says what to change, and `error.explain()`
-   * finds out why a signature does not match.
-   */
-  onRejected(listener: RejectedListener): PushWebhooks;
-  /**
-   * Waits for the event that approves or denies a challenge; resolves at once if it came within
-   * the last hour: in this process, or with a queue in any. Its handlers may still run.
-   *
-   * @throws TypeError for what is not a challenge SID; WebhookError `CHALLENGE_TIMEOUT` after
-   *   `timeoutMs` (default 5 minutes), `CLOSING`, `OVERLOADED`; the reason of `signal`.
-   */
-  waitForChallenge(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
-  /**
-   * Runs the handlers of an event, as for a call that was taken; for queues, which call it later.
-   *
-   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which `onError` was told of.
-   */
-  handle(event: PushEvent | UnknownPushEvent, context: DispatchContext): Promise<void>;
-  /** Answers later calls 503, and resolves when those that were taken are finished. */
-  close(): Promise<void>;
-  /** The option of this name. */
-  readonly publicUrl: string;
-  /** The types of event that have a handler now. */
-  handledTypes(): PushEventType[];
+/** How a receiver, a queue or a worker is closed. */
+export interface CloseOptions {
+  /** After how long running work is no longer awaited, in milliseconds. @default 10_000 */
+  deadlineMs?: number | undefined;
 }
 
 /**
- * Makes a receiver of push-verification webhooks.
+ * A receiver of webhook requests: middleware for Express 4 and 5 and connect, or, called without
+ * `next`, a listener of a bare `http` server. The promise that it returns never rejects.
+ */
+export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDisposable {
+  (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): Promise<void>;
+  /** Adds a listener of failures after a request was accepted: of handlers or of a store. */
+  onError(listener: ErrorListener): PushWebhooks;
+  /**
+   * Adds a listener of rejected requests; `error.message` says what to change, and
+   * `error.explain()` finds why a signature does not match.
+   */
+  onRejected(listener: RejectedListener): PushWebhooks;
+  /**
+   * Waits for the event that approves or denies a challenge. Resolves at once if the event arrived
+   * within the last 24 h: in this process, or with a queue in any. Its handlers may still run.
+   *
+   * @throws TypeError for an option that is missing or impossible; WebhookError
+   *   `CHALLENGE_SID_INVALID`, `ENTITY_MISMATCH` for an outcome of another user,
+   *   `ACCOUNT_NOT_ALLOWED`, `CHALLENGE_TIMEOUT`, `CLOSING`, `OVERLOADED`; the reason of `signal`.
+   */
+  waitForChallenge: WaitForChallenge;
+  /**
+   * Runs the handlers of an event and wakes the waits for it, as for a verified webhook request.
+   *
+   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which `onError` received as well;
+   *   `STORE_UNAVAILABLE` when a queue could not record the outcome.
+   */
+  dispatch(event: PushEvent | UnknownPushEvent, context?: Partial<RunContext>): Promise<void>;
+  /**
+   * Rejects the waits at once, finishes the requests on open connections, then responds 503. Call
+   * it after `server.close()`.
+   */
+  close(options?: CloseOptions): Promise<void>;
+  /** The handlers of this receiver, for `queue.work(push.handlers)`. */
+  readonly handlers: Handlers;
+  /** The option of this name. */
+  readonly publicUrl: string;
+}
+
+/** Kept for the completion mark when the handlers take all the time there is. */
+const MARK_RESERVE_MS = 500;
+
+/**
+ * Creates a receiver of push-verification webhooks.
  *
  * @example
  * const push = pushWebhooks({ authToken, publicUrl: "https://app.example.com/webhooks/push" });
@@ -83,39 +85,44 @@ export interface PushWebhooks {
 export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   if ((options as unknown) instanceof IncomingMessage) {
     throw new TypeError(
-      "pushWebhooks makes the middleware and is not one itself. Write app.use(path, pushWebhooks({ authToken, publicUrl })).",
+      "pushWebhooks creates the middleware and is not one itself. Write app.use(path, pushWebhooks({ authToken, publicUrl })).",
     );
   }
   const settings = resolveReceiverOptions("pushWebhooks", options);
-  const { queue } = settings;
-  const reports = createReports(settings.logger);
-  const registry = createHandlerRegistry();
-  const challenges = createChallengeOutcomes();
+  const { queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
+  const reports = createReports(settings.logger, name);
+  const handlers = settings.handlers ?? createHandlers();
+  const scope = createAccountScope(
+    typeof settings.authToken === "function",
+    settings.allowedAccountSids,
+  );
+  const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
   const verifyCall = createVerifyCall(settings);
-  const handle = createHandle(createHandlerDispatch(registry, settings.handlerTimeoutMs), reports);
+  const dispatchToHandlers = createDispatch(handlers, reports);
   const deliverOnce =
     settings.dedupe === false
       ? deliverEach
       : createDeliverOnce(settings.dedupe, createHold(), reports.error);
   const deliver =
     queue === undefined
-      ? createDeliverNow(deliverOnce, handle, challenges)
+      ? createDeliverNow(deliverOnce, outcomes, runNow)
       : createDeliverLater(queue);
-  const running = new Set<Promise<unknown>>();
-  let closed: Promise<void> | undefined;
+  const connections = createConnections();
+  let closing: Promise<void> | undefined;
+  let isClosed = false;
 
   function pushWebhooksMiddleware(
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): Promise<void> {
-    const answered = answer(req, res, next);
-    // Refusals while it closes must not keep it from closing.
-    return closed === undefined ? track(answered) : answered;
+    const responded = respond(req, res, next);
+    // Rejections after closing must not keep it from being closed.
+    return isClosed ? responded : connections.track(req, res, responded);
   }
 
-  async function answer(
+  async function respond(
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
@@ -123,54 +130,86 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     try {
       await receive(req, res);
     } catch (error) {
-      return refuse(error as WebhookError, req, res, next);
+      return reject(error as WebhookError, req, res, next);
     }
     sendSafely(() => sendAnswer(req, res, { status: 200 }, settings), res);
   }
 
   async function receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const startMs = performance.now();
-    const { event, delivery } = await take(req, res).catch((error: unknown) => {
-      const refusal = toWebhookError(error);
-      reports.rejected(refusal, describeRequest(req), performance.now() - startMs);
-      throw refusal;
-    });
-    if (settings.acknowledge === "after") await delivery.done;
-    else void track(delivery.done).catch(() => "handle has reported it");
+    const { event, delivery } = await accept(req, res, startMs + deadlineMs).catch(
+      (error: unknown) => {
+        const rejection = toWebhookError(error);
+        reports.rejected(rejection, describeRequest(req), performance.now() - startMs);
+        throw rejection;
+      },
+    );
+    if (acknowledge === "after") await delivery.done;
+    else void connections.track(req, res, delivery.done).catch(() => "the failure was reported");
     reports.taken(event, delivery.outcome);
   }
 
-  async function take(req: IncomingMessage, res: ServerResponse) {
+  async function accept(req: IncomingMessage, res: ServerResponse, deadlineAtMs: number) {
     const head = readHead(req);
     publish("received", { method: head.method ?? "" });
-    if (closed !== undefined) throw new WebhookError("CLOSING", "The receiver was closed.");
+    if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
     const checked = checkHead(head, settings);
     const parts =
       checked.method === "GET"
         ? coverGet(settings.publicUrl, readTarget(req))
         : coverPost(settings.publicUrl, await readBody(req, res, checked.hasBody));
-    const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
-    const { uuid } = event;
-    // A signature is a hash of the content already, but for the token that it is made with.
-    const contentHash = checked.signature;
-    return { event, delivery: await deliver({ uuid, contentHash, event, authTokenIndex }) };
+    const { event, authTokenIndex } = await verifyCall(
+      checked,
+      parts,
+      () => readReceivedUrl(req),
+      deadlineAtMs,
+    );
+    const queued: QueuedEvent = {
+      event,
+      account: scope.accountOf(event),
+      accountSid: event.account_sid,
+      uuid: event.uuid,
+      // A signature is a hash of the content, except that it depends on the token.
+      contentHash: checked.signature,
+      authTokenIndex,
+      receiver: name,
+    };
+    return { event, delivery: await deliver(queued, deadlineAtMs) };
   }
 
-  function refuse(
-    refusal: WebhookError,
+  function runNow(
+    { event, authTokenIndex, receiver }: QueuedEvent,
+    deadlineAtMs: number,
+  ): Promise<void> {
+    const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+    const timeoutMs =
+      acknowledge === "after" ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1) : handlerTimeoutMs;
+    return dispatchToHandlers(event, { attempt: 1, authTokenIndex, receiver }, timeoutMs);
+  }
+
+  async function dispatch(
+    event: PushEvent | UnknownPushEvent,
+    { attempt = 1, authTokenIndex = 0, receiver = name }: Partial<RunContext> = {},
+  ): Promise<void> {
+    if (isChallengeEvent(event)) await outcomes.record(scope.accountOf(event), event);
+    await dispatchToHandlers(event, { attempt, authTokenIndex, receiver }, handlerTimeoutMs);
+  }
+
+  function reject(
+    rejection: WebhookError,
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): void {
     if (settings.forwardErrors && next !== undefined) {
       boundRest(req, settings.bodyTimeoutMs);
-      next(refusal);
+      next(rejection);
     } else {
-      sendSafely(() => sendAnswer(req, res, refusal, settings), res);
+      sendSafely(() => sendAnswer(req, res, rejection, settings), res);
     }
   }
 
-  /** A library that has replaced a method of `res` may throw in it. */
+  /** A library that replaced a method of `res` may throw in it. */
   function sendSafely(send: () => void, res: ServerResponse): void {
     try {
       send();
@@ -180,32 +219,32 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  function track<Value>(work: Promise<Value>): Promise<Value> {
-    running.add(work);
-    const forget = () => running.delete(work);
-    work.then(forget, forget);
-    return work;
-  }
-
-  async function drain(): Promise<void> {
-    while (running.size > 0) await Promise.allSettled(running);
-    challenges.close();
+  function close(closeOptions: CloseOptions = {}): Promise<void> {
+    checkOptions("close", closeOptions, CLOSE_RULES);
+    outcomes.closeWaits();
+    closing ??= connections.drain(closeOptions.deadlineMs ?? 10_000).then(() => {
+      isClosed = true;
+    });
+    return closing;
   }
 
   const push: PushWebhooks = Object.assign(pushWebhooksMiddleware, {
-    on: chain(registry.on),
-    off: chain(registry.off),
-    onUnhandled: chain(registry.onUnhandled),
+    on: chain(handlers.on),
+    off: chain(handlers.off),
+    onAny: chain(handlers.onAny),
+    onUnhandled: chain(handlers.onUnhandled),
+    handledTypes: handlers.handledTypes,
     onError: chain(reports.onError),
     onRejected: chain(reports.onRejected),
-    waitForChallenge: queue?.waitForChallenge ?? challenges.wait,
-    handle,
-    close: () => (closed ??= drain()),
+    waitForChallenge: createWaitForChallenge(outcomes, scope),
+    dispatch,
+    close,
+    handlers,
     publicUrl: settings.publicUrl,
-    handledTypes: registry.listHandledTypes,
+    [Symbol.asyncDispose]: () => close(),
   });
 
-  function chain<Args extends unknown[]>(register: (...args: Args) => void) {
+  function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {
       register(...args);
       return push;
@@ -215,9 +254,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   return push;
 }
 
+const CLOSE_RULES = { deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds") };
+
 function toWebhookError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
-  return new WebhookError("HANDLER_FAILED", "The receiver itself failed; see the cause.", {
+  return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
     cause: error,
   });
 }

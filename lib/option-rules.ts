@@ -94,6 +94,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   header: "signatureHeader",
   timeout: "timeoutMs",
   limit: "limitBytes",
+  accountsid: "allowedAccountSids",
+  servicesid: "allowedServiceSids",
+  holdms: "storeTimeoutMs",
+  maxheld: "maxPending",
 };
 
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {

@@ -1,4 +1,7 @@
-import { createMemoryDedupe, type DedupeStore } from "./dedupe";
+import { V2_PARAMETERS } from "./call-parameters";
+import type { DedupeStore } from "./dedupe-store";
+import { isHandlers, type Handlers } from "./handlers";
+import { createMemoryDedupe } from "./memory-dedupe";
 import {
   checkOptions,
   hasMethods,
@@ -9,7 +12,7 @@ import {
 } from "./option-rules";
 import type { OptionRule, OptionRules } from "./option-rules";
 import type { EventQueue } from "./queue";
-import { sidSchema } from "./event";
+import { sidSchema } from "./event-schema";
 import type { Logger } from "./reports";
 import type { UrlMatching } from "./signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
@@ -18,8 +21,8 @@ import { isHttpUrl } from "./url";
 /** How calls are verified. */
 export interface VerifyOptions {
   /**
-   * The account's auth token; several while one replaces another; or a function that finds them
-   * for the account and service that a call claims to come from.
+   * The auth token of the account; several tokens of this one account while it rotates them; or a
+   * function that finds the token of the account that a request claims to come from.
    */
   authToken: AuthTokens | AuthTokenResolver;
   /**
@@ -28,48 +31,69 @@ export interface VerifyOptions {
    */
   publicUrl: string;
   /** The header that holds the signature. @default "X-Service-Signature" */
-  signatureHeader?: string;
+  signatureHeader?: string | undefined;
   /** Whether the default port may be spelled out or left out. @default "ports" */
-  urlMatching?: UrlMatching;
+  urlMatching?: UrlMatching | undefined;
   /** The largest body that is read, in bytes. @default 65_536 */
-  limitBytes?: number;
-  /** The accounts whose calls are taken. @default all that the token signs for */
-  accountSid?: string | readonly string[];
-  /** The services whose calls are taken. @default all that the token signs for */
-  serviceSid?: string | readonly string[];
+  limitBytes?: number | undefined;
+  /**
+   * The accounts whose events are accepted. With several, `authToken` is a function or one token.
+   * @default the account of the token
+   */
+  allowedAccountSids?: readonly string[] | undefined;
+  /**
+   * The services whose events are accepted. This does not authenticate a service: every service of
+   * an account is signed with the token of the account. @default every service of the account
+   */
+  allowedServiceSids?: readonly string[] | undefined;
+  /**
+   * Names of parameters that the service sends beyond the specification and that sort directly
+   * after `entity_identity`. Names that begin with `entity_`, `event_` or `factor_` need not be
+   * listed; see "Another reading" in SECURITY.md. @default none
+   */
+  extraParameters?: readonly string[] | undefined;
 }
 
 /** How calls are received, beside how they are verified. */
 export interface PushWebhooksOptions extends VerifyOptions {
-  /** How long a body may take to arrive, in milliseconds. @default 10_000 */
-  bodyTimeoutMs?: number;
+  /** The name of the receiver in logs, diagnostics and the context of handlers. @default none */
+  name?: string | undefined;
+  /** Handlers that other receivers and workers share. @default handlers of its own */
+  handlers?: Handlers | undefined;
+  /**
+   * How long a webhook request may take in all, in milliseconds: body, token lookup, claim,
+   * handlers and completion. The service waits for 15 s at most. @default 14_000
+   */
+  deadlineMs?: number | undefined;
+  /** How long a body may take to arrive, in milliseconds. @default 10_000, at most deadlineMs */
+  bodyTimeoutMs?: number | undefined;
   /**
    * Whether a call is answered after its handlers, so that the sender learns of a failure, or
    * before them, so that it never waits. Not with a queue. @default "after"
    */
-  acknowledge?: "after" | "before";
+  acknowledge?: "after" | "before" | undefined;
   /**
    * How long handlers may take, in milliseconds, before their signal is aborted and the call
-   * fails. The sender waits for 15 s at the most. @default 10_000
+   * fails. @default 10_000, at most deadlineMs
    */
-  handlerTimeoutMs?: number;
+  handlerTimeoutMs?: number | undefined;
   /**
    * Remembers which calls were handled; false runs the handlers for each delivery. Not with a
    * queue, which remembers by itself. @default in memory, 100,000 calls, 24 h
    */
-  dedupe?: DedupeStore | false;
+  dedupe?: DedupeStore | false | undefined;
   /**
    * Keeps events before they are answered, and has handlers run from there; see `durableQueue`.
    * @default none: handlers run at once
    */
-  queue?: EventQueue;
+  queue?: EventQueue | undefined;
   /**
    * Hands refusals and failures to `next(error)` as a WebhookError, for the app's own error
    * handler to answer. @default false: they are answered here
    */
-  forwardErrors?: boolean;
+  forwardErrors?: boolean | undefined;
   /** Where to log, shaped like pino or console. @default nothing is logged */
-  logger?: Logger;
+  logger?: Logger | undefined;
 }
 
 /** Options of the verification with every default filled in. */
@@ -81,13 +105,17 @@ export interface VerifySettings {
   urlMatching: UrlMatching;
   limitBytes: number;
   /** Undefined: every account. */
-  accountSids: ReadonlySet<string> | undefined;
+  allowedAccountSids: ReadonlySet<string> | undefined;
   /** Undefined: every service. */
-  serviceSids: ReadonlySet<string> | undefined;
+  allowedServiceSids: ReadonlySet<string> | undefined;
+  extraParameters: readonly string[];
 }
 
 /** Options of a receiver with every default filled in. */
 export interface ReceiverSettings extends VerifySettings {
+  name: string | undefined;
+  handlers: Handlers | undefined;
+  deadlineMs: number;
   bodyTimeoutMs: number;
   acknowledge: "after" | "before";
   handlerTimeoutMs: number;
@@ -114,12 +142,23 @@ const VERIFY_RULES: OptionRules<VerifyOptions> = {
   signatureHeader: HEADER_NAME,
   urlMatching: oneOf("exact", "ports"),
   limitBytes: wholeNumber(1, 2 ** 30, "bytes"),
-  accountSid: sidRule("AC"),
-  serviceSid: sidRule("VA"),
+  allowedAccountSids: sidsRule("AC"),
+  allowedServiceSids: sidsRule("VA"),
+  extraParameters: {
+    accepts: (value) => Array.isArray(value) && value.every(isExtraName),
+    expected:
+      "a list of parameter names of at least 4 letters, digits and underscores that are no names of the specification",
+  },
 };
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   ...VERIFY_RULES,
+  name: {
+    accepts: (value) => typeof value === "string" && /^[\w.-]{1,100}$/.test(value),
+    expected: 'up to 100 letters, digits, "_", "." and "-"',
+  },
+  handlers: { accepts: isHandlers, expected: "what createHandlers() returns" },
+  deadlineMs: wholeNumber(100, MAX_TIMER_MS, "milliseconds"),
   bodyTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
   acknowledge: oneOf("after", "before"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
@@ -128,7 +167,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
     expected: "false, or a store with the methods claim, complete and release",
   },
   queue: {
-    accepts: (value) => hasMethods(value, ["store", "waitForChallenge"]),
+    accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
     expected: 'what durableQueue() of "express-push-verification/durable" returns',
   },
   forwardErrors: oneOf(true, false),
@@ -146,7 +185,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
  */
 export function resolveVerifyOptions(owner: string, options: VerifyOptions): VerifySettings {
   checkOptions(owner, options, VERIFY_RULES);
-  return fillVerifyDefaults(options);
+  return fillVerifyDefaults(owner, options);
 }
 
 /**
@@ -165,11 +204,26 @@ export function resolveReceiverOptions(
       `${owner}: option ${name} does not go with option queue, which answers once an event is stored and drops duplicates by itself; leave ${name} out.`,
     );
   }
+  const { deadlineMs = 14_000, acknowledge = "after" } = options;
+  for (const name of ["bodyTimeoutMs", "handlerTimeoutMs"] as const) {
+    // Handlers that run after the response do not count against the deadline.
+    if (name === "handlerTimeoutMs" && acknowledge === "before") continue;
+    const value = options[name];
+    if (value === undefined || value <= deadlineMs) continue;
+    throw new TypeError(
+      `${owner}: option ${name} must be at most deadlineMs, ${deadlineMs}; received ${value}. The service waits for 15 s at most.`,
+    );
+  }
   return {
-    ...fillVerifyDefaults(options),
-    bodyTimeoutMs: options.bodyTimeoutMs ?? 10_000,
-    acknowledge: options.acknowledge ?? "after",
-    handlerTimeoutMs: options.handlerTimeoutMs ?? 10_000,
+    ...fillVerifyDefaults(owner, options),
+    name: options.name,
+    handlers: options.handlers,
+    deadlineMs,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? Math.min(10_000, deadlineMs),
+    acknowledge,
+    handlerTimeoutMs:
+      options.handlerTimeoutMs ??
+      (acknowledge === "before" ? 10_000 : Math.min(10_000, deadlineMs)),
     dedupe: options.dedupe ?? createMemoryDedupe(),
     queue: options.queue,
     forwardErrors: options.forwardErrors ?? false,
@@ -177,8 +231,13 @@ export function resolveReceiverOptions(
   };
 }
 
-function fillVerifyDefaults(options: VerifyOptions): VerifySettings {
-  const { authToken } = options;
+function fillVerifyDefaults(owner: string, options: VerifyOptions): VerifySettings {
+  const { authToken, allowedAccountSids } = options;
+  if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
+    throw new TypeError(
+      `${owner}: a list of tokens is for the rotation of one account, and nothing binds its tokens to the accounts of allowedAccountSids. Pass a function as authToken that returns the tokens of the account it is asked for.`,
+    );
+  }
   return {
     // A copy: what the caller does to its list later changes nothing here.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
@@ -186,20 +245,24 @@ function fillVerifyDefaults(options: VerifyOptions): VerifySettings {
     signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
     urlMatching: options.urlMatching ?? "ports",
     limitBytes: options.limitBytes ?? 65_536,
-    accountSids: toSet(options.accountSid),
-    serviceSids: toSet(options.serviceSid),
+    allowedAccountSids: toSet(allowedAccountSids),
+    allowedServiceSids: toSet(options.allowedServiceSids),
+    extraParameters: [...(options.extraParameters ?? [])],
   };
 }
 
-function toSet(sids: string | readonly string[] | undefined): ReadonlySet<string> | undefined {
-  return sids === undefined ? undefined : new Set(typeof sids === "string" ? [sids] : sids);
+function toSet(sids: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  return sids === undefined ? undefined : new Set(sids);
 }
 
-function sidRule(prefix: "AC" | "VA"): OptionRule {
+function sidsRule(prefix: "AC" | "VA"): OptionRule {
   const schema = sidSchema(prefix);
   return {
-    accepts: isListOf((value) => schema.safeParse(value).success),
-    expected: `a SID (${prefix} and 32 hexadecimal digits) or a list of them that is not empty`,
+    accepts: (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((sid) => schema.safeParse(sid).success),
+    expected: `a list of SIDs (${prefix} and 32 hexadecimal digits) that is not empty`,
   };
 }
 
@@ -207,6 +270,11 @@ function sidRule(prefix: "AC" | "VA"): OptionRule {
 function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
   return (value) =>
     Array.isArray(value) ? value.length > 0 && value.every(accepts) : accepts(value);
+}
+
+function isExtraName(name: unknown): boolean {
+  if (typeof name !== "string" || !/^\w{4,100}$/.test(name)) return false;
+  return !V2_PARAMETERS.some((known) => known.startsWith(name) || name.startsWith(known));
 }
 
 function isText(value: unknown): value is string {

@@ -3,12 +3,12 @@ import { V1_PARAMETERS, V2_PARAMETERS } from "./call-parameters";
 import { WebhookError } from "./errors";
 import {
   isPushEventType,
-  pushEventSchema,
-  unknownEventSchema,
+  type EventIssue,
   type PushEvent,
   type PushEventType,
   type UnknownPushEvent,
 } from "./event";
+import { pushEventSchema, unknownEventSchema } from "./event-schema";
 import type { Pair } from "./form";
 import { parseJsonParameter } from "./json-parameter";
 
@@ -28,6 +28,22 @@ const V2_ONLY = V2_PARAMETERS.filter(
 const KNOWN = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]));
 
 /**
+ * Parses an event that was stored as JSON, as `JSON.stringify` wrote it.
+ *
+ * @param json the text, or what `JSON.parse` made of it.
+ * @throws WebhookError `PAYLOAD_INVALID` when it is not an event.
+ */
+export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
+  const { value, problem } =
+    typeof json === "string" ? parseJsonParameter(json, Number.POSITIVE_INFINITY) : { value: json };
+  if (problem !== undefined || typeof value !== "object" || value === null) {
+    throw invalid(["the stored event is not a JSON object"]);
+  }
+  const { type } = value as { type?: string };
+  return isPushEventType(type) ? check(pushEventSchema, value) : check(unknownEventSchema, value);
+}
+
+/**
  * Parses the pairs of a verified call into its event.
  *
  * A call is v2 when it has any parameter that only v2 has. A JSON parameter that does not parse
@@ -38,9 +54,8 @@ const KNOWN = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]))
  */
 export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEvent {
   const event = parseDraft(collectDraft(params));
-  // Pairs already: a schema that looked at each would cost as much as all the others.
-  event.params = params as PushEvent["params"];
-  return event;
+  // Set after the check: the schema of the pairs would cost as much as all the others.
+  return Object.assign(event, { params });
 }
 
 function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
@@ -61,7 +76,7 @@ function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
 
 interface Draft extends Record<string, unknown> {
   params: Pair[];
-  issues: PushEvent["issues"];
+  issues: EventIssue[];
 }
 
 function checkKnown(draft: Draft): PushEvent {

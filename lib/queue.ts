@@ -1,24 +1,31 @@
-import type { CallIdentity, Delivery } from "./dedupe";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "./event";
-import type { WaitOptions } from "./waiting";
+import type { DeliveryOutcome, RequestIdentity } from "./deliver-once";
+import type { PushEvent, UnknownPushEvent } from "./event";
+import type { OutcomeStore } from "./outcome-store";
 
-/** An event on its way into a queue. */
-export interface QueuedCall extends CallIdentity {
+/** An event that a receiver verified, on its way into a queue. */
+export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
+  /** The account of its outcome, as an `OutcomeKey` has it. */
+  account: string;
   authTokenIndex: number;
+  /** The option `name` of the receiver. */
+  receiver: string | undefined;
 }
 
 /**
- * Keeps events beyond this process, and hands them to handlers later; `durableQueue` makes one.
+ * Stores events beyond this process and runs their handlers later; `durableQueue` returns one.
+ *
+ * @experimental
  */
 export interface EventQueue {
   /**
-   * Keeps an event, unless one of its uuid was kept before, and the outcome of its challenge.
-   * Resolves when it can no longer be lost.
+   * Stores an event, unless one of its account and uuid was stored before, and the outcome of its
+   * challenge. Resolves when neither can be lost any more.
    *
-   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING` when it could not.
+   * @param deadlineAtMs when to give up, as `performance.now()` counts.
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
    */
-  store(call: QueuedCall): Promise<Delivery["outcome"]>;
-  /** Waits for an outcome that any process stored; as the receiver's method of this name. */
-  waitForChallenge(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
+  store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryOutcome>;
+  /** The outcomes that every process of this queue shares. */
+  readonly outcomes: OutcomeStore;
 }

@@ -1,4 +1,4 @@
-import type { Delivery } from "./dedupe";
+import type { DeliveryOutcome } from "./deliver-once";
 import { publish } from "./diagnostics";
 import type { WebhookError, WebhookErrorCode } from "./errors";
 import type { PushEvent, UnknownPushEvent } from "./event";
@@ -35,11 +35,13 @@ export interface Reports {
   error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void;
   /** A call was refused. */
   rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void;
+  /** An event had no handler. */
+  unhandled(event: PushEvent | UnknownPushEvent): void;
   /** An event was taken, or dropped. */
-  taken(event: PushEvent | UnknownPushEvent, outcome: Delivery["outcome"]): void;
+  taken(event: PushEvent | UnknownPushEvent, outcome: DeliveryOutcome): void;
 }
 
-const MESSAGES: Readonly<Record<Delivery["outcome"], string>> = {
+const MESSAGES: Readonly<Record<DeliveryOutcome, string>> = {
   new: "taken",
   duplicate: "dropped: its uuid was taken before",
   conflict: "dropped: its uuid was taken before, with other content",
@@ -51,13 +53,14 @@ const MESSAGES: Readonly<Record<Delivery["outcome"], string>> = {
  * A failure that nobody listens to would be a silent 5xx, so each code of them is brought up once,
  * as a warning of the process.
  */
-export function createReports(logger: Logger | undefined): Reports {
+export function createReports(logger: Logger | undefined, receiver?: string): Reports {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
   const warnedCodes = new Set<WebhookErrorCode>();
 
   function log(level: keyof Logger, fields: object, message: string): void {
-    void runSafely(() => logger?.[level](fields, message));
+    const named = receiver === undefined ? fields : { receiver, ...fields };
+    void runSafely(() => logger?.[level](named, message));
   }
 
   function warnIfUnheard(error: WebhookError, listenerCount: number): void {
@@ -88,6 +91,10 @@ export function createReports(logger: Logger | undefined): Reports {
       log(level, { code: error.code, status: error.status, ...request }, error.message);
       for (const listener of rejectedListeners) void runSafely(() => listener(error, request));
       warnIfUnheard(error, rejectedListeners.size);
+    },
+    unhandled(event) {
+      publish("unhandled", { type: event.type });
+      if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
     },
     taken(event, outcome) {
       if (outcome !== "new") publish(outcome, { type: event.type });

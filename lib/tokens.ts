@@ -1,5 +1,5 @@
 import type { Pair } from "./form";
-import { sidSchema } from "./event";
+import { sidSchema } from "./event-schema";
 
 /** One auth token, or several while one replaces another. */
 export type AuthTokens = string | readonly string[];

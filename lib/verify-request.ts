@@ -2,7 +2,7 @@ import { readGivenBody } from "./body";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { joinReceivedUrl } from "./request";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
-import type { PushEvent } from "./event";
+import type { PushEvent, UnknownPushEvent } from "./event";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
 /** A request as any platform gives it. */
@@ -25,8 +25,8 @@ export interface PushRequest {
  * Verifies and parses one call where there is no Express: in a serverless function, say. It keeps
  * no memory: drop events whose `uuid` you have handled.
  *
- * An event of a type that is newer than this version is returned as it is, as an
- * {@link UnknownPushEvent}: give a `switch` over the type a default.
+ * An event of a type that this version does not know is returned as an {@link UnknownPushEvent}:
+ * `isPushEvent` tells them apart.
  *
  * @throws TypeError for an option that is unknown or impossible; WebhookError for a call to refuse,
  *   with the `status` to answer.
@@ -34,7 +34,7 @@ export interface PushRequest {
 export async function verifyPushRequest(
   request: PushRequest,
   options: VerifyOptions,
-): Promise<PushEvent> {
+): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions("verifyPushRequest", options);
   const { method, url, headers, body } = request;
   const given = { method, listHeader: listHeadersOf(headers) };
@@ -48,7 +48,7 @@ export async function verifyPushRequest(
   const { event } = await createVerifyCall(settings)(head, parts, () =>
     joinReceivedUrl(given, url),
   );
-  return event as PushEvent;
+  return event;
 }
 
 function listHeadersOf(headers: PushRequest["headers"]): RequestHead["listHeader"] {

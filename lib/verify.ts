@@ -1,3 +1,4 @@
+import { createFindAmbiguity } from "./ambiguity";
 import { WebhookError } from "./errors";
 import { explainCause, explainSignature } from "./explain";
 import type { PushEvent, UnknownPushEvent } from "./event";
@@ -30,8 +31,9 @@ export interface SignedParts {
 export type VerifyCall = (
   head: Pick<CheckedHead, "method" | "signature">,
   parts: SignedParts,
-  /** Tells the URL as the request shows it, for explanations alone: a sender may forge it. */
+  /** Returns the URL as the request shows it, for explanations only: a sender may forge it. */
   readReceivedUrl: () => string,
+  deadlineAtMs?: number,
 ) => Promise<VerifiedCall>;
 
 /**
@@ -46,15 +48,15 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const configuredUrls = listSignedUrls(publicUrl, urlMatching);
   const listUrls = (url: string) =>
     url === publicUrl ? configuredUrls : listSignedUrls(url, urlMatching);
-  const [accountSid, ...otherSids] = settings.accountSids ?? [];
+  const [accountSid, ...otherSids] = settings.allowedAccountSids ?? [];
+  const findAmbiguity = createFindAmbiguity(settings.extraParameters);
 
-  return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
+  return async function verifyCall({ method, signature }, parts, readReceivedUrl, deadlineAtMs) {
     const { url, signedParams, params } = parts;
-    const authToken = await findTokens(params);
+    const authToken = await findTokens(params, deadlineAtMs);
+    const joined = joinParams(signedParams);
     const match =
-      authToken.length === 0
-        ? undefined
-        : findMatch(signature, authToken, listUrls(url), joinParams(signedParams));
+      authToken.length === 0 ? undefined : findMatch(signature, authToken, listUrls(url), joined);
     if (match === undefined) {
       throw mismatch(authToken, () =>
         explainSignature({
@@ -70,9 +72,36 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
       );
     }
     const event = parsePayload(params);
+    // The separators of a query leave one reading of a GET request.
+    const ambiguity =
+      method === "GET"
+        ? undefined
+        : (findUrlAmbiguity(match.signedUrl, joined, configuredUrls) ??
+          findAmbiguity(event, joined));
+    if (ambiguity !== undefined) throw ambiguous(ambiguity);
     assertAllowed(settings, event);
     return { event, authTokenIndex: match.authTokenIndex };
   };
+}
+
+/** Finds whether the joined parameters of a POST request could also be the end of a longer URL. */
+function findUrlAmbiguity(
+  signedUrl: string,
+  joined: string,
+  configuredUrls: readonly string[],
+): string | undefined {
+  const isQuery = joined.startsWith("?") || joined.startsWith("&");
+  const isLongerUrl = configuredUrls.some(
+    (url) => url.length > signedUrl.length && (signedUrl + joined).startsWith(url),
+  );
+  return isQuery || isLongerUrl ? "the parameters begin like the end of a URL" : undefined;
+}
+
+function ambiguous(reason: string): WebhookError {
+  return new WebhookError(
+    "PAYLOAD_AMBIGUOUS",
+    `The request is signed, but the signature also fits another event: ${reason}.`,
+  );
 }
 
 /** The parts of a POST call: the parameters are in the body. */
@@ -139,12 +168,15 @@ function createFindTokens(authToken: VerifySettings["authToken"]) {
   // Whoever calls has not proved anything yet: few attempts, and one lookup for all who claim alike.
   const hold = createHold({ firstPauseMs: 500, longestPauseMs: 4_000 });
   const lookups = new Map<string, Promise<unknown>>();
-  return async function findTokens(params: readonly Pair[]): Promise<string[]> {
+  return async function findTokens(
+    params: readonly Pair[],
+    deadlineAtMs?: number,
+  ): Promise<string[]> {
     const claimed = readClaimedIdentity(params);
     const key = `${claimed.account_sid} ${claimed.service_sid}`;
     let lookup = lookups.get(key);
     if (lookup === undefined) {
-      lookup = hold(() => authToken(claimed)).finally(() => lookups.delete(key));
+      lookup = hold(() => authToken(claimed), deadlineAtMs).finally(() => lookups.delete(key));
       lookups.set(key, lookup);
     }
     return listTokens(await lookup);
@@ -152,12 +184,12 @@ function createFindTokens(authToken: VerifySettings["authToken"]) {
 }
 
 function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushEvent): void {
-  const { accountSids, serviceSids } = settings;
-  if (accountSids !== undefined && !accountSids.has(event.account_sid ?? "")) {
-    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The account is not in the option accountSid.");
+  const { allowedAccountSids, allowedServiceSids } = settings;
+  if (allowedAccountSids?.has(event.account_sid) === false) {
+    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The account is not in allowedAccountSids.");
   }
-  if (serviceSids !== undefined && !serviceSids.has(event.service_sid ?? "")) {
-    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The service is not in the option serviceSid.");
+  if (allowedServiceSids?.has(event.service_sid ?? "") === false) {
+    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The service is not in allowedServiceSids.");
   }
 }
 

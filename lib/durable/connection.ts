@@ -40,7 +40,7 @@ export function openConnection(
   const redis =
     typeof connection === "string"
       ? new Redis(connection, options)
-      : new Redis({ ...connection, ...options });
+      : new Redis({ ...(connection as RedisOptions), ...options });
   reportOutages(redis, role, logger);
   return redis;
 }

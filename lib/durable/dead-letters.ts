@@ -2,71 +2,108 @@ import type { Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { PushEvent, UnknownPushEvent } from "../event";
 import type { DurableSettings } from "./options";
-import { hasUuid, readStoredEvent, type StoredEvent } from "./stored-event";
+import { dedupeIdOf, readStoredEvent, type StoredEvent } from "./stored-event";
 
-/** An event that was not handled, and will not be unless it is revived. */
+/** An event that exhausted its attempts. */
 export interface DeadLetter {
   uuid: string;
-  /** Undefined when this version cannot read what another has stored. */
+  accountSid: string;
+  /** Undefined when this version cannot read the stored event. */
   event: PushEvent | UnknownPushEvent | undefined;
-  /** The code and the message of what its handlers threw last. */
+  /** The code and the message of the last error of its handlers. */
   error: string;
-  /** How often its handlers were run. */
+  /** How often its handlers ran. */
   attempts: number;
   /** When they failed last. */
   failedAt: Date;
 }
 
-/** What is done about dead letters; see the methods of {@link DurableQueue}. */
-export interface DeadLetters {
-  list(): AsyncIterableIterator<DeadLetter>;
-  revive(which: string | { all: true }): Promise<number>;
-  discard(uuid: string): Promise<boolean>;
+/** Chooses between dead letters of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have a dead letter of the uuid. */
+  accountSid?: string | undefined;
 }
 
-/** Makes the view of a queue's failed jobs: those are its dead letters. */
+/** The operations on dead letters; see the methods of `DurableQueue`. */
+export interface DeadLetters {
+  list(): AsyncIterableIterator<DeadLetter>;
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  retryAll(): Promise<number>;
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+}
+
+/** Creates the view of the failed jobs of a queue: those are its dead letters. */
 export function createDeadLetters(
   queue: Queue<StoredEvent>,
   redis: Redis,
   { prefix, name }: DurableSettings,
 ): DeadLetters {
-  /** All at once: a list that is read in pages loses its place when letters go meanwhile. */
-  async function listJobIds(): Promise<string[]> {
-    return redis.zrange(`${prefix}:${name}:failed`, "0", "-1");
-  }
-
-  async function* findJobs(uuid?: string): AsyncGenerator<Job<StoredEvent>> {
-    for (const jobId of await listJobIds()) {
-      if (uuid !== undefined && !hasUuid(jobId, uuid)) continue;
+  async function* findJobs(): AsyncGenerator<Job<StoredEvent>> {
+    // All identifiers at once: a list read in pages loses its place when letters are removed.
+    for (const jobId of await redis.zrange(`${prefix}:${name}:failed`, "0", "-1")) {
       const job = await queue.getJob(jobId);
       if (job !== undefined) yield job;
     }
+  }
+
+  async function findLetters(
+    method: string,
+    uuid: string,
+    { accountSid }: DeadLetterOptions,
+  ): Promise<Job<StoredEvent>[]> {
+    const found: Job<StoredEvent>[] = [];
+    const accounts = new Set<string>();
+    for await (const job of findJobs()) {
+      const key = keyOf(job);
+      if (key.uuid !== uuid || (accountSid ?? key.accountSid) !== key.accountSid) continue;
+      found.push(job);
+      accounts.add(key.accountSid);
+    }
+    if (accounts.size > 1) {
+      throw new TypeError(
+        `${method}: several accounts have a dead letter of this uuid. Pass its accountSid: ${method}(uuid, { accountSid }).`,
+      );
+    }
+    return found;
   }
 
   return {
     async *list() {
       for await (const job of findJobs()) yield toDeadLetter(job);
     },
-    async revive(which) {
-      let revived = 0;
-      for await (const job of findJobs(typeof which === "string" ? which : undefined)) {
-        await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
-        revived++;
-      }
-      return revived;
+    async retry(uuid, options = {}) {
+      const jobs = await findLetters("retry", uuid, options);
+      for (const job of jobs) await retryJob(job);
+      return jobs.length > 0;
     },
-    async discard(uuid) {
-      let discarded = false;
-      for await (const job of findJobs(uuid)) {
+    async retryAll() {
+      let count = 0;
+      for await (const job of findJobs()) {
+        await retryJob(job);
+        count++;
+      }
+      return count;
+    },
+    async discard(uuid, options = {}) {
+      const jobs = await findLetters("discard", uuid, options);
+      for (const job of jobs) {
         // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
-        const key = `${prefix}:${name}:de:${uuid}`;
+        const key = `${prefix}:${name}:de:${dedupeIdOf(keyOf(job))}`;
         await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
         await job.remove();
-        discarded = true;
       }
-      return discarded;
+      return jobs.length > 0;
     },
   };
+}
+
+function retryJob(job: Job<StoredEvent>): Promise<void> {
+  return job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+}
+
+function keyOf({ data }: Job<StoredEvent>): { accountSid: string; uuid: string } {
+  const params = new Map(data.params);
+  return { accountSid: params.get("account_sid") ?? "", uuid: params.get("uuid") ?? "" };
 }
 
 function toDeadLetter(job: Job<StoredEvent>): DeadLetter {
@@ -78,7 +115,7 @@ function toDeadLetter(job: Job<StoredEvent>): DeadLetter {
     event = undefined;
   }
   return {
-    uuid: new Map(data.params).get("uuid") ?? "",
+    ...keyOf(job),
     event,
     error: failedReason,
     attempts: attemptsStarted,

@@ -2,33 +2,39 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { isChallengeEvent } from "../event";
 import { WebhookError } from "../errors";
+import { areHandlersEmpty, isHandlers, type Handlers } from "../handlers";
 import { createHold } from "../hold";
-import type { PushWebhooks } from "../middleware";
-import { checkOptions, hasMethods, MAX_TIMER_MS, wholeNumber } from "../option-rules";
+import type { CloseOptions } from "../middleware";
+import { checkOptions, MAX_TIMER_MS, wholeNumber } from "../option-rules";
 import type { EventQueue } from "../queue";
+import type { ErrorListener } from "../reports";
 import { openConnection } from "./connection";
-import { createDeadLetters, type DeadLetter } from "./dead-letters";
+import { createDeadLetters, type DeadLetter, type DeadLetterOptions } from "./dead-letters";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
 import { createEventStore } from "./store";
 import type { StoredEvent } from "./stored-event";
-import { startWorker, type EventWorker } from "./worker";
+import { startWorker } from "./worker";
 
-/** How handlers are run. */
+/** Options of `queue.work`. */
 export interface WorkOptions {
   /** How many events are handled at a time in this process. @default 16 */
-  concurrency?: number;
+  concurrency?: number | undefined;
+  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
+  handlerTimeoutMs?: number | undefined;
+  /** Called with the failure of each attempt. @default none */
+  onError?: ErrorListener | undefined;
 }
 
-/** How a queue is closed. */
-export interface CloseOptions {
-  /** After which it is not waited for what still runs, in milliseconds. @default 10_000 */
-  deadlineMs?: number;
+/** Runs handlers for the events of a queue; see `queue.work`. */
+export interface EventWorker extends AsyncDisposable {
+  /** Takes no more events, and resolves when the running handlers have finished. */
+  close(options?: CloseOptions): Promise<void>;
 }
 
-/** How many events are where. */
+/** How many events a queue holds. */
 export interface QueueStats {
-  /** Stored, and not handled yet. */
+  /** Stored and not handled yet. */
   waiting: number;
   /** Being handled. */
   active: number;
@@ -37,59 +43,74 @@ export interface QueueStats {
   deadLetters: number;
 }
 
-/** Events in Redis, by BullMQ; see {@link durableQueue}. */
-export interface DurableQueue extends EventQueue {
+/** A queue of events in Redis, on BullMQ; see {@link durableQueue}. */
+export interface DurableQueue extends EventQueue, AsyncDisposable {
   /**
-   * Resolves once Redis is reached and its durability is as required; waits for one that is down.
+   * Resolves once Redis is reached and durable as required; waits for a Redis that is down.
    *
    * @throws DurabilityError with the lines of redis.conf to change; WebhookError `CLOSING`.
    */
   ready(): Promise<void>;
   /**
-   * Runs the handlers of a receiver for stored events, in this process, until the queue is closed.
-   * A handler that fails is run again, `attempts` times, then its event is a dead letter; one that
-   * throws BullMQ's UnrecoverableError makes it one at once.
+   * Runs handlers for stored events in this process, until the worker or the queue is closed. The
+   * handlers of an event that fails run again, `attempts` times, then the event is a dead letter;
+   * a {@link PermanentError} makes it one at once.
    *
-   * @throws TypeError for what is not a receiver, or an option that is unknown or impossible.
+   * @throws TypeError when `handlers` is not what `createHandlers()` returns or has no handler, or
+   *   for an option that is unknown or impossible.
    */
-  work(push: Pick<PushWebhooks, "handle">, options?: WorkOptions): void;
-  /** The events that were not handled, the one that failed first comes first. */
+  work(handlers: Handlers, options?: WorkOptions): EventWorker;
+  /** Lists the events that exhausted their attempts, the oldest failure first. */
   deadLetters(): AsyncIterableIterator<DeadLetter>;
   /**
-   * Has the handlers of a dead letter run again, or those of all, with all attempts.
+   * Runs the handlers of a dead letter again, with all attempts.
    *
-   * @returns how many were revived.
+   * @returns whether there was one.
+   * @throws TypeError when several accounts have one of this uuid and `accountSid` is not given.
    */
-  revive(which: string | { all: true }): Promise<number>;
-  /** Removes a dead letter for ever. Its uuid stays remembered, so a replay is not handled. */
-  discard(uuid: string): Promise<boolean>;
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Runs the handlers of every dead letter again; returns how many there were. */
+  retryAll(): Promise<number>;
+  /**
+   * Removes a dead letter. Its uuid is kept, so that a replay is not handled.
+   *
+   * @returns whether there was one.
+   * @throws TypeError as {@link DurableQueue.retry}.
+   */
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
   stats(): Promise<QueueStats>;
-  /** Stores no more, finishes what runs within a deadline, and disconnects. */
+  /** Stores no more, finishes what runs within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;
 }
 
 const ATTEMPT_MS = 2_000;
+const CLOSE_RULES = { deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds") };
+const WORK_RULES = {
+  concurrency: wholeNumber(1, 10_000, "events"),
+  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  onError: { accepts: (value: unknown) => typeof value === "function", expected: "a function" },
+};
 
 /**
- * Makes a queue that keeps events in Redis before they are answered, and hands them to handlers
- * from there, in this process or in others: what was answered 200 is not lost with a process.
+ * Creates a queue that stores events in Redis before the response, and runs their handlers from
+ * there, in this process or in others: an event with a 200 is not lost with a process.
  *
  * @example
- * const queue = durableQueue({ connection: "redis://127.0.0.1:6379" });
+ * const queue = durableQueue({ name: "shop-production", connection: "redis://127.0.0.1:6379" });
  * const push = pushWebhooks({ authToken, publicUrl, queue });
  * push.on("challenge.approved", async (event) => { … });
- * queue.work(push);
+ * const worker = queue.work(push.handlers);
  *
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function durableQueue(options: DurableQueueOptions): DurableQueue {
   const settings = resolveDurableOptions(options);
-  const { name, prefix, holdMs, maxHeld } = settings;
+  const { name, prefix, storeTimeoutMs, maxPending } = settings;
   const redis = openConnection(settings, "store");
   const queue = new Queue<StoredEvent>(name, {
     connection: redis,
     prefix,
-    // Nobody reads them.
+    // This package reads none of them.
     streams: { events: { maxLen: 100 } },
   });
   // The connection reports its outages itself.
@@ -97,66 +118,105 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
   const outcomes = createSharedOutcomes(redis, settings);
   const store = createEventStore(queue, redis, settings);
   const letters = createDeadLetters(queue, redis, settings);
-  const hold = createHold({ holdMs, maxHeld, attemptMs: ATTEMPT_MS });
-  const workers: EventWorker[] = [];
+  const retryStore = createHold({
+    holdMs: storeTimeoutMs,
+    maxHeld: maxPending,
+    attemptMs: ATTEMPT_MS,
+  });
+  const workers = new Set<EventWorker>();
   const storing = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  async function drain({ deadlineMs = 10_000 }: CloseOptions): Promise<void> {
-    const finished = Promise.allSettled([...storing, ...workers.map((worker) => worker.close())]);
-    const deadline = new AbortController();
-    const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
-    await Promise.race([finished, expired]);
-    deadline.abort();
-    for (const worker of workers) worker.disconnect();
-    outcomes.close();
+  async function drain(closeOptions: CloseOptions): Promise<void> {
+    const closing = [...workers].map((worker) => worker.close(closeOptions));
+    await settleWithin(Promise.allSettled([...storing, ...closing]), closeOptions);
+    outcomes.disconnect();
     store.close();
     redis.disconnect();
   }
 
+  function close(closeOptions: CloseOptions = {}): Promise<void> {
+    checkOptions("close", closeOptions, CLOSE_RULES);
+    outcomes.closeWaits();
+    return (closed ??= drain(closeOptions));
+  }
+
   return {
     ready: store.ready,
-    store(call) {
+    outcomes,
+    store(queued, deadlineAtMs) {
       if (closed !== undefined) {
-        return Promise.reject(new WebhookError("CLOSING", "The queue was closed."));
+        return Promise.reject(new WebhookError("CLOSING", "The queue is closed."));
       }
-      const keep = store.prepare(call);
-      const stored = hold(async () => {
+      const keep = store.prepare(queued);
+      const stored = retryStore(async () => {
         const outcome = await keep();
-        // The outcome of a challenge is that of the first call of its uuid, of no other content.
-        const { event } = call;
-        if (outcome !== "conflict" && isChallengeEvent(event)) await outcomes.record(event);
+        const { event, account } = queued;
+        // The first delivery of a uuid only: a replay must not bring back an expired outcome.
+        if (outcome === "new" && isChallengeEvent(event)) await outcomes.record(account, event);
         return outcome;
-      });
+      }, deadlineAtMs);
       storing.add(stored);
-      const forget = () => storing.delete(stored);
-      stored.then(forget, forget);
+      const remove = () => storing.delete(stored);
+      stored.then(remove, remove);
       return stored;
     },
-    waitForChallenge: outcomes.wait,
-    work(push, workOptions = {}) {
-      checkOptions("work", workOptions, {
-        concurrency: wholeNumber(1, 10_000, "events"),
-      });
-      if (typeof push !== "function" && !hasMethods(push, ["handle"])) {
-        throw new TypeError("work: push must be what pushWebhooks() returns.");
+    work(handlers, workOptions = {}) {
+      checkOptions("work", workOptions, WORK_RULES);
+      if (!isHandlers(handlers)) {
+        throw new TypeError(
+          "work: handlers must be what createHandlers() returns, or push.handlers of a receiver.",
+        );
       }
-      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue was closed.");
-      workers.push(startWorker(settings, push, workOptions.concurrency ?? 16));
+      if (areHandlersEmpty(handlers)) {
+        throw new TypeError(
+          "work: handlers has no handler: every event would count as unhandled. Call handlers.on() before queue.work(handlers).",
+        );
+      }
+      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      const { concurrency = 16, handlerTimeoutMs = 10_000, onError } = workOptions;
+      const running = startWorker(settings, outcomes, {
+        handlers,
+        concurrency,
+        handlerTimeoutMs,
+        onError,
+      });
+      let finished: Promise<void> | undefined;
+      const worker: EventWorker = {
+        close(closeOptions = {}) {
+          checkOptions("close", closeOptions, CLOSE_RULES);
+          finished ??= settleWithin(running.finish(), closeOptions).finally(() => {
+            running.disconnect();
+            workers.delete(worker);
+          });
+          return finished;
+        },
+        [Symbol.asyncDispose]: () => worker.close(),
+      };
+      workers.add(worker);
+      return worker;
     },
     deadLetters: letters.list,
-    revive: letters.revive,
+    retry: letters.retry,
+    retryAll: letters.retryAll,
     discard: letters.discard,
     async stats() {
       const counts = await queue.getJobCounts("wait", "active", "delayed", "failed");
       const { wait = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting: wait, active, delayed, deadLetters: failed };
     },
-    close(closeOptions = {}) {
-      checkOptions("close", closeOptions, {
-        deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
-      });
-      return (closed ??= drain(closeOptions));
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Waits for work, up to the deadline. */
+async function settleWithin(
+  work: Promise<unknown>,
+  { deadlineMs = 10_000 }: CloseOptions,
+): Promise<void> {
+  const deadline = new AbortController();
+  const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
+  await Promise.race([work, expired]);
+  deadline.abort();
 }

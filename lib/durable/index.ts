@@ -1,5 +1,5 @@
 export { durableQueue } from "./durable-queue";
-export type { CloseOptions, DurableQueue, QueueStats, WorkOptions } from "./durable-queue";
-export type { DurableQueueOptions } from "./options";
-export type { DeadLetter } from "./dead-letters";
+export type { DurableQueue, EventWorker, QueueStats, WorkOptions } from "./durable-queue";
+export type { Backoff, DurableQueueOptions, RedisConnectionOptions } from "./options";
+export type { DeadLetter, DeadLetterOptions } from "./dead-letters";
 export { DurabilityError } from "./durability";

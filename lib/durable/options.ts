@@ -1,5 +1,4 @@
 import type { BackoffOptions } from "bullmq";
-import type { RedisOptions } from "ioredis";
 import {
   checkOptions,
   hasMethods,
@@ -10,46 +9,91 @@ import {
 } from "../option-rules";
 import type { Logger } from "../reports";
 
-/** How events are kept. */
+/** Options of a connection to Redis: those of ioredis, of which the usual ones are listed. */
+export interface RedisConnectionOptions {
+  host?: string | undefined;
+  port?: number | undefined;
+  username?: string | undefined;
+  password?: string | undefined;
+  /** The number of the database. */
+  db?: number | undefined;
+  /** Options of `tls.connect`. */
+  tls?: object | undefined;
+  sentinels?: readonly { host: string; port: number }[] | undefined;
+  /** The name of the group of sentinels. */
+  name?: string | undefined;
+  [option: string]: unknown;
+}
+
+/** The pauses between the attempts of an event. */
+export interface Backoff {
+  /** `"exponential"`: each pause is twice the one before it. */
+  type: "exponential" | "fixed";
+  /** The first pause, in milliseconds. */
+  delayMs: number;
+  /** How much of a pause is random, from 0 to 1. @default 0 */
+  jitter?: number | undefined;
+}
+
+/** Options of {@link durableQueue}. */
 export interface DurableQueueOptions {
   /** Where Redis is: a URL, or options of ioredis. */
-  connection: string | RedisOptions;
-  /** The name of the queue at BullMQ. @default "push-webhooks" */
-  name?: string;
-  /** What every key begins with. @default "push" */
-  prefix?: string;
+  connection: string | RedisConnectionOptions;
   /**
-   * Whether Redis must be set up so that it loses nothing: refuse to store unless it is, warn, or
-   * trust that it is, where a provider does not let one look. @default "require"
+   * The name of the queue. Processes share the events of a queue: name it after the app and the
+   * environment, so that staging and production on one Redis do not.
    */
-  durability?: "require" | "warn" | "trust";
-  /** How many replicas must have an event, too, before it counts as stored. @default 0 */
-  replicas?: number;
-  /** How long a uuid is remembered, in milliseconds: also the replay window. @default 86_400_000 */
-  dedupeTtlMs?: number;
-  /** How often an event's handlers are run before it is a dead letter. @default 8 */
-  attempts?: number;
-  /** The pauses between the runs, as BullMQ has them; or a fixed one in milliseconds. @default exponential, 500 ms, jitter 0.5 */
-  backoff?: number | BackoffOptions;
-  /** How long a call is held while Redis does not store it, in milliseconds. @default 8_000 */
-  holdMs?: number;
-  /** How many calls are on their way into Redis at a time. @default 5_000 */
-  maxHeld?: number;
-  /** How long the outcome of a challenge is kept, in milliseconds. @default 3_600_000 */
-  outcomeTtlMs?: number;
-  /** How many may wait for challenges at a time in this process. @default 10_000 */
-  maxWaiting?: number;
-  /** Where to log what Redis and the workers do. @default nothing is logged */
-  logger?: Logger;
+  name: string;
+  /** The beginning of every key. @default "push" */
+  prefix?: string | undefined;
+  /**
+   * Whether Redis must be configured to lose nothing: store only then, warn, or trust that it is,
+   * where a provider does not show the configuration. @default "require"
+   */
+  durability?: "require" | "warn" | "trust" | undefined;
+  /** How many replicas must have an event before it counts as stored. @default 0 */
+  replicas?: number | undefined;
+  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
+  dedupeTtlMs?: number | undefined;
+  /** How often the handlers of an event run before it is a dead letter. @default 8 */
+  attempts?: number | undefined;
+  /**
+   * The pauses between attempts, or a fixed one in milliseconds.
+   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
+   */
+  backoff?: number | Backoff | undefined;
+  /** How long an event is retried while Redis does not store it, in milliseconds. @default 8_000 */
+  storeTimeoutMs?: number | undefined;
+  /** How many events may be on their way into Redis. @default 5_000 */
+  maxPending?: number | undefined;
+  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
+  outcomeTtlMs?: number | undefined;
+  /** How many waits may be pending in this process. @default 10_000 */
+  maxWaiting?: number | undefined;
+  /** Logs outages of Redis and dead letters. @default nothing is logged */
+  logger?: Logger | undefined;
 }
 
 /** Options with every default filled in. */
-export type DurableSettings = Required<Omit<DurableQueueOptions, "logger">> & {
+export interface DurableSettings {
+  connection: string | RedisConnectionOptions;
+  name: string;
+  prefix: string;
+  durability: "require" | "warn" | "trust";
+  replicas: number;
+  dedupeTtlMs: number;
+  attempts: number;
+  backoff: Backoff;
+  storeTimeoutMs: number;
+  maxPending: number;
+  outcomeTtlMs: number;
+  maxWaiting: number;
   logger: Logger | undefined;
-};
+}
 
 const isObject = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 // BullMQ joins names with colons.
 const isName = (value: unknown) => typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
 
@@ -61,21 +105,24 @@ const RULES: OptionRules<DurableQueueOptions> = {
     required: true,
     secret: true,
   },
-  name: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
+  name: {
+    accepts: isName,
+    expected:
+      'the name of the queue, such as "shop-production": up to 100 characters without colons and spaces',
+    required: true,
+  },
   prefix: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
   durability: oneOf("require", "warn", "trust"),
   replicas: wholeNumber(0, 100, "replicas"),
   dedupeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   attempts: wholeNumber(1, 1_000, "attempts"),
   backoff: {
-    accepts: (value) =>
-      (Number.isInteger(value) && Number(value) >= 0) ||
-      (isObject(value) && "type" in (value as object)),
+    accepts: (value) => isDelay(value) || isBackoff(value),
     expected:
-      'a number of milliseconds, or options of BullMQ such as { type: "exponential", delay: 500 }',
+      'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
   },
-  holdMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
-  maxHeld: wholeNumber(1, 1_000_000, "calls"),
+  storeTimeoutMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
+  maxPending: wholeNumber(1, 1_000_000, "events"),
   outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   maxWaiting: wholeNumber(1, 1_000_000, "waits"),
   logger: {
@@ -91,19 +138,44 @@ const RULES: OptionRules<DurableQueueOptions> = {
  */
 export function resolveDurableOptions(options: DurableQueueOptions): DurableSettings {
   checkOptions("durableQueue", options, RULES);
+  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs } = options;
+  const { backoff = { type: "exponential", delayMs: 500, jitter: 0.5 } } = options;
+  if (outcomeTtlMs < dedupeTtlMs) {
+    throw new TypeError(
+      `durableQueue: option outcomeTtlMs must be at least dedupeTtlMs, ${dedupeTtlMs}; received ${outcomeTtlMs}. A replay within dedupeTtlMs must meet the outcome.`,
+    );
+  }
   return {
     connection: options.connection,
-    name: options.name ?? "push-webhooks",
+    name: options.name,
     prefix: options.prefix ?? "push",
     durability: options.durability ?? "require",
     replicas: options.replicas ?? 0,
-    dedupeTtlMs: options.dedupeTtlMs ?? 86_400_000,
+    dedupeTtlMs,
     attempts: options.attempts ?? 8,
-    backoff: options.backoff ?? { type: "exponential", delay: 500, jitter: 0.5 },
-    holdMs: options.holdMs ?? 8_000,
-    maxHeld: options.maxHeld ?? 5_000,
-    outcomeTtlMs: options.outcomeTtlMs ?? 3_600_000,
+    backoff: typeof backoff === "number" ? { type: "fixed", delayMs: backoff } : backoff,
+    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
+    maxPending: options.maxPending ?? 5_000,
+    outcomeTtlMs,
     maxWaiting: options.maxWaiting ?? 10_000,
     logger: options.logger,
   };
+}
+
+/** Returns a backoff as BullMQ takes it. */
+export function toBullBackoff({ type, delayMs, jitter = 0 }: Backoff): BackoffOptions {
+  return { type, delay: delayMs, jitter };
+}
+
+function isBackoff(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { type, delayMs, jitter = 0, ...others } = value as Record<string, unknown>;
+  return (
+    (type === "exponential" || type === "fixed") &&
+    isDelay(delayMs) &&
+    typeof jitter === "number" &&
+    jitter >= 0 &&
+    jitter <= 1 &&
+    Object.keys(others).length === 0
+  );
 }

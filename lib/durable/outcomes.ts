@@ -1,68 +1,70 @@
 import type { Redis } from "ioredis";
 import { isChallengeEvent, type ChallengeEvent } from "../event";
 import type { Pair } from "../form";
+import { joinOutcomeKey, type OutcomeStore } from "../outcome-store";
 import { parsePayload } from "../payload";
-import { assertWait, createWaiting, type WaitOptions } from "../waiting";
+import { createWaiters } from "../waiters";
 import { openConnection } from "./connection";
 import type { DurableSettings } from "./options";
 
-/** The outcomes of challenges, between processes. */
-export interface SharedOutcomes {
-  /** Keeps an outcome, unless the challenge has one, and tells every process. */
-  record(event: ChallengeEvent): Promise<void>;
-  wait(challengeSid: string, options?: WaitOptions): Promise<ChallengeEvent>;
-  close(): void;
+/** The outcomes that the processes of one queue share. */
+export interface SharedOutcomes extends OutcomeStore {
+  record(account: string, event: ChallengeEvent): Promise<void>;
+  /** Rejects the waits and closes the connection. */
+  disconnect(): void;
 }
 
 const RECORD = `
   if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
-    redis.call("PUBLISH", KEYS[1], ARGV[1])
+    redis.call("PUBLISH", KEYS[1], "")
   end`;
 const RECHECK_MS = 3_000;
 const KEYS_PER_READ = 500;
 
 /**
- * Makes the outcomes that the processes of one queue share.
+ * Creates the outcomes that the processes of one queue share.
  *
- * Whoever waits subscribes to the challenge's channel and, only once Redis has confirmed that,
- * looks whether the outcome is there already: so none falls in between. What a broken connection
- * swallows is found by looking again, on each reconnection and every 3 s.
+ * A wait subscribes to the channel of its challenge and, only once Redis has confirmed that, reads
+ * the outcome: so none is missed in between. A message is a hint to read the key again, because
+ * channels are shared by all databases of a Redis and keys are not. A recheck on each reconnection
+ * and every 3 s finds what a broken connection lost.
  *
- * @param redis the connection that stores. One more is opened for the first wait, and no other.
+ * @param redis the connection that stores. The first wait opens one more.
  */
 export function createSharedOutcomes(redis: Redis, settings: DurableSettings): SharedOutcomes {
-  const { prefix, name, outcomeTtlMs, maxWaiting } = settings;
-  const keyOf = (challengeSid: string) => `${prefix}:${name}:outcome:${challengeSid}`;
-  const waiting = createWaiting({ maxWaiting, onFirst: follow, onLast: leave });
+  const { prefix, name, outcomeTtlMs, maxWaiting, logger } = settings;
+  const head = `${prefix}:${name}:outcome:`;
+  const waiters = createWaiters({ maxWaiting, onFirst: follow, onLast: leave });
   let subscriber: Redis | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let hasWarned = false;
 
   function openSubscriber(): Redis {
     const opened = openConnection(settings, "subscriber");
-    opened.on("message", (_channel, text: string) => resolve(text));
-    opened.on("ready", () => void recheck(waiting.listSids()));
+    opened.on("message", (channel: string) => void recheck([channel.slice(head.length)]));
+    opened.on("ready", () => void recheck(waiters.listKeys()));
     timer = setInterval(() => void watch(opened), RECHECK_MS);
     timer.unref();
     return opened;
   }
 
-  function follow(challengeSid: string): void {
+  function follow(key: string): void {
     subscriber ??= openSubscriber();
     void subscriber
-      .subscribe(keyOf(challengeSid))
-      .then(() => recheck([challengeSid]))
+      .subscribe(head + key)
+      .then(() => recheck([key]))
       .catch(ignoreOutage);
   }
 
-  function leave(challengeSid: string): void {
-    subscriber?.unsubscribe(keyOf(challengeSid)).catch(ignoreOutage);
+  function leave(key: string): void {
+    subscriber?.unsubscribe(head + key).catch(ignoreOutage);
   }
 
-  /** Finds what was missed, and a connection that is dead without having been closed. */
+  /** Finds missed outcomes, and a connection that is dead without having been closed. */
   async function watch(connection: Redis): Promise<void> {
-    const sids = waiting.listSids();
-    if (sids.length === 0) return;
-    await recheck(sids);
+    const keys = waiters.listKeys();
+    if (keys.length === 0) return;
+    await recheck(keys);
     if (connection.status !== "ready") return;
     try {
       await connection.ping();
@@ -71,35 +73,50 @@ export function createSharedOutcomes(redis: Redis, settings: DurableSettings): S
     }
   }
 
-  async function recheck(sids: readonly string[]): Promise<void> {
-    for (let start = 0; start < sids.length; start += KEYS_PER_READ) {
-      const keys = sids.slice(start, start + KEYS_PER_READ).map(keyOf);
-      const texts = await redis.mget(keys).catch(() => []);
-      for (const text of texts) if (text !== null) resolve(text);
+  async function recheck(keys: readonly string[]): Promise<void> {
+    for (let start = 0; start < keys.length; start += KEYS_PER_READ) {
+      const page = keys.slice(start, start + KEYS_PER_READ);
+      const texts = await redis.mget(page.map((key) => head + key)).catch(() => []);
+      for (const [index, text] of texts.entries()) {
+        if (text !== null) resolve(page[index] ?? "", text);
+      }
     }
   }
 
-  function resolve(text: string): void {
-    const event = parsePayload(JSON.parse(text) as Pair[]);
-    if (isChallengeEvent(event)) waiting.resolve(event);
+  function resolve(key: string, text: string): void {
+    let event;
+    try {
+      event = parsePayload(JSON.parse(text) as Pair[]);
+    } catch {
+      // The error may quote the value.
+      event = undefined;
+    }
+    if (event !== undefined && isChallengeEvent(event)) waiters.resolve(key, event);
+    else warnOfUnreadable();
+  }
+
+  function warnOfUnreadable(): void {
+    if (hasWarned) return;
+    hasWarned = true;
+    const message = "An outcome in Redis is unreadable; the wait for it goes on.";
+    if (logger !== undefined) logger.error({}, message);
+    else process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
   }
 
   return {
-    async record(event) {
-      const value = JSON.stringify(event.params);
-      await redis.eval(RECORD, 1, keyOf(event.challenge_sid), value, outcomeTtlMs);
+    async record(account, event) {
+      const key = head + joinOutcomeKey({ account, challengeSid: event.challenge_sid });
+      await redis.eval(RECORD, 1, key, JSON.stringify(event.params), outcomeTtlMs);
     },
-    async wait(challengeSid, options = {}) {
-      assertWait(challengeSid, options);
-      return waiting.wait(challengeSid, options);
-    },
-    close() {
+    wait: (wait) => waiters.wait(joinOutcomeKey(wait), wait),
+    closeWaits: waiters.close,
+    disconnect() {
       clearInterval(timer);
-      waiting.close();
+      waiters.close();
       subscriber?.disconnect();
     },
   };
 }
 
-/** Looking again every 3 s makes up for it. */
+/** Nothing to do: the recheck every 3 s makes up for it. */
 function ignoreOutage(): void {}

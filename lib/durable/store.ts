@@ -1,21 +1,27 @@
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import type { Delivery } from "../dedupe";
+import type { DeliveryOutcome } from "../deliver-once";
 import { WebhookError } from "../errors";
-import type { QueuedCall } from "../queue";
+import type { QueuedEvent } from "../queue";
 import { checkDurability, DurabilityError } from "./durability";
-import type { DurableSettings } from "./options";
-import { createJobId, hasContent, toStoredEvent, type StoredEvent } from "./stored-event";
+import { toBullBackoff, type DurableSettings } from "./options";
+import {
+  createJobId,
+  dedupeIdOf,
+  hasContent,
+  toStoredEvent,
+  type StoredEvent,
+} from "./stored-event";
 
 /** Puts events into Redis. */
 export interface EventStore {
   /** Resolves once events can be stored; see the queue's method of this name. */
   ready(): Promise<void>;
   /**
-   * Makes the attempt to store a call. It may be made again until it succeeds: however often it
-   * is, and whether or not an answer of Redis was lost, the call is stored once.
+   * Creates the attempt to store an event. It may be repeated until it succeeds: however often it
+   * is, and whether or not a reply of Redis was lost, the event is stored once.
    */
-  prepare(call: QueuedCall): () => Promise<Delivery["outcome"]>;
+  prepare(queued: QueuedEvent): () => Promise<DeliveryOutcome>;
   /** Rejects those who still wait to store. */
   close(): void;
 }
@@ -64,14 +70,14 @@ export function createEventStore(
   return {
     ready: () => ready,
     close: () => rejectReady(new WebhookError("CLOSING", "The queue was closed.")),
-    prepare(call) {
-      const jobId = createJobId(call);
-      const stored = toStoredEvent(call);
+    prepare(queued) {
+      const jobId = createJobId(queued);
+      const stored = toStoredEvent(queued);
       const options = {
         jobId,
         attempts,
-        backoff,
-        deduplication: { id: call.uuid, ttl: dedupeTtlMs },
+        backoff: toBullBackoff(backoff),
+        deduplication: { id: dedupeIdOf(queued), ttl: dedupeTtlMs },
         removeOnComplete: true,
         // The failed jobs are the dead letters.
         removeOnFail: false,
@@ -86,7 +92,7 @@ export function createEventStore(
             throw new Error(`${confirmed} replicas of ${replicas} have it.`);
         }
         if (job.id === jobId) return "new";
-        return hasContent(job.id ?? "", call.contentHash) ? "duplicate" : "conflict";
+        return hasContent(job.id ?? "", queued.contentHash) ? "duplicate" : "conflict";
       };
     },
   };

@@ -1,24 +1,37 @@
 import { z } from "zod";
 import type { PushEvent, UnknownPushEvent } from "../event";
 import { parsePayload } from "../payload";
-import type { QueuedCall } from "../queue";
+import type { QueuedEvent } from "../queue";
 import { hashText } from "../signature";
 
-/** An event as it lies in Redis. */
+/** An event as it is stored. */
 export interface StoredEvent {
-  /** The parameters of the call: an event is parsed anew by whoever handles it. */
+  /** The parameters of the request: a worker parses the event from them. */
   params: [name: string, value: string][];
+  /** The account of its outcome, as an `OutcomeKey` has it. */
+  account: string;
   authTokenIndex: number;
+  /** The name of the receiver. */
+  receiver?: string | undefined;
+}
+
+/** An event that was read from the store. */
+export interface ReadEvent extends Omit<StoredEvent, "params"> {
+  event: PushEvent | UnknownPushEvent;
 }
 
 const storedEventSchema = z.object({
   params: z.array(z.tuple([z.string(), z.string()])),
+  account: z.string(),
   authTokenIndex: z.int(),
+  receiver: z.string().optional(),
 });
 
-/** Writes an event for Redis. */
-export function toStoredEvent({ event, authTokenIndex }: QueuedCall): StoredEvent {
-  return { params: event.params.map(([name, value]) => [name, value]), authTokenIndex };
+/** Writes an event for the store. */
+export function toStoredEvent(queued: QueuedEvent): StoredEvent {
+  const { event, account, authTokenIndex, receiver } = queued;
+  const params = event.params.map(([name, value]): [string, string] => [name, value]);
+  return { params, account, authTokenIndex, ...(receiver !== undefined && { receiver }) };
 }
 
 /**
@@ -26,30 +39,33 @@ export function toStoredEvent({ event, authTokenIndex }: QueuedCall): StoredEven
  *
  * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for what this version cannot read.
  */
-export function readStoredEvent(stored: unknown): {
-  event: PushEvent | UnknownPushEvent;
-  authTokenIndex: number;
-} {
-  const { params, authTokenIndex } = storedEventSchema.parse(stored);
-  return { event: parsePayload(params), authTokenIndex };
+export function readStoredEvent(stored: unknown): ReadEvent {
+  const { params, ...context } = storedEventSchema.parse(stored);
+  return { event: parsePayload(params), ...context };
+}
+
+/** What tells stored events apart. */
+interface EventKey {
+  accountSid: string;
+  uuid: string;
+}
+
+/** Returns the identifier that a duplicate shares: account first, so that no account meets another. */
+export function dedupeIdOf({ accountSid, uuid }: EventKey): string {
+  return `${accountSid}:${uuid}`;
 }
 
 /**
- * Makes the identifier of a job: no two are equal, and it tells the uuid and the content apart from
+ * Creates the identifier of a job. No two are equal, and it tells the event and the content from
  * others. Never the uuid itself, which may be "meta", the name of a key that BullMQ has.
  */
-export function createJobId({ uuid, contentHash }: { uuid: string; contentHash: string }): string {
-  return `${hash(uuid)}-${hash(contentHash)}-${crypto.randomUUID()}`;
+export function createJobId(event: EventKey & { contentHash: string }): string {
+  return `${hash(dedupeIdOf(event))}-${hash(event.contentHash)}-${crypto.randomUUID()}`;
 }
 
-/** Whether a job is of a call with this content. */
+/** Whether a job is of a request with this content. */
 export function hasContent(jobId: string, contentHash: string): boolean {
   return jobId.split("-")[1] === hash(contentHash);
-}
-
-/** Whether a job is of a call with this uuid. */
-export function hasUuid(jobId: string, uuid: string): boolean {
-  return jobId.startsWith(`${hash(uuid)}-`);
 }
 
 function hash(text: string): string {

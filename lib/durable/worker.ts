@@ -2,39 +2,55 @@ import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { publish } from "../diagnostics";
+import { createDispatch, type Dispatch } from "../dispatch";
 import type { WebhookError } from "../errors";
-import type { PushWebhooks } from "../middleware";
+import { isChallengeEvent } from "../event";
+import type { Handlers } from "../handlers";
+import type { OutcomeStore } from "../outcome-store";
+import { PermanentError } from "../permanent-error";
+import { createReports, type ErrorListener } from "../reports";
 import { openConnection } from "./connection";
 import type { DurableSettings } from "./options";
 import { readStoredEvent, type StoredEvent } from "./stored-event";
 
 /** Runs handlers for stored events until it is closed. */
-export interface EventWorker {
-  /** Takes no more events, and resolves when those that run are finished. */
-  close(): Promise<void>;
-  /** Cuts its connections. What still runs is run again by another worker. */
+export interface RedisWorker {
+  /** Takes no more events and resolves when the running handlers have finished. */
+  finish(): Promise<void>;
+  /** Closes its connections. Events whose handlers still run are run again by another worker. */
   disconnect(): void;
 }
 
+/** How a worker runs handlers. */
+export interface WorkerSettings {
+  handlers: Handlers;
+  concurrency: number;
+  handlerTimeoutMs: number;
+  onError: ErrorListener | undefined;
+}
+
 /**
- * How soon the event of a killed worker is run again: its lock lapses, then the next look finds it.
+ * How soon the event of a killed worker runs again: its lock lapses, then the next check finds it.
  * Both together stay below 10 s.
  */
 const LOCK_MS = 6_000;
 const STALLED_CHECK_MS = 3_000;
-// After as many kills in a row the event itself may be what kills.
+// After as many kills in a row the event itself may be the cause.
 const MAX_STALLED_COUNT = 20;
 
-/** Starts a worker that hands stored events to the handlers of a receiver. */
+/** Starts a worker that runs handlers for stored events. */
 export function startWorker(
   settings: DurableSettings,
-  push: Pick<PushWebhooks, "handle">,
-  concurrency: number,
-): EventWorker {
-  const { name, prefix, logger } = settings;
+  outcomes: OutcomeStore,
+  { handlers, concurrency, handlerTimeoutMs, onError }: WorkerSettings,
+): RedisWorker {
+  const { name, prefix, logger, outcomeTtlMs } = settings;
+  const reports = createReports(logger);
+  if (onError !== undefined) reports.onError(onError);
+  const dispatch = createDispatch(handlers, reports);
   const connection = openConnection(settings, "worker");
   const copies = trackCopies(connection);
-  const worker = new Worker<StoredEvent>(name, (job) => handleJob(job, push), {
+  const worker = new Worker<StoredEvent>(name, handleJob, {
     connection,
     prefix,
     concurrency,
@@ -46,25 +62,36 @@ export function startWorker(
   worker.on("error", () => {});
   worker.on("failed", (job, error) => {
     if (job === undefined || !isDeadLetter(job, error)) return;
-    const type = new Map(job.data.params).get("type") ?? "";
+    const params = new Map(job.data.params);
+    const type = params.get("type") ?? "";
     const attempts = job.attemptsStarted;
     publish("dead-lettered", { type, attempts });
-    logger?.error({ type, attempts }, "An event is a dead letter now");
+    const fields = { type, uuid: params.get("uuid"), attempts, error: error.message };
+    logger?.error(fields, "An event is a dead letter now");
   });
+
+  async function handleJob(job: Job<StoredEvent>): Promise<void> {
+    const { event, account, ...context } = readStoredEvent(job.data);
+    // Again: the process that stored the event may have died before it recorded the outcome.
+    if (isChallengeEvent(event) && Date.now() - job.timestamp < outcomeTtlMs) {
+      await outcomes.record(account, event);
+    }
+    await runJob(dispatch, job, event, context, handlerTimeoutMs);
+  }
 
   const active = new Set<string | undefined>();
   const finished = new EventEmitter();
   worker.on("active", ({ id }) => void active.add(id));
-  const finish = ({ id }: { id?: string | undefined } = {}) => {
+  const remove = ({ id }: { id?: string | undefined } = {}) => {
     active.delete(id);
     if (active.size === 0) finished.emit("all");
   };
-  worker.on("completed", finish);
-  worker.on("failed", finish);
+  worker.on("completed", remove);
+  worker.on("failed", remove);
 
   return {
-    async close() {
-      // Not worker.close(), which cannot be hurried once it waits for a Redis that is out of reach.
+    async finish() {
+      // Not worker.close(), which does not return while Redis is out of reach.
       await worker.pause(true);
       if (active.size > 0) await once(finished, "all");
     },
@@ -76,8 +103,8 @@ export function startWorker(
 }
 
 /**
- * The connections that BullMQ makes like this one, for commands that block: it waits for ever for
- * those when Redis is out of reach, and closes none of them.
+ * Collects the connections that BullMQ duplicates for blocking commands: it waits for them without
+ * a limit when Redis is out of reach, and closes none of them.
  */
 function trackCopies(connection: Redis): Redis[] {
   const copies: Redis[] = [];
@@ -90,25 +117,38 @@ function trackCopies(connection: Redis): Redis[] {
   return copies;
 }
 
-async function handleJob(job: Job<StoredEvent>, push: Pick<PushWebhooks, "handle">): Promise<void> {
-  const { event, authTokenIndex } = readStoredEvent(job.data);
+async function runJob(
+  dispatch: Dispatch,
+  job: Job<StoredEvent>,
+  event: Parameters<Dispatch>[0],
+  { authTokenIndex, receiver }: { authTokenIndex: number; receiver?: string | undefined },
+  handlerTimeoutMs: number,
+): Promise<void> {
   try {
-    await push.handle(event, { attempt: job.attemptsStarted, authTokenIndex });
+    await dispatch(
+      event,
+      { attempt: job.attemptsStarted, authTokenIndex, receiver },
+      handlerTimeoutMs,
+    );
   } catch (error) {
     const reason = describeFailure(error as WebhookError);
-    throw isUnrecoverable(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
+    throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
   }
 }
 
-function isUnrecoverable({ cause }: WebhookError): boolean {
-  const reasons: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  return reasons.some((reason) => reason instanceof Error && reason.name === "UnrecoverableError");
+function isPermanent({ cause }: WebhookError): boolean {
+  return listReasons(cause).some((reason) => reason instanceof PermanentError);
 }
 
 function describeFailure({ code, message, cause }: WebhookError): string {
-  const reasons: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  const texts = reasons.flatMap((reason) => (reason instanceof Error ? [reason.message] : []));
+  const texts = listReasons(cause).flatMap((reason) =>
+    reason instanceof Error ? [reason.message] : [],
+  );
   return `${code}: ${texts.length > 0 ? texts.join("; ") : message}`;
+}
+
+function listReasons(cause: unknown): unknown[] {
+  return cause instanceof AggregateError ? cause.errors : [cause];
 }
 
 function isDeadLetter(job: Job, error: Error): boolean {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CallFields } from "../call-parameters";
-import { detailsSchema, hiddenDetailsSchema, metadataSchema, type PushEventType } from "../event";
+import type { PushEventType } from "../event";
+import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../event-schema";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { checkFields, EmulatorError, notFound, textSchema } from "./errors";
 import { createSid } from "./sids";

@@ -1,0 +1,157 @@
+import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
+import type { WebhookError } from "./errors";
+import { createHold, type Hold } from "./hold";
+
+/**
+ * What became of a delivery. `"duplicate"`: the handlers ran, or run, for another delivery of the
+ * same webhook request. `"conflict"`: for another request of this uuid, so this one is dropped.
+ */
+export type DeliveryOutcome = "new" | "duplicate" | "conflict";
+
+/** One delivery whose outcome is decided. */
+export interface Delivery {
+  outcome: DeliveryOutcome;
+  /** Settles as the handlers do, equally for every concurrent duplicate. */
+  done: Promise<void>;
+}
+
+/** What tells webhook requests apart. */
+export type RequestIdentity = Pick<DedupeClaim, "accountSid" | "uuid" | "contentHash">;
+
+/** Runs `run` unless it ran, or runs, for the same request; resolves once that is decided. */
+export type DeliverOnce = (
+  request: RequestIdentity,
+  run: () => Promise<void>,
+  deadlineAtMs: number,
+) => Promise<Delivery>;
+
+/** Above every deadline of a request: a claim of a process that died lapses after this time. */
+const LEASE_MS = 60_000;
+
+/**
+ * Creates the step that runs handlers once per account and uuid: across concurrent deliveries in
+ * this process by itself, across time and processes through the store.
+ *
+ * @param retryClaim for claims. Completion marks have a retry of their own, without a limit on
+ *   concurrency, so that a crowd of new requests cannot keep them from the store.
+ * @param onStoreFailure called when a handled or failed uuid could not be marked.
+ */
+export function createDeliverOnce(
+  store: DedupeStore,
+  retryClaim: Hold,
+  onStoreFailure: (error: WebhookError) => void,
+  retryMark: Hold = createHold({ maxHeld: Number.POSITIVE_INFINITY }),
+): DeliverOnce {
+  const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
+
+  async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<DecidedClaim> {
+    let abandoned = false;
+    const releaseIfAbandoned = async (found: Claim) => {
+      // The request is over: a claim that succeeds now would block the next delivery.
+      if (abandoned && found === "new") await store.release(claim);
+      return decide(found);
+    };
+    try {
+      return await retryClaim(() => {
+        const found = store.claim(claim);
+        return typeof found === "string"
+          ? decide(found)
+          : Promise.resolve(found).then(releaseIfAbandoned);
+      }, deadlineAtMs);
+    } catch (error) {
+      abandoned = true;
+      throw error;
+    }
+  }
+
+  async function finish(
+    claim: DedupeClaim,
+    run: () => Promise<void>,
+    deadlineAtMs: number,
+  ): Promise<void> {
+    let mark: "complete" | "release" = "release";
+    try {
+      await run();
+      mark = "complete";
+    } finally {
+      await markUuid(claim, mark, deadlineAtMs);
+      inFlight.delete(keyOf(claim));
+    }
+  }
+
+  async function markUuid(
+    claim: DedupeClaim,
+    mark: "complete" | "release",
+    deadlineAtMs: number,
+  ): Promise<void> {
+    try {
+      await retryMark(() => store[mark](claim), deadlineAtMs);
+    } catch (error) {
+      onStoreFailure(error as WebhookError);
+      // The response must not wait longer, but a mark still spares the next delivery a second run.
+      retryMark(() => store[mark](claim)).catch(() => "onStoreFailure was called above");
+    }
+  }
+
+  async function start(
+    request: RequestIdentity,
+    run: () => Promise<void>,
+    deadlineAtMs: number,
+  ): Promise<Delivery> {
+    const { accountSid, uuid, contentHash } = request;
+    const owner = crypto.randomUUID();
+    const claim = { accountSid, uuid, contentHash, owner, leaseMs: LEASE_MS };
+    let found: DecidedClaim | undefined;
+    try {
+      found = await claimUuid(claim, deadlineAtMs);
+    } finally {
+      if (found !== "new") inFlight.delete(keyOf(request));
+    }
+    if (found === "new") {
+      const done = finish(claim, run, deadlineAtMs);
+      // Awaited by the receiver, but only if what follows the claim succeeds.
+      done.catch(() => {});
+      return { outcome: "new", done };
+    }
+    const outcome = found === "conflict" ? "conflict" : "duplicate";
+    return { outcome, done: Promise.resolve() };
+  }
+
+  return async function deliverOnce(request, run, deadlineAtMs) {
+    const key = keyOf(request);
+    const { contentHash } = request;
+    const current = inFlight.get(key);
+    if (current !== undefined) {
+      const outcome = current.contentHash === contentHash ? "duplicate" : "conflict";
+      return { outcome, done: (await current.delivery).done };
+    }
+    const delivery = start(request, run, deadlineAtMs);
+    inFlight.set(key, { contentHash, delivery });
+    return delivery;
+  };
+}
+
+function keyOf({ accountSid, uuid }: RequestIdentity): string {
+  return `${accountSid} ${uuid}`;
+}
+
+type DecidedClaim = Exclude<Claim, "running">;
+
+function decide(found: Claim): DecidedClaim {
+  if (found === "running") throw new Error("another process has claimed this uuid");
+  // Any other value must not count as "new": the handlers would run twice.
+  if (!["new", "done", "conflict"].includes(found)) {
+    throw new TypeError(
+      'claim of the dedupe store must return "new", "running", "done" or "conflict"',
+    );
+  }
+  return found;
+}
+
+/** The step without a store, for `dedupe: false`. */
+export function deliverEach(
+  _request: RequestIdentity,
+  run: () => Promise<void>,
+): Promise<Delivery> {
+  return Promise.resolve({ outcome: "new", done: run() });
+}

@@ -1,0 +1,86 @@
+/** A map whose entries expire, bounded in count and size: the oldest are evicted first. */
+export interface ExpiringMap<Value> {
+  get(key: string): Value | undefined;
+  /**
+   * Adds what `create` returns, unless the key has a value: that stays.
+   *
+   * @returns whether it was added.
+   */
+  add(key: string, create: () => Value): boolean;
+}
+
+/** Bounds of {@link createExpiringMap}. */
+export interface ExpiringMapOptions<Value> {
+  /** How long an entry is kept, in milliseconds. */
+  ttlMs: number;
+  /** How many entries are kept. */
+  maxEntries: number;
+  /** How many bytes the entries may take, by `sizeOf`. @default no bound */
+  maxBytes?: number;
+  /** Estimates the size of an entry in bytes. Needed with `maxBytes`. */
+  sizeOf?: (key: string, value: Value) => number;
+  /** Called once, when an entry is evicted before it expires. */
+  onFirstEviction?: () => void;
+}
+
+/** Creates an empty map. An operation takes the same time on average, however full the map is. */
+export function createExpiringMap<Value>({
+  ttlMs,
+  maxEntries,
+  maxBytes = Number.POSITIVE_INFINITY,
+  sizeOf = () => 0,
+  onFirstEviction,
+}: ExpiringMapOptions<Value>): ExpiringMap<Value> {
+  const values = new Map<string, Value>();
+  // Beside the Map: finding its first key is slow after many deletions. Two arrays, because an
+  // array of objects costs garbage collection.
+  let keys: string[] = [];
+  let addedMs: number[] = [];
+  let oldest = 0;
+  let bytes = 0;
+  let hasEvicted = false;
+
+  function removeOld(nowMs: number): void {
+    for (; oldest < keys.length; oldest++) {
+      const isFull = values.size > maxEntries || bytes > maxBytes;
+      if (nowMs - (addedMs[oldest] ?? 0) < ttlMs) {
+        if (!isFull) break;
+        if (!hasEvicted) onFirstEviction?.();
+        hasEvicted = true;
+      }
+      const key = keys[oldest] ?? "";
+      bytes -= sizeOf(key, values.get(key) as Value);
+      values.delete(key);
+      keys[oldest] = "";
+    }
+    if (oldest <= keys.length / 2) return;
+    keys = keys.slice(oldest);
+    addedMs = addedMs.slice(oldest);
+    oldest = 0;
+  }
+
+  return {
+    get(key) {
+      removeOld(performance.now());
+      return values.get(key);
+    },
+    add(key, create) {
+      const nowMs = performance.now();
+      removeOld(nowMs);
+      if (values.has(key)) return false;
+      const ownKey = copyText(key);
+      const value = create();
+      values.set(ownKey, value);
+      keys.push(ownKey);
+      addedMs.push(nowMs);
+      bytes += sizeOf(ownKey, value);
+      removeOld(nowMs);
+      return true;
+    },
+  };
+}
+
+/** Copies a text: a slice of the body that it was parsed from would keep the whole body. */
+function copyText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
+}

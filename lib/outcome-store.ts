@@ -1,0 +1,37 @@
+import type { ChallengeEvent } from "./event";
+
+/** Identifies the outcome of a challenge. */
+export interface OutcomeKey {
+  /**
+   * The account that was authenticated; empty for a receiver whose static `authToken` belongs to
+   * one account without a configured SID. An outcome never reaches a wait of another account.
+   */
+  account: string;
+  challengeSid: string;
+}
+
+/** How long a wait lasts. */
+export interface OutcomeWait extends OutcomeKey {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Stores the first outcome of each challenge and wakes the waits for it. */
+export interface OutcomeStore {
+  /** Stores an outcome unless the challenge has one; resolves when it is stored. */
+  record(account: string, event: ChallengeEvent): void | Promise<void>;
+  /**
+   * Resolves with the outcome of a challenge, also when it was stored before.
+   *
+   * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when too many waits are
+   *   pending; the reason of `signal`.
+   */
+  wait(wait: OutcomeWait): Promise<ChallengeEvent>;
+  /** Rejects the pending waits in the same turn, and every later wait. */
+  closeWaits(): void;
+}
+
+/** Writes an {@link OutcomeKey} as one text. */
+export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
+  return `${account}:${challengeSid}`;
+}
