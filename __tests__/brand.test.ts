@@ -21,9 +21,9 @@ describe("brand", () => {
     expect(new PaperError("x") instanceof PaperError).toBe(true);
     expect(new OtherCopy("x") instanceof PaperError).toBe(true);
     expect(new PaperError("x") instanceof OtherCopy).toBe(true);
-    expect(Reflect.get(new PaperError("x"), Symbol.for("express-push-verification.PaperError"))).toBe(
-      true,
-    );
+    expect(
+      Reflect.get(new PaperError("x"), Symbol.for("express-push-verification.PaperError")),
+    ).toBe(true);
   });
 
   it("narrows, as instanceof of any class does", () => {

@@ -1,57 +1,80 @@
 import fc from "fast-check";
-import { createRecent } from "../lib/recent";
+import { createExpiringMap } from "../lib/expiring-map";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-describe("createRecent", () => {
-  it("remembers a value for ttlMs", () => {
-    const recent = createRecent<number>({ ttlMs: 100, maxEntries: 10 });
-    recent.add("a", () => 1);
+describe("createExpiringMap", () => {
+  it("keeps a value for ttlMs", () => {
+    const map = createExpiringMap<number>({ ttlMs: 100, maxEntries: 10 });
+    map.add("a", () => 1);
     jest.advanceTimersByTime(99);
-    expect(recent.get("a")).toBe(1);
+    expect(map.get("a")).toBe(1);
     jest.advanceTimersByTime(1);
-    expect(recent.get("a")).toBeUndefined();
+    expect(map.get("a")).toBeUndefined();
   });
 
-  it("keeps the first value of a key, and the time of it", () => {
-    const recent = createRecent<number>({ ttlMs: 100, maxEntries: 10 });
-    recent.add("a", () => 1);
+  it("keeps the first value of a key, and its time", () => {
+    const map = createExpiringMap<number>({ ttlMs: 100, maxEntries: 10 });
+    map.add("a", () => 1);
     jest.advanceTimersByTime(60);
-    recent.add("a", () => 2);
-    expect(recent.get("a")).toBe(1);
+    map.add("a", () => 2);
+    expect(map.get("a")).toBe(1);
     jest.advanceTimersByTime(40);
-    recent.add("a", () => 3);
-    expect(recent.get("a")).toBe(3);
+    map.add("a", () => 3);
+    expect(map.get("a")).toBe(3);
   });
 
-  it("says whether a value was new", () => {
-    const recent = createRecent<number>({ ttlMs: 100, maxEntries: 10 });
-    expect([recent.add("a", () => 1), recent.add("a", () => 2), recent.add("b", () => 3)]).toEqual([
+  it("returns whether a value was added", () => {
+    const map = createExpiringMap<number>({ ttlMs: 100, maxEntries: 10 });
+    expect([map.add("a", () => 1), map.add("a", () => 2), map.add("b", () => 3)]).toEqual([
       true,
       false,
       true,
     ]);
   });
 
-  it("remembers what a list of the last keys would, however often it is full", () => {
+  it("keeps what a list of the last keys would, however often it is full", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.nat({ max: 12 }), { maxLength: 100 }),
         (maxEntries, keys) => {
-          const recent = createRecent<number>({ ttlMs: 100, maxEntries });
+          const map = createExpiringMap<number>({ ttlMs: 100, maxEntries });
           const model: number[] = [];
           for (const [index, key] of keys.entries()) {
-            recent.add(String(key), () => index);
+            map.add(String(key), () => index);
             if (!model.includes(key)) model.push(key);
             if (model.length > maxEntries) model.shift();
             for (let other = 0; other <= 12; other++) {
-              expect(recent.get(String(other)) !== undefined).toBe(model.includes(other));
+              expect(map.get(String(other)) !== undefined).toBe(model.includes(other));
             }
           }
         },
       ),
     );
+  });
+
+  it("evicts the oldest over maxBytes, and calls onFirstEviction once", () => {
+    const onFirstEviction = jest.fn();
+    const sizeOf = (_key: string, value: number) => value;
+    const map = createExpiringMap<number>({
+      ttlMs: 100,
+      maxEntries: 10,
+      maxBytes: 10,
+      sizeOf,
+      onFirstEviction,
+    });
+    map.add("a", () => 6);
+    map.add("b", () => 4);
+    expect([map.get("a"), map.get("b")]).toEqual([6, 4]);
+    expect(onFirstEviction).not.toHaveBeenCalled();
+    map.add("c", () => 3);
+    map.add("d", () => 4);
+    expect(["a", "b", "c", "d"].map((key) => map.get(key))).toEqual([undefined, undefined, 3, 4]);
+    expect(onFirstEviction).toHaveBeenCalledTimes(1);
+    jest.advanceTimersByTime(100);
+    map.add("e", () => 10);
+    expect(map.get("e")).toBe(10);
   });
 });

@@ -1,49 +1,74 @@
 import { eventFixture } from "express-push-verification/testing";
-import { assertWait, createWaiting } from "../lib/waiting";
+import { createWaiters } from "../lib/waiters";
 
 const event = eventFixture("challenge.approved");
-const sid = event.challenge_sid;
+const longWait = { timeoutMs: 60_000 };
 
-describe("createWaiting", () => {
-  it("says when the first one comes and when the last one leaves", async () => {
+afterEach(() => jest.useRealTimers());
+
+describe("createWaiters", () => {
+  it("calls onFirst for the first wait of a key and onLast after the last", async () => {
     const log: string[] = [];
-    const waiting = createWaiting({
-      onFirst: (of) => void log.push(`first ${of}`),
-      onLast: (of) => void log.push(`last ${of}`),
+    const waiters = createWaiters({
+      onFirst: (key) => void log.push(`first ${key}`),
+      onLast: (key) => void log.push(`last ${key}`),
     });
-    const both = [waiting.wait(sid, {}), waiting.wait(sid, {})];
-    expect(waiting.listSids()).toEqual([sid]);
-    waiting.resolve(event);
+    const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
+    expect(waiters.listKeys()).toEqual(["a"]);
+    waiters.resolve("a", event);
     expect(await Promise.all(both)).toEqual([event, event]);
-    expect([log, waiting.listSids()]).toEqual([[`first ${sid}`, `last ${sid}`], []]);
-    await expect(waiting.wait(sid, { timeoutMs: 5 })).rejects.toHaveProperty(
-      "code",
-      "CHALLENGE_TIMEOUT",
-    );
+    expect([log, waiters.listKeys()]).toEqual([["first a", "last a"], []]);
+    await expect(waiters.wait("a", { timeoutMs: 5 })).rejects.toMatchObject({
+      code: "CHALLENGE_TIMEOUT",
+      status: 504,
+    });
     expect(log).toHaveLength(4);
   });
 
-  it("resolves nobody who waits for another challenge", async () => {
-    const waiting = createWaiting();
-    const other = waiting.wait(`YC${"0".repeat(32)}`, { timeoutMs: 20 });
-    waiting.resolve(event);
+  it("resolves no wait for another key", async () => {
+    const waiters = createWaiters();
+    const other = waiters.wait("b", { timeoutMs: 20 });
+    waiters.resolve("a", event);
     await expect(other).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 
-  it("rejects who waits when it closes", async () => {
-    const waiting = createWaiting();
-    const waited = waiting.wait(sid, {});
-    waiting.close();
-    await expect(waited).rejects.toHaveProperty("code", "CLOSING");
-    await expect(waiting.wait(sid, {})).rejects.toHaveProperty("code", "CLOSING");
+  it("rejects a wait with the reason of its signal", async () => {
+    const waiters = createWaiters();
+    const controller = new AbortController();
+    const reason = new Error("the user left");
+    const wait = waiters.wait("a", { ...longWait, signal: controller.signal });
+    controller.abort(reason);
+    await expect(wait).rejects.toBe(reason);
+    const late = waiters.wait("a", { ...longWait, signal: controller.signal });
+    await expect(late).rejects.toBe(reason);
+    expect(waiters.listKeys()).toEqual([]);
   });
-});
 
-describe("assertWait", () => {
-  it("takes a SID, with a timeout or without", () => {
-    expect(() => assertWait(sid, {})).not.toThrow();
-    expect(() => assertWait(sid, { timeoutMs: 1 })).not.toThrow();
-    expect(() => assertWait(sid, { timeoutMs: 0 })).toThrow(TypeError);
-    expect(() => assertWait("YC", {})).toThrow(TypeError);
+  it("leaves no timer behind", async () => {
+    jest.useFakeTimers();
+    const waiters = createWaiters();
+    const wait = waiters.wait("a", longWait);
+    waiters.resolve("a", event);
+    await wait;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it("rejects more than maxWaiting waits, and counts those that are over no longer", async () => {
+    const waiters = createWaiters({ maxWaiting: 2 });
+    const waits = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
+    await expect(waiters.wait("b", longWait)).rejects.toHaveProperty("code", "OVERLOADED");
+    waiters.resolve("a", event);
+    await Promise.all(waits);
+    const later = waiters.wait("b", longWait);
+    waiters.resolve("b", event);
+    await expect(later).resolves.toBe(event);
+  });
+
+  it("rejects pending and later waits when it closes", async () => {
+    const waiters = createWaiters();
+    const wait = waiters.wait("a", longWait);
+    waiters.close();
+    await expect(wait).rejects.toHaveProperty("code", "CLOSING");
+    await expect(waiters.wait("a", longWait)).rejects.toHaveProperty("code", "CLOSING");
   });
 });

@@ -1,80 +1,39 @@
-import { createMemoryDedupe, type Claim, type DedupeStore } from "express-push-verification";
-import { createDeliverOnce, deliverEach } from "../lib/dedupe";
+import {
+  createMemoryDedupe,
+  type Claim,
+  type DedupeKey,
+  type DedupeStore,
+} from "express-push-verification";
+import {
+  createDeliverOnce,
+  deliverEach,
+  type DeliverOnce,
+  type RequestIdentity,
+} from "../lib/deliver-once";
 import type { WebhookError } from "../lib/errors";
 import { createHold } from "../lib/hold";
 
-afterEach(() => jest.useRealTimers());
-
-describe("createMemoryDedupe", () => {
-  it("gives a uuid to one, until it is released", () => {
-    const store = createMemoryDedupe();
-    expect(store.claim("a", "hash")).toBe("new");
-    expect(store.claim("a", "hash")).toBe("running");
-    void store.release("a");
-    expect(store.claim("a", "hash")).toBe("new");
-    void store.complete("a");
-    expect(store.claim("a", "hash")).toBe("done");
-    expect(store.claim("b", "hash")).toBe("new");
-  });
-
-  it("forgets after ttlMs, and not before", () => {
-    jest.useFakeTimers();
-    const store = createMemoryDedupe({ ttlMs: 1_000 });
-    void store.claim("a", "hash");
-    void store.complete("a");
-    jest.advanceTimersByTime(999);
-    expect(store.claim("a", "hash")).toBe("done");
-    jest.advanceTimersByTime(1);
-    expect(store.claim("a", "hash")).toBe("new");
-  });
-
-  it("remembers 24 h by default", () => {
-    jest.useFakeTimers();
-    const store = createMemoryDedupe();
-    void store.claim("a", "hash");
-    void store.complete("a");
-    jest.advanceTimersByTime(86_399_999);
-    expect(store.claim("a", "hash")).toBe("done");
-    jest.advanceTimersByTime(1);
-    expect(store.claim("a", "hash")).toBe("new");
-  });
-
-  it("forgets the oldest over maxEntries, and never one that runs", () => {
-    const store = createMemoryDedupe({ maxEntries: 2 });
-    void store.claim("runs", "hash");
-    for (const uuid of ["a", "b", "c"]) {
-      void store.claim(uuid, "hash");
-      void store.complete(uuid);
-    }
-    expect(store.claim("b", "hash")).toBe("done");
-    expect(store.claim("c", "hash")).toBe("done");
-    expect(store.claim("a", "hash")).toBe("new");
-    expect(store.claim("runs", "hash")).toBe("running");
-  });
-
-  it.each([{ ttlMs: 0 }, { ttlMs: "1h" }, { maxEntries: -1 }, { maxEntries: 1.5 }, { ttl: 5 }])(
-    "refuses %j",
-    (options) => {
-      expect(() => createMemoryDedupe(options as object)).toThrow(
-        expect.objectContaining({
-          name: "TypeError",
-          message: expect.stringMatching(/^createMemoryDedupe: /),
-        }),
-      );
-    },
-  );
+const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
+  accountSid,
+  uuid,
+  contentHash,
 });
 
-const callOf = (uuid: string, contentHash = "hash") => ({ uuid, contentHash });
+function withoutDeadline(deliverOnce: DeliverOnce) {
+  return (request: RequestIdentity, run: () => Promise<void>) =>
+    deliverOnce(request, run, Number.POSITIVE_INFINITY);
+}
 
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), holdMs = 200) =>
-    createDeliverOnce(
-      store,
-      createHold({ holdMs }),
-      (error) => failures.push(error),
-      createHold({ holdMs, maxHeld: Number.POSITIVE_INFINITY }),
+    withoutDeadline(
+      createDeliverOnce(
+        store,
+        createHold({ holdMs }),
+        (error) => failures.push(error),
+        createHold({ holdMs, maxHeld: Number.POSITIVE_INFINITY }),
+      ),
     );
 
   beforeEach(() => failures.splice(0));
@@ -92,6 +51,65 @@ describe("createDeliverOnce", () => {
       release: () => void log.push("release"),
     };
   }
+
+  it("keeps accounts apart, at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    for (let time = 0; time < 2; time++) {
+      const deliveries = await Promise.all([
+        deliverOnce(callOf("a"), run),
+        deliverOnce(callOf("a", "hash", "AC2"), run),
+      ]);
+      await Promise.all(deliveries.map(({ done }) => done));
+    }
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+
+  it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
+    const memory = createMemoryDedupe();
+    let lost = 0;
+    const store: DedupeStore = {
+      ...memory,
+      claim: async (claim) => {
+        const found = await memory.claim(claim);
+        if (lost++ === 0) throw new Error("the connection was reset");
+        return found;
+      },
+    };
+    const run = jest.fn(async () => {});
+    const delivery = await once(store, 2_000)(callOf("a"), run);
+    await delivery.done;
+    expect([delivery.outcome, lost]).toEqual(["new", 2]);
+    expect(run).toHaveBeenCalledTimes(1);
+    expect((await once(store)(callOf("a"), run)).outcome).toBe("duplicate");
+  });
+
+  it("gives up a claim and a mark at the deadline, and marks in the background", async () => {
+    let marked = false;
+    const slow: DedupeStore = {
+      claim: () => "new",
+      complete: () =>
+        new Promise((resolve) => setTimeout(() => resolve((marked = true) && undefined), 150)),
+      release: () => {},
+    };
+    const deliver = createDeliverOnce(slow, createHold(), (error) => failures.push(error));
+    const startMs = performance.now();
+    await (
+      await deliver(callOf("a"), async () => {}, startMs + 50)
+    ).done;
+    expect(performance.now() - startMs).toBeLessThan(140);
+    expect(failures).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(marked).toBe(true);
+    const stalled: DedupeStore = { ...slow, claim: () => new Promise(() => {}) };
+    const claimed = createDeliverOnce(stalled, createHold(), () => {});
+    const claimStartMs = performance.now();
+    await expect(claimed(callOf("b"), async () => {}, claimStartMs + 50)).rejects.toHaveProperty(
+      "code",
+      "STORE_UNAVAILABLE",
+    );
+    expect(performance.now() - claimStartMs).toBeLessThan(1_000);
+  });
 
   it("runs once for deliveries at the same time and later", async () => {
     const deliverOnce = once();
@@ -200,7 +218,10 @@ describe("createDeliverOnce", () => {
     "asks the store again for the next delivery after %s",
     async (first) => {
       let answer = first;
-      const store = { ...scripted([]), claim: () => scripted([answer]).claim("a", "hash") };
+      const store: DedupeStore = {
+        ...scripted([]),
+        claim: (claim) => scripted([answer]).claim(claim),
+      };
       const deliverOnce = once(store, 40);
       await Promise.allSettled([deliverOnce(callOf("a"), async () => {})]);
       answer = "new";
@@ -242,13 +263,11 @@ describe("createDeliverOnce", () => {
     const done: string[] = [];
     const stalling: DedupeStore = {
       claim: () => (isStalled ? new Promise(() => {}) : "new"),
-      complete: (uuid) => void done.push(uuid),
+      complete: ({ uuid }) => void done.push(uuid),
       release: () => {},
     };
-    const deliverOnce = createDeliverOnce(
-      stalling,
-      createHold({ holdMs: 300, maxHeld: 3 }),
-      () => {},
+    const deliverOnce = withoutDeadline(
+      createDeliverOnce(stalling, createHold({ holdMs: 300, maxHeld: 3 }), () => {}),
     );
     let finish!: () => void;
     const victim = await deliverOnce(callOf("victim"), () => new Promise((end) => (finish = end)));
@@ -267,7 +286,7 @@ describe("createDeliverOnce", () => {
       release: () => {},
     };
     const lost = jest.fn();
-    const deliverOnce = createDeliverOnce(slow, createHold(), lost);
+    const deliverOnce = withoutDeadline(createDeliverOnce(slow, createHold(), lost));
     // One more than a hold takes that has a bound.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
     const deliveries = await Promise.all(
@@ -292,7 +311,7 @@ describe("createDeliverOnce", () => {
   );
 
   it("gives back a claim that comes when nobody waits for it any more", async () => {
-    const released = new Promise<string>((resolve) => {
+    const released = new Promise<DedupeKey>((resolve) => {
       const slow: DedupeStore = {
         claim: () => new Promise((claimed) => setTimeout(claimed, 80, "new")),
         complete: () => {},
@@ -300,7 +319,7 @@ describe("createDeliverOnce", () => {
       };
       void once(slow, 20)(callOf("a"), async () => {}).catch(() => {});
     });
-    await expect(released).resolves.toBe("a");
+    await expect(released).resolves.toHaveProperty("uuid", "a");
   });
 
   it("tells of a mark that could not be set, and lets the outcome of the run stand", async () => {

@@ -1,0 +1,77 @@
+import { eventFixture } from "express-push-verification/testing";
+import { createAccountScope } from "../lib/account-scope";
+import { createWaitForChallenge, type WaitOptions } from "../lib/challenge-wait";
+import { createMemoryOutcomes } from "../lib/memory-outcomes";
+
+const event = eventFixture("challenge.approved");
+const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
+const other = `AC${"0".repeat(32)}`;
+
+function start() {
+  const outcomes = createMemoryOutcomes();
+  return { outcomes, wait: createWaitForChallenge(outcomes, createAccountScope(false, undefined)) };
+}
+
+afterEach(() => jest.useRealTimers());
+
+describe("createWaitForChallenge", () => {
+  it("resolves with the outcome of the challenge and the user", async () => {
+    const { outcomes, wait } = start();
+    const early = wait(good);
+    await outcomes.record("", event);
+    expect(await early).toEqual(event);
+    expect(await wait({ ...good, accountSid: event.account_sid })).toEqual(event);
+  });
+
+  it("rejects the outcome of another user", async () => {
+    const { outcomes, wait } = start();
+    await outcomes.record("", event);
+    await expect(wait({ ...good, entityIdentity: "ada" })).rejects.toMatchObject({
+      code: "ENTITY_MISMATCH",
+      status: 403,
+    });
+  });
+
+  it("rejects the outcome of another account", async () => {
+    const { outcomes, wait } = start();
+    await outcomes.record("", event);
+    await expect(wait({ ...good, accountSid: other })).rejects.toHaveProperty(
+      "code",
+      "ACCOUNT_NOT_ALLOWED",
+    );
+  });
+
+  it("rejects after 5 minutes by default", async () => {
+    jest.useFakeTimers();
+    const rejected = jest.fn();
+    void start().wait(good).catch(rejected);
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(rejected).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+  });
+
+  it.each([undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"])(
+    "rejects the challenge SID %j with 400, as input of a user",
+    async (challengeSid) => {
+      await expect(
+        start().wait({ ...good, challengeSid: challengeSid as string }),
+      ).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
+    },
+  );
+
+  it.each([
+    undefined,
+    "YCb0977f3f759c742acc1f94257f7974b0",
+    { challengeSid: event.challenge_sid },
+    { ...good, entityIdentity: "" },
+    { ...good, accountSid: "AC1" },
+    { ...good, signal: {} },
+    { ...good, timeout: 5 },
+    ...[0, -1, 1.5, Number.NaN, "5s", 2 ** 31].map((timeoutMs) => ({ ...good, timeoutMs })),
+  ])("rejects the options %j with a TypeError that shows no identity", async (options) => {
+    const failed = start().wait(options as WaitOptions);
+    await expect(failed).rejects.toThrow(TypeError);
+    await expect(failed).rejects.not.toThrow(event.entity_identity);
+  });
+});
