@@ -94,6 +94,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   header: "signatureHeader",
   timeout: "timeoutMs",
   limit: "limitBytes",
+  who: "actor",
 };
 
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {

@@ -11,5 +11,5 @@ export type { ApiErrorFields, ApiFailure } from "./api-error";
 export { InputError } from "./input";
 
 export { adminRouter } from "./router";
-export type { AdminRouterOptions, AuditEntry } from "./router";
-export type { AuditAction } from "./routes";
+export type { AdminRouterOptions } from "./router";
+export type { AuditAction, AuditEntry } from "./audit";

@@ -22,6 +22,16 @@ export class RouterError extends Error {
   }
 }
 
+/** The rejection of a request that `authorize` did not allow. */
+export const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
+
+/** The rejection of a write that a browser sent for a page of another origin. */
+export const CROSS_SITE = new RouterError(
+  403,
+  "CROSS_SITE",
+  "Browsers may write only from a page of the same origin. Behind a proxy, keep the Host header or set Express's trust proxy.",
+);
+
 /** The refusal of a Key that may not manage Keys (specification, section 5). */
 export const MAIN_KEY_REQUIRED: Problem = {
   code: "MAIN_KEY_REQUIRED",

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 import { ApiError } from "./api-error";
+import type { AuditAction } from "./audit";
 import type { AdminClient } from "./client";
 import { parseInput } from "./input";
 import { readJson } from "./json-body";
@@ -34,9 +35,6 @@ export interface Route {
   status: number;
   run(client: AdminClient, req: Request, res: Response): Promise<unknown>;
 }
-
-/** A write. */
-export type AuditAction = `${"key" | "webhook"}.${"create" | "update" | "delete"}`;
 
 const updateKey = {
   path: "/keys/:sid",
