@@ -2,13 +2,20 @@ import type express from "express";
 import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
 import { checkOptions, hasMethods, oneOf, type OptionRules } from "../option-rules";
 import { runSafely } from "../listener";
-import type { Logger } from "../reports";
 import { describeWrite, type AuditEntry } from "./audit";
 import type { AdminClient } from "./client";
 import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { CROSS_SITE, describeProblem, FORBIDDEN, RouterError } from "./problem";
 import { ROUTES, runRoute, type Route } from "./routes";
+
+/** Where the router logs its failures; pino and console have this shape. */
+export interface AdminLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /** How the router works. */
 export interface AdminRouterOptions {
@@ -24,8 +31,8 @@ export interface AdminRouterOptions {
   onAudit?: (entry: AuditEntry, req: Request) => unknown;
   /** Returns the name of the person or program that sent a request. @default the peer's address */
   actor?: (req: Request) => string | undefined;
-  /** Where failures are logged, shaped like pino or console. @default nowhere */
-  logger?: Logger;
+  /** Where failures are logged. @default nowhere */
+  logger?: AdminLogger;
 }
 
 const RULES: OptionRules<AdminRouterOptions> = {

@@ -6,7 +6,7 @@ import type { AdminClient } from "./client";
 import { parseInput } from "./input";
 import { readJson } from "./json-body";
 import { MAIN_KEY_REQUIRED, RouterError } from "./problem";
-import { keyInputSchema, webhookChangeSchema, webhookInputSchema, type Webhook } from "./resources";
+import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "./resources";
 import {
   createdKeyViewSchema,
   describePage,
@@ -16,6 +16,7 @@ import {
   webhookPageViewSchema,
   webhookViewSchema,
 } from "./view";
+import type { Webhook } from "./webhook";
 
 /** What a route answers. */
 export interface Reply {
