@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import express from "express";
+import type { RequestHandler } from "express";
 import supertest from "supertest";
 import type { AuditEntry } from "express-push-verification/admin";
 import { describeWrite } from "../../lib/admin/audit";
@@ -86,7 +86,10 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   it("has a write whose client disconnected, once", async () => {
     const entries: AuditEntry[] = [];
     let audited = () => {};
-    const onAudit = (entry: AuditEntry) => void (entries.push(entry), audited());
+    const onAudit = (entry: AuditEntry) => {
+      entries.push(entry);
+      audited();
+    };
     const { app } = makeStaffApp(upstream, { makeApp, onAudit });
     const done = new Promise<void>((resolve) => (audited = resolve));
     const socket = connect(await startServer(app), "127.0.0.1");
@@ -100,7 +103,7 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   });
 
   it("has a write that another middleware responded to meanwhile, once", async () => {
-    const hurried: express.RequestHandler = (_req, res, next) => {
+    const hurried: RequestHandler = (_req, res, next) => {
       setImmediate(() => res.status(503).end());
       next();
     };

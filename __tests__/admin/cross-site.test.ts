@@ -1,3 +1,4 @@
+import type { RequestHandler } from "express";
 import supertest from "supertest";
 import { startUpstream, stopUpstreams, type Upstream } from "../support/upstream";
 import { APPS, makeStaffApp, METHOD_OVERRIDE } from "./staff-app";
@@ -58,10 +59,11 @@ describe.each(APPS)("a form of a foreign page on %s", (_name, makeApp) => {
 
   it("sends no GET that a middleware turned into a DELETE of lower case", async () => {
     const { sid } = upstream.createKey("in use");
-    const { app } = makeStaffApp(upstream, {
-      makeApp,
-      before: [(req, _res, next) => void ((req.method = "delete"), next())],
-    });
+    const override: RequestHandler = (req, _res, next) => {
+      req.method = "delete";
+      next();
+    };
+    const { app } = makeStaffApp(upstream, { makeApp, before: [override] });
     const sent = supertest(app).get(`/admin/keys/${sid}`).set("Sec-Fetch-Site", "cross-site");
     expect(await sent).toMatchObject({ status: 403, body: { code: "CROSS_SITE" } });
     expect(upstream.seen).toHaveLength(0);

@@ -16,8 +16,12 @@ import type {
   WebhookEventType,
   WebhookInput,
 } from "express-push-verification/admin";
-import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "../../lib/admin/resources";
-import { createdKeyViewSchema, keyViewSchema, webhookViewSchema } from "../../lib/admin/view";
+import type {
+  keyInputSchema,
+  webhookChangeSchema,
+  webhookInputSchema,
+} from "../../lib/admin/resources";
+import { createdKeyViewSchema, type keyViewSchema, webhookViewSchema } from "../../lib/admin/view";
 
 /** A type with read-only members and lists, as the exported interfaces have them. */
 type Frozen<Type> = Type extends readonly (infer Item)[]

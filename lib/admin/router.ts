@@ -80,7 +80,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   async function isAuthorized(req: Request): Promise<boolean> {
     try {
-      // Only a plain yes is one: whoever returns an object by mistake lets nobody in.
+      // Only `true` allows: an object that is returned by mistake does not.
       const answer: unknown = await authorize(req);
       return answer === true;
     } catch (error) {
