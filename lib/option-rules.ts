@@ -98,6 +98,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   servicesid: "allowedServiceSids",
   holdms: "storeTimeoutMs",
   maxheld: "maxPending",
+  who: "actor",
 };
 
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {

@@ -244,6 +244,9 @@ describe("authorize", () => {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
     expect(() => adminRouter({ client, authorise: () => true } as never)).toThrow('"authorize"?');
+    const renamed = { client, authorize: () => true, who: () => "alice" };
+    expect(() => adminRouter(renamed as never)).toThrow(TypeError);
+    expect(() => adminRouter(renamed as never)).toThrow('Did you mean "actor"?');
   });
 });
 
@@ -282,27 +285,27 @@ describe("onAudit", () => {
     expect(text).not.toContain("Basic");
   });
 
-  it.each(APPS)("names nobody on %s when who throws", async (_name, makeApp) => {
-    const who = () => {
+  it.each(APPS)("has no actor on %s when the option throws", async (_name, makeApp) => {
+    const actor = () => {
       throw new TypeError("req.user is undefined");
     };
-    const throwing = { debug: who, info: who, warn: who, error: who };
-    const app = appOf({ makeApp, who, logger: throwing });
+    const throwing = { debug: actor, info: actor, warn: actor, error: actor };
+    const app = appOf({ makeApp, actor, logger: throwing });
     expect(await call(app, "post", "/admin/push/keys", {})).toHaveProperty("status", 201);
-    expect(audits).toMatchObject([{ action: "key.create", who: undefined, status: 201 }]);
+    expect(audits).toMatchObject([{ action: "key.create", actor: undefined, status: 201 }]);
   });
 
   it("is told of every write, done or refused, and of no secret", async () => {
-    const app = appOf({ who: (req) => req.get("x-user") });
+    const app = appOf({ actor: (req) => req.get("x-user") });
     const user = { "x-user": "alice" };
     const { body } = await call(app, "post", "/admin/push/keys", { friendly_name: "x" }, user);
     await call(app, "get", `/admin/push/keys/${body.sid}`, undefined, user);
     await call(app, "patch", `/admin/push/webhooks/${WEBHOOK_SID}`, { status: "disabled" }, user);
     await call(app, "post", "/admin/push/webhooks", {}, user);
     expect(audits).toEqual([
-      { action: "key.create", who: "alice", sid: body.sid, status: 201 },
-      { action: "webhook.update", who: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
-      { action: "webhook.create", who: "alice", status: 400, code: "INVALID_INPUT" },
+      { action: "key.create", actor: "alice", sid: body.sid, status: 201 },
+      { action: "webhook.update", actor: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
+      { action: "webhook.create", actor: "alice", status: 400, code: "INVALID_INPUT" },
     ]);
     expect(JSON.stringify(audits)).not.toContain(body.secret);
   });

@@ -8,7 +8,8 @@ beforeEach(() => {
 });
 
 const types = () => events.map(([type]) => type);
-const refusal = (code: number, status: number) => expect.objectContaining({ code, status });
+const refusal = (serviceCode: number, status: number) =>
+  expect.objectContaining({ serviceCode, status });
 function createVerified() {
   return factors.verifyFactor(factors.createFactor().sid);
 }

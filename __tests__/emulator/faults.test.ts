@@ -40,13 +40,13 @@ describe("faults", () => {
     [null],
   ])("are refused: %j", (fault) => {
     expect(() => createFaults().inject(fault as Fault)).toThrow(
-      expect.objectContaining({ name: "EmulatorError", code: 60200, status: 400 }),
+      expect.objectContaining({ name: "EmulatorError", code: "PARAMETER_INVALID", status: 400 }),
     );
   });
 
   it("knows the types that there are", () => {
     const inject = () =>
       createFaults().inject({ kind: "delay", event_type: "challenge.aproved" as never });
-    expect(inject).toThrow(expect.objectContaining({ code: 60200 }));
+    expect(inject).toThrow(expect.objectContaining({ serviceCode: 60200 }));
   });
 });

@@ -96,7 +96,9 @@ describe("pages", () => {
     const token = cut([2, 1].map(create), "PageSize=1").next!.pageToken!;
     const read = (text: string, rules = KEY_LIST) => readPageQuery([["PageToken", text]], rules);
     expect(read(token)).toMatchObject({ pageToken: token });
-    expect(() => read(token, WEBHOOK_LIST)).toThrow(expect.objectContaining({ code: 60306 }));
+    expect(() => read(token, WEBHOOK_LIST)).toThrow(
+      expect.objectContaining({ serviceCode: 60306 }),
+    );
     for (const other of [
       `${token}=`,
       `${token}A`,
@@ -104,7 +106,9 @@ describe("pages", () => {
       `PX${token.slice(2)}`,
       "x",
     ]) {
-      expect(() => read(other)).toThrow(expect.objectContaining({ code: 21481, status: 400 }));
+      expect(() => read(other)).toThrow(
+        expect.objectContaining({ serviceCode: 21481, status: 400 }),
+      );
     }
     expect(read("")).not.toHaveProperty("place");
   });

@@ -4,6 +4,7 @@ import { parseUrl } from "../url";
 import { checkWebhooks, type Finding, type Receiver } from "./drift";
 import { ensureWebhook, type Ensured } from "./ensure";
 import { parseInput } from "./input";
+import type { CreatedKey, Key, KeyInput } from "./key";
 import { createList, type List } from "./list";
 import {
   createdKeySchema,
@@ -15,14 +16,9 @@ import {
   webhookInputSchema,
   webhookListSchema,
   webhookSchema,
-  type CreatedKey,
-  type Key,
-  type KeyInput,
-  type Webhook,
-  type WebhookChange,
-  type WebhookInput,
 } from "./resources";
 import { createSend, failure, type CallOptions } from "./transport";
+import type { Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /** Where the service is, and as whom to speak to it. */
 export interface AdminClientOptions {

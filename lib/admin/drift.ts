@@ -1,17 +1,19 @@
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import type { Webhook } from "./resources";
+import { PUSH_EVENT_TYPES } from "../event";
 import { hideUserInfo } from "../url";
+import type { Webhook, WebhookEventType } from "./webhook";
 
-/** What a receiver says of itself; `pushWebhooks()` returns one. */
+/** A receiver to compare with; `pushWebhooks()` returns one. */
 export interface Receiver {
+  /** The URL that its signatures are verified with. */
   readonly publicUrl: string;
-  /** The types of event that have a handler. */
-  handledTypes(): PushEventType[];
+  /** Returns the event types that have a handler. */
+  handledTypes(): readonly Exclude<WebhookEventType, "*">[];
 }
 
 /** One difference between a configured Webhook and a receiver. */
 export interface Finding {
-  code:
+  /** The kind of difference; `switch` over it. */
+  readonly code:
     | "NOT_CONFIGURED"
     | "URL_DIFFERS"
     | "DUPLICATE"
@@ -21,11 +23,11 @@ export interface Finding {
     | "EVENT_NOT_SUBSCRIBED"
     | "EVENT_NOT_HANDLED";
   /** The Webhook that it is about, if there is one. */
-  sid: string | undefined;
+  readonly sid: string | undefined;
   /** What differs. */
-  message: string;
+  readonly message: string;
   /** What to change. */
-  fix: string;
+  readonly fix: string;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { PageQuery } from "./list";
-import type { Webhook, WebhookChange, WebhookInput } from "./resources";
 import type { CallOptions } from "./transport";
+import type { Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /** What `webhooks.ensure` did, and the Webhook that there is now. */
 export interface Ensured {
-  result: "created" | "updated" | "unchanged";
-  webhook: Webhook;
+  readonly result: "created" | "updated" | "unchanged";
+  readonly webhook: Webhook;
 }
 
 /** The calls that it takes. */
@@ -64,7 +64,7 @@ async function alignWebhook(
   signal: AbortSignal | undefined,
 ): Promise<Ensured> {
   const differences = Object.entries(input).filter(
-    ([name, value]) => value !== undefined && !isSame(webhook[name], value),
+    ([name, value]) => value !== undefined && !isSame(Reflect.get(webhook, name), value),
   );
   if (differences.length === 0) return { result: "unchanged", webhook };
   const change = Object.fromEntries(differences);

@@ -1,19 +1,5 @@
 import type { z } from "zod";
-
-/** An argument that the service would refuse; nothing was sent. */
-export class InputError extends TypeError {
-  override readonly name = "InputError";
-  /** What is wrong with which member; never its value. */
-  readonly issues: readonly { path: string; message: string }[];
-
-  constructor(what: string, issues: readonly { path: string; message: string }[]) {
-    const problems = issues.map(({ path, message }) =>
-      path === what ? message : `${path}: ${message}`,
-    );
-    super(`${what}: ${[...new Set(problems)].join("; ")}`);
-    this.issues = issues;
-  }
-}
+import { InputError } from "./input-error";
 
 /**
  * Checks an argument before anything is sent.

@@ -1,27 +1,30 @@
-import type { z } from "zod";
 import { parseUrl } from "../url";
-import { InputError, parseInput } from "./input";
+import { parseInput } from "./input";
+import { InputError } from "./input-error";
 import { pageQuerySchema } from "./resources";
-import { failure, type CallOptions, type Send } from "./transport";
+import { failure, type CallOptions, type ResponseSchema, type Send } from "./transport";
 
 /** Which page of a list to get (specification, section 8). */
 export interface PageQuery extends CallOptions {
-  /** 1 to 1000. @default 50, by the service */
-  pageSize?: number | undefined;
-  page?: number | undefined;
-  /** As an earlier page gave it. */
-  pageToken?: string | undefined;
+  /** Number of items, 1 to 1000. @default 50, by the service */
+  readonly pageSize?: number | undefined;
+  /** Index from 0; the service finds the page by `pageToken`. */
+  readonly page?: number | undefined;
+  /** The token that an earlier page had in `next` or `previous`. */
+  readonly pageToken?: string | undefined;
 }
 
-/** One page of a list. */
+/** One page of a list (sections 2.2 and 2.4). */
 export interface Page<Item> {
-  items: Item[];
-  page: number | null;
-  page_size: number | null;
-  /** Query of the page after this; undefined at the end. */
-  next: PageQuery | undefined;
-  /** Query of the page before this; undefined at the beginning. */
-  previous: PageQuery | undefined;
+  readonly items: readonly Item[];
+  /** Index from 0; null when the service does not give it. */
+  readonly page: number | null;
+  /** Number of items that a page may have; null when the service does not give it. */
+  readonly page_size: number | null;
+  /** Query of the next page; undefined on the last. */
+  readonly next: PageQuery | undefined;
+  /** Query of the previous page; undefined on the first. */
+  readonly previous: PageQuery | undefined;
 }
 
 /** What an envelope says, whichever of the two it is. */
@@ -47,11 +50,11 @@ export interface List<Item> {
  * Makes the three ways through a list at a URL. Pages are followed as the service links them, and
  * never to another origin.
  */
-export function createList<Schema extends z.ZodType, Item>(
+export function createList<Output, Item>(
   send: Send,
   listUrl: string,
-  schema: Schema,
-  open: (envelope: z.output<Schema>) => Envelope<Item>,
+  schema: ResponseSchema<Output>,
+  open: (envelope: Output) => Envelope<Item>,
 ): List<Item> {
   function readLink(link: string | null): PageQuery | undefined {
     if (link === null) return undefined;

@@ -1,5 +1,5 @@
 import { ApiError, type ApiFailure } from "./api-error";
-import { InputError } from "./input";
+import { InputError } from "./input-error";
 
 /** What the router answers when it does not do what was asked. */
 export interface Problem {
@@ -21,6 +21,16 @@ export class RouterError extends Error {
     this.problem = { code, message, status };
   }
 }
+
+/** The rejection of a request that `authorize` did not allow. */
+export const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
+
+/** The rejection of a write that a browser sent for a page of another origin. */
+export const CROSS_SITE = new RouterError(
+  403,
+  "CROSS_SITE",
+  "Browsers may write only from a page of the same origin. Behind a proxy, keep the Host header or set Express's trust proxy.",
+);
 
 /** The refusal of a Key that may not manage Keys (specification, section 5). */
 export const MAIN_KEY_REQUIRED: Problem = {
@@ -47,19 +57,19 @@ const PASSED_ON = new Set([400, 404, 409, 429]);
 export function describeProblem(error: unknown): Problem {
   if (error instanceof RouterError) return error.problem;
   if (error instanceof InputError) {
-    return { code: "INVALID_INPUT", message: error.message, status: 400 };
+    return { code: error.code, message: error.message, status: 400 };
   }
   if (error instanceof ApiError) return describeApiError(error);
   return { code: "INTERNAL", message: "The router failed; its log says why.", status: 500 };
 }
 
 function describeApiError(error: ApiError): Problem {
-  const { code, status, retryAfterSeconds } = error;
+  const { code, serviceCode, status, retryAfterSeconds } = error;
   if (code === "OWN_KEY") return { code, message: error.message, status };
-  if (typeof code === "string") return { ...UPSTREAM[code], message: error.message };
+  if (code !== "SERVICE_ERROR") return { ...UPSTREAM[code], message: error.message };
   if (PASSED_ON.has(status)) {
     const message = hideUpstream(error.message);
-    return { code: code ?? `UPSTREAM_${status}`, message, status, retryAfterSeconds };
+    return { code: serviceCode ?? `UPSTREAM_${status}`, message, status, retryAfterSeconds };
   }
   if (status === 401 || status === 403) {
     return {

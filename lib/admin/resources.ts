@@ -9,11 +9,7 @@ export function resourceSidSchema(prefix: "AC" | "SK" | "VA" | "YW") {
 
 const text = z.string().nullable().default(null);
 
-/**
- * A Key as the service gives it (section 2.1); fields that are not known here are kept.
- *
- * Dates are as on the wire, RFC 2822: `new Date(key.date_created)` reads them.
- */
+/** The schema of a `Key` (section 2.1); fields that are not known here are kept. */
 export const keySchema = z.looseObject({
   sid: resourceSidSchema("SK"),
   friendly_name: text,
@@ -21,14 +17,10 @@ export const keySchema = z.looseObject({
   date_updated: text,
 });
 
-/** A Key that was just created: the only time that its secret is shown. */
+/** The schema of a `CreatedKey`. */
 export const createdKeySchema = keySchema.extend({ secret: z.string().min(1) });
 
-/**
- * A Webhook as the service gives it (section 2.3); fields that are not known here are kept.
- *
- * Dates are as on the wire, ISO 8601: `new Date(webhook.date_created)` reads them.
- */
+/** The schema of a `Webhook` (section 2.3); fields that are not known here are kept. */
 export const webhookSchema = z.looseObject({
   sid: resourceSidSchema("YW"),
   service_sid: text,
@@ -44,13 +36,6 @@ export const webhookSchema = z.looseObject({
   url: text,
 });
 
-/** A Key. */
-export type Key = z.infer<typeof keySchema>;
-/** A Key with its secret. */
-export type CreatedKey = z.infer<typeof createdKeySchema>;
-/** A Webhook. */
-export type Webhook = z.infer<typeof webhookSchema>;
-
 const httpUrl = z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL");
 
 const eventTypes = z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1);
@@ -62,13 +47,13 @@ const webhookFields = {
   version: z.enum(["v1", "v2"]).optional(),
 };
 
-/** What a Key is created with, or changed to (section 4.1). */
+/** The schema of a `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
 
-/** What a Webhook is created with (section 4.2). */
+/** The schema of a `WebhookInput` (section 4.2). */
 export const webhookInputSchema = z.strictObject(webhookFields);
 
-/** What a Webhook is changed to: any of what it is created with. */
+/** The schema of a `WebhookChange` (section 4.2). */
 export const webhookChangeSchema = webhookInputSchema.partial();
 
 /** Which page of a list (section 8). */
@@ -77,13 +62,6 @@ export const pageQuerySchema = z.strictObject({
   page: z.int().min(0).optional(),
   page_token: z.string().min(1).optional(),
 });
-
-/** What a Key is created with, or changed to. */
-export type KeyInput = z.input<typeof keyInputSchema>;
-/** What a Webhook is created with. */
-export type WebhookInput = z.input<typeof webhookInputSchema>;
-/** What a Webhook is changed to. */
-export type WebhookChange = z.input<typeof webhookChangeSchema>;
 
 const link = z.string().nullable().default(null);
 

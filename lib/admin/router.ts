@@ -2,23 +2,19 @@ import type express from "express";
 import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
 import { checkOptions, hasMethods, oneOf, type OptionRules } from "../option-rules";
 import { runSafely } from "../listener";
-import type { Logger } from "../reports";
+import { describeWrite, type AuditEntry } from "./audit";
 import type { AdminClient } from "./client";
+import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
-import { describeProblem, RouterError, type Problem } from "./problem";
-import { ROUTES, runRoute, type AuditAction, type Route } from "./routes";
+import { CROSS_SITE, describeProblem, FORBIDDEN, RouterError } from "./problem";
+import { ROUTES, runRoute, type Route } from "./routes";
 
-/** One write that somebody has made, or tried to make. */
-export interface AuditEntry {
-  action: AuditAction;
-  /** Who, as the option `who` says. */
-  who: string | undefined;
-  /** The resource; undefined when none came of a create. */
-  sid: string | undefined;
-  /** The status that was answered. */
-  status: number;
-  /** The code of the problem, if there was one. */
-  code: number | string | undefined;
+/** Where the router logs its failures; pino and console have this shape. */
+export interface AdminLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
 }
 
 /** How the router works. */
@@ -26,17 +22,18 @@ export interface AdminRouterOptions {
   client: AdminClient;
   /** Whether a request may pass; asked for each. What it throws is logged, and is a no. */
   authorize: (req: Request) => boolean | Promise<boolean>;
-  /** Refuses every write with 405. @default false */
+  /** Rejects every write with 405. @default false */
   readOnly?: boolean;
-  /** Told of every write, done or refused. It gets no secret. */
+  /**
+   * Receives one entry for each request that writes (each method but GET, HEAD and OPTIONS), done
+   * or rejected, also by `authorize`. It holds no secret.
+   */
   onAudit?: (entry: AuditEntry, req: Request) => unknown;
-  /** Says who makes a request, for the audit. @default the address of the peer */
-  who?: (req: Request) => string | undefined;
-  /** Where failures are logged, shaped like pino or console. @default nowhere */
-  logger?: Logger;
+  /** Returns the name of the person or program that sent a request. @default the peer's address */
+  actor?: (req: Request) => string | undefined;
+  /** Where failures are logged. @default nowhere */
+  logger?: AdminLogger;
 }
-
-const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
 
 const RULES: OptionRules<AdminRouterOptions> = {
   client: {
@@ -54,7 +51,7 @@ const RULES: OptionRules<AdminRouterOptions> = {
   },
   readOnly: oneOf(true, false),
   onAudit: { accepts: isFunction, expected: "a function" },
-  who: { accepts: isFunction, expected: "a function" },
+  actor: { accepts: isFunction, expected: "a function" },
   logger: {
     accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
     expected: "an object with the methods debug, info, warn and error, such as pino() or console",
@@ -83,7 +80,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   async function isAuthorized(req: Request): Promise<boolean> {
     try {
-      // Only a plain yes is one: whoever returns an object by mistake lets nobody in.
+      // Only `true` allows: an object that is returned by mistake does not.
       const answer: unknown = await authorize(req);
       return answer === true;
     } catch (error) {
@@ -92,16 +89,29 @@ export function adminRouter(options: AdminRouterOptions): Router {
     }
   }
 
-  function findWho(req: Request): string | undefined {
+  function findActor(req: Request): string | undefined {
     try {
-      return options.who === undefined ? req.socket.remoteAddress : options.who(req);
+      return options.actor === undefined ? req.socket.remoteAddress : options.actor(req);
     } catch (error) {
-      log({ err: error }, "who failed");
+      log({ err: error }, "actor failed");
       return undefined;
     }
   }
 
-  async function audit(entry: AuditEntry, req: Request): Promise<void> {
+  async function audit(
+    req: Request,
+    res: Response,
+    { code, sid }: Partial<Pick<AuditEntry, "code" | "sid">> = {},
+  ): Promise<void> {
+    const write = describeWrite(req.method, req.path);
+    if (write === undefined) return;
+    const entry = {
+      action: write.action,
+      actor: findActor(req),
+      sid: write.sid ?? sid,
+      status: res.statusCode,
+      code,
+    };
     try {
       await options.onAudit?.(entry, req);
     } catch (error) {
@@ -109,43 +119,39 @@ export function adminRouter(options: AdminRouterOptions): Router {
     }
   }
 
-  function answerProblem(req: Request, res: Response, error: unknown): Problem {
-    const problem = describeProblem(error);
-    const { code, message, status, retryAfterSeconds } = problem;
-    if (status >= 500) {
-      log({ code, method: req.method, err: error }, message);
+  async function reject(req: Request, res: Response, error: unknown): Promise<void> {
+    const { code, message, status, retryAfterSeconds } = describeProblem(error);
+    if (status >= 500) log({ code, method: req.method, err: error }, message);
+    // Another middleware may have responded meanwhile, one with a timeout for example.
+    if (!res.headersSent) {
+      if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
+      res.status(status).json({ code, message, status });
     }
-    if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
-    res.status(status).json({ code, message, status });
-    return problem;
+    await audit(req, res, { code });
   }
 
   function handle(route: Route): RequestHandler {
     return async function adminRoute(req, res) {
-      let sid: string | undefined =
-        req.params.sid === undefined ? undefined : String(req.params.sid);
-      let problem: Problem | undefined;
       try {
         const { status, body } = await runRoute(route, client, req, res);
-        sid ??= (body as { sid?: string } | undefined)?.sid;
-        if (body === undefined) res.status(status).end();
-        else res.status(status).json(body);
+        if (!res.headersSent) {
+          if (body === undefined) res.status(status).end();
+          else res.status(status).json(body);
+        }
+        await audit(req, res, { sid: (body as { sid?: string } | undefined)?.sid });
       } catch (error) {
-        problem = answerProblem(req, res, error);
+        await reject(req, res, error);
       }
-      if (route.action === undefined) return;
-      const { action } = route;
-      await audit(
-        { action, who: findWho(req), sid, status: res.statusCode, code: problem?.code },
-        req,
-      );
     };
   }
 
   router.use(async function adminAuthorization(req, res, next) {
-    res.setHeader("Cache-Control", "no-store");
-    if (await isAuthorized(req)) next();
-    else answerProblem(req, res, FORBIDDEN);
+    if (!res.headersSent) res.setHeader("Cache-Control", "no-store");
+    const isAllowed = await isAuthorized(req);
+    if (!isAllowed) return reject(req, res, FORBIDDEN);
+    const isWrite = describeWrite(req.method, req.path) !== undefined;
+    if (isWrite && isCrossSite(req)) return reject(req, res, CROSS_SITE);
+    next();
   });
   router.get("/openapi.json", (req, res) => {
     res.json(createOpenApi(req.baseUrl, readOnly));
@@ -156,20 +162,19 @@ export function adminRouter(options: AdminRouterOptions): Router {
     const methods = routes.filter((route) => route.path === path).map(({ method }) => method);
     const allow = methods.map((method) => method.toUpperCase()).join(", ");
     router.all(path, (req, res) => {
-      res.setHeader("Allow", allow);
+      if (!res.headersSent) res.setHeader("Allow", allow);
       const message = `Allowed here: ${allow}.`;
-      answerProblem(req, res, new RouterError(405, "METHOD_NOT_ALLOWED", message));
+      return reject(req, res, new RouterError(405, "METHOD_NOT_ALLOWED", message));
     });
   }
-  router.use((req, res) => {
-    answerProblem(req, res, new RouterError(404, "NOT_FOUND", "There is no such route."));
-  });
-  // Express itself refuses a path whose percent-encoding is malformed.
-  const refuseMalformed: ErrorRequestHandler = (error, req, res, next) => {
+  const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
+  router.use((req, res) => reject(req, res, NOT_FOUND));
+  // Express itself rejects a path whose percent-encoding is malformed.
+  const rejectMalformed: ErrorRequestHandler = (error, req, res, next) => {
     if (!(error instanceof URIError)) return next(error);
-    answerProblem(req, res, new RouterError(404, "NOT_FOUND", "There is no such route."));
+    return reject(req, res, NOT_FOUND);
   };
-  router.use(refuseMalformed);
+  router.use(rejectMalformed);
   return router;
 }
 

@@ -1,11 +1,12 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 import { ApiError } from "./api-error";
+import type { AuditAction } from "./audit";
 import type { AdminClient } from "./client";
 import { parseInput } from "./input";
 import { readJson } from "./json-body";
 import { MAIN_KEY_REQUIRED, RouterError } from "./problem";
-import { keyInputSchema, webhookChangeSchema, webhookInputSchema, type Webhook } from "./resources";
+import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "./resources";
 import {
   createdKeyViewSchema,
   describePage,
@@ -15,6 +16,7 @@ import {
   webhookPageViewSchema,
   webhookViewSchema,
 } from "./view";
+import type { Webhook } from "./webhook";
 
 /** What a route answers. */
 export interface Reply {
@@ -34,9 +36,6 @@ export interface Route {
   status: number;
   run(client: AdminClient, req: Request, res: Response): Promise<unknown>;
 }
-
-/** A write. */
-export type AuditAction = `${"key" | "webhook"}.${"create" | "update" | "delete"}`;
 
 const updateKey = {
   path: "/keys/:sid",

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { z } from "zod";
 import { ApiError, type ApiFailure } from "./api-error";
 
 /** How requests are sent. */
@@ -14,7 +13,7 @@ export interface TransportSettings {
 /** What each call may be given beside its arguments. */
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One request to the service. */
@@ -25,11 +24,15 @@ export interface ApiRequest extends CallOptions {
   form?: readonly [name: string, value: string][];
 }
 
-/** Sends a request and gives its answer, parsed; undefined for an answer without a body. */
-export type Send = <Schema extends z.ZodType>(
-  request: ApiRequest,
-  schema: Schema,
-) => Promise<z.output<Schema>>;
+/** What a response must be; a schema of zod is one. */
+export interface ResponseSchema<Output> {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: Output } | { success: false; data?: never; error: unknown };
+}
+
+/** Sends a request and returns the parsed response; undefined for one without a body. */
+export type Send = <Output>(request: ApiRequest, schema: ResponseSchema<Output>) => Promise<Output>;
 
 const FIRST_PAUSE_MS = 200;
 
@@ -145,11 +148,11 @@ function readRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - Date.now()) / 1_000));
 }
 
-function readAnswer<Schema extends z.ZodType>(
+function readAnswer<Output>(
   request: ApiRequest,
   answer: Answer,
-  schema: Schema,
-): z.output<Schema> {
+  schema: ResponseSchema<Output>,
+): Output {
   const { status, text } = answer;
   if (status >= 300 && status < 400) throw failure(request, "REDIRECTED", undefined, status);
   const json = parseJson(text);
@@ -165,12 +168,12 @@ function readProblem(request: ApiRequest, answer: Answer, json: unknown): ApiErr
     string,
     unknown
   >;
-  const code = typeof problem.code === "number" ? problem.code : undefined;
   // A problem of RFC 9457 has `detail` and `title` instead of a message.
   const said = [problem.message, problem.detail, problem.title].find(isText);
   return new ApiError(said ?? `The service answered ${status} and did not say why.`, {
     ...describe(request),
-    code,
+    code: "SERVICE_ERROR",
+    serviceCode: typeof problem.code === "number" ? problem.code : undefined,
     status,
     more_info: isText(problem.more_info) ? problem.more_info : undefined,
     retryAfterSeconds: readRetryAfter(answer.retryAfter),

@@ -67,7 +67,7 @@ export interface Emulator extends Factors {
  * await emulator.settled();
  *
  * @throws TypeError for an option that is unknown or impossible; EmulatorError (by its methods)
- *   with the service's `code` and `status` for what the service refuses.
+ *   with the service's number as `serviceCode`, and `status`, for what the service rejects.
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = resolveEmulatorOptions(options);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { brand } from "../brand";
 
 /** Every refusal of the service by name: its code and its HTTP status. */
 export const REFUSALS = {
@@ -17,30 +18,48 @@ export const REFUSALS = {
   TOO_MANY_KEYS: { code: 70151, status: 400 },
 } as const;
 
-/** The name of one refusal: a key of {@link REFUSALS}. */
-export type RefusalName = keyof typeof REFUSALS;
+/** The code of an {@link EmulatorError}: a key of {@link REFUSALS}. */
+export type EmulatorErrorCode = keyof typeof REFUSALS;
 
-/** What the emulated service refused; over HTTP it is the body of the answer. */
+/**
+ * A request or method that the emulated service rejected; over HTTP it is the body of the response.
+ *
+ * `instanceof` also recognises the errors of another installed copy of this package.
+ */
 export class EmulatorError extends Error {
-  override readonly name = "EmulatorError";
-  /** The service's number for what went wrong. */
-  readonly code: number;
+  declare readonly name: "EmulatorError";
+  /** What went wrong; `switch` over it. */
+  readonly code: EmulatorErrorCode;
+  /** The service's number for it, such as 20404; over HTTP, the `code` of the body. */
+  readonly serviceCode: number;
   /** The HTTP status that belongs to it. */
   readonly status: number;
-  /** Headers that the answer must carry. */
+  /** Headers that the response must carry. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(refusal: RefusalName, message: string, headers: Record<string, string> = {}) {
+  static {
+    brand(this, "EmulatorError");
+  }
+
+  constructor(code: EmulatorErrorCode, message: string, headers: Record<string, string> = {}) {
     super(message);
-    this.code = REFUSALS[refusal].code;
-    this.status = REFUSALS[refusal].status;
+    this.code = code;
+    this.serviceCode = REFUSALS[code].code;
+    this.status = REFUSALS[code].status;
     this.headers = headers;
+  }
+
+  /** Returns what `JSON.stringify` writes. */
+  toJSON(): Pick<EmulatorError, "name" | "code" | "serviceCode" | "status" | "message"> {
+    const { name, code, serviceCode, status, message } = this;
+    return { name, code, serviceCode, status, message };
   }
 }
 
-/** The JSON that a refusal is answered with. */
-export function toErrorBody({ code, status, message }: EmulatorError): object {
-  return { code, message, more_info: `https://docs.example.test/errors/${code}`, status };
+/** Makes the JSON body of the response to a rejected request. */
+export function toErrorBody({ serviceCode, status, message }: EmulatorError): object {
+  const more_info = `https://docs.example.test/errors/${serviceCode}`;
+  return { code: serviceCode, message, more_info, status };
 }
 
 /** The refusal of a path that leads to nothing; the message repeats the path. */

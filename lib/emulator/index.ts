@@ -9,3 +9,4 @@ export type { CallResponse } from "../send";
 export type { Fault, FaultKind } from "./faults";
 
 export { EmulatorError } from "./errors";
+export type { EmulatorErrorCode } from "./errors";

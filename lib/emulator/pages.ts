@@ -1,5 +1,5 @@
 import type { Pair } from "../form";
-import { EmulatorError, type RefusalName } from "./errors";
+import { EmulatorError, type EmulatorErrorCode } from "./errors";
 import { isSid, type SidPrefix } from "./sids";
 
 /** Where an item stands in its list. */
@@ -12,7 +12,7 @@ export interface Position {
 export interface ListRules {
   prefix: SidPrefix;
   compare: (a: Position, b: Position) => number;
-  refusals: { pageSize: RefusalName; page: RefusalName; pageToken: RefusalName };
+  refusals: { pageSize: EmulatorErrorCode; page: EmulatorErrorCode; pageToken: EmulatorErrorCode };
 }
 
 /** What a client asks of a list (specification, section 8). */
