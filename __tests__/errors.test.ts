@@ -52,6 +52,20 @@ describe("WebhookError", () => {
     expect(Object.getOwnPropertyNames(error)).not.toContain("explain");
     expect(explain).not.toHaveBeenCalled();
     expect(error.explain()).toBe(report);
+    expect(error.explain()).toBe(report);
+    expect(explain).toHaveBeenCalledTimes(1);
     expect(new WebhookError("SIGNATURE_MISSING", "").explain()).toBeUndefined();
+  });
+
+  it("can be asked again when the budget for its explanation was used up", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const explain = jest.fn().mockReturnValueOnce(undefined).mockReturnValue(report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect([error.explain(), error.explain(), error.explain()]).toEqual([
+      undefined,
+      report,
+      report,
+    ]);
+    expect(explain).toHaveBeenCalledTimes(2);
   });
 });
