@@ -6,7 +6,11 @@ import type { RejectedRequest } from "./reports";
 export function readHead(req: Partial<IncomingMessage>): RequestHead {
   // Looked at once: Express gives each request a hidden class of its own, which is slow to look at.
   const { method, rawHeaders = [], headers = {} } = req;
-  return { method, listHeader: (name) => listValues(rawHeaders, headers, name) };
+  return {
+    method,
+    listHeader: (name) => listValues(rawHeaders, headers, name),
+    listHeaderNames: () => Object.keys(headers),
+  };
 }
 
 function listValues(

@@ -37,7 +37,11 @@ export async function verifyPushRequest(
 ): Promise<PushEvent> {
   const settings = resolveVerifyOptions("verifyPushRequest", options);
   const { method, url, headers, body } = request;
-  const given = { method, listHeader: listHeadersOf(headers) };
+  const given = {
+    method,
+    listHeader: listHeadersOf(headers),
+    listHeaderNames: () => listHeaderNamesOf(headers),
+  };
   const head = checkHead(given, settings);
   const params = readGivenBody(body, settings.limitBytes);
   if (head.method === "GET" && params.length > 0) throw uncoveredBody();
@@ -64,4 +68,10 @@ function listHeadersOf(headers: PushRequest["headers"]): RequestHead["listHeader
   );
   return (name) =>
     entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+}
+
+function listHeaderNamesOf(headers: PushRequest["headers"]): readonly string[] {
+  return typeof headers.get === "function"
+    ? [...(headers as Headers).keys()]
+    : Object.keys(headers).map((name) => name.toLowerCase());
 }
