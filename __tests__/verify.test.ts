@@ -122,7 +122,7 @@ describe("a mismatch", () => {
     const covered = Promise.resolve().then(() => coverGet("https://h.test/p?t=1", "/p?a=1"));
     const refusal = await covered.catch((thrown: unknown) => thrown as WebhookError);
     expect((refusal as WebhookError).explain()?.causes).toMatchObject([
-      { code: "URL_QUERY_EXTRA" },
+      { code: "URL_QUERY_EXTRA", subject: "https://h.test/p?t=1" },
     ]);
   });
 
@@ -132,6 +132,33 @@ describe("a mismatch", () => {
       (refusal: unknown) => refusal as WebhookError,
     );
     expect(JSON.stringify((error as WebhookError).explain())).not.toContain("hunter2");
+  });
+
+  it("is explained within the budget of its receiver, which is back after a minute", async () => {
+    let nowMs = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const createReceiver = () => {
+      const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
+      const verifyCall = createVerifyCall(settings);
+      return async () => {
+        const verified = verifyCall(head, coverPost(PUBLIC_URL, []), () => PUBLIC_URL);
+        return (await verified.catch((refusal: unknown) => refusal)) as WebhookError;
+      };
+    };
+    const [reject, rejectElsewhere] = [createReceiver(), createReceiver()];
+    const reported: boolean[] = [];
+    let last = await reject();
+    for (let count = 0; count < 12; count++) {
+      last = await reject();
+      reported.push(last.explain() !== undefined);
+    }
+    expect(reported).toEqual([...Array(10).fill(true), false, false]);
+    expect((await rejectElsewhere()).explain()).toBeDefined();
+    nowMs += 59_999;
+    expect(last.explain()).toBeUndefined();
+    nowMs += 1;
+    expect(last.explain()).toMatchObject({ matches: false });
+    jest.restoreAllMocks();
   });
 
   it("has nothing to explain when there is no token", async () => {

@@ -14,7 +14,13 @@ import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
-import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
+import {
+  describeRequest,
+  findReceivedBody,
+  readHead,
+  readReceivedUrl,
+  readTarget,
+} from "./request";
 import type { WaitOptions } from "./waiting";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
@@ -149,7 +155,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       checked.method === "GET"
         ? coverGet(settings.publicUrl, readTarget(req))
         : coverPost(settings.publicUrl, await readBody(req, res, checked.hasBody));
-    const { event, authTokenIndex } = await verifyCall(checked, parts, () => readReceivedUrl(req));
+    const { event, authTokenIndex } = await verifyCall(
+      checked,
+      parts,
+      () => readReceivedUrl(req),
+      () => findReceivedBody(req),
+    );
     const { uuid } = event;
     // A signature is a hash of the content already, but for the token that it is made with.
     const contentHash = checked.signature;

@@ -1,4 +1,5 @@
 import { readGivenBody } from "./body";
+import { createExplainBudget } from "./explain-budget";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { joinReceivedUrl } from "./request";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
@@ -20,6 +21,9 @@ export interface PushRequest {
   body?:
     string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
+
+/** One for the process: each request makes its settings anew, and keys for them would be unbounded. */
+const explainBudget = createExplainBudget();
 
 /**
  * Verifies and parses one call where there is no Express: in a serverless function, say. It keeps
@@ -49,8 +53,11 @@ export async function verifyPushRequest(
     head.method === "GET"
       ? coverGet(settings.publicUrl, url)
       : coverPost(settings.publicUrl, params);
-  const { event } = await createVerifyCall(settings)(head, parts, () =>
-    joinReceivedUrl(given, url),
+  const { event } = await createVerifyCall(settings, explainBudget)(
+    head,
+    parts,
+    () => joinReceivedUrl(given, url),
+    () => body,
   );
   return event as PushEvent;
 }

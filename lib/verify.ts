@@ -1,5 +1,7 @@
 import { WebhookError } from "./errors";
 import { explainCause, explainSignature } from "./explain";
+import { asGivenBody } from "./explain-bodies";
+import { createExplainBudget } from "./explain-budget";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
 import { decodePairs, type Pair } from "./form";
@@ -32,15 +34,21 @@ export type VerifyCall = (
   parts: SignedParts,
   /** Tells the URL as the request shows it, for explanations alone: a sender may forge it. */
   readReceivedUrl: () => string,
+  /** Returns the body that the parameters were read from, for explanations alone. */
+  readReceivedBody?: () => unknown,
 ) => Promise<VerifiedCall>;
 
 /**
  * Makes the step that decides whether a call is what it says.
  *
+ * @param explainBudget bounds the work of {@link WebhookError.explain}; one of its own by default.
  * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH`, `PAYLOAD_INVALID`,
  *   `ACCOUNT_NOT_ALLOWED`; `STORE_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
  */
-export function createVerifyCall(settings: VerifySettings): VerifyCall {
+export function createVerifyCall(
+  settings: VerifySettings,
+  explainBudget = createExplainBudget(),
+): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
   const { publicUrl, urlMatching } = settings;
   const configuredUrls = listSignedUrls(publicUrl, urlMatching);
@@ -48,7 +56,12 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
     url === publicUrl ? configuredUrls : listSignedUrls(url, urlMatching);
   const [accountSid, ...otherSids] = settings.accountSids ?? [];
 
-  return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
+  return async function verifyCall(
+    { method, signature },
+    parts,
+    readReceivedUrl,
+    readReceivedBody,
+  ) {
     const { url, signedParams, params } = parts;
     const authToken = await findTokens(params);
     const match =
@@ -57,15 +70,19 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
         : findMatch(signature, authToken, listUrls(url), joinParams(signedParams));
     if (match === undefined) {
       throw mismatch(authToken, () =>
-        explainSignature({
-          method,
-          authToken,
-          url,
-          params: signedParams,
-          signature,
-          urlMatching,
-          receivedUrl: readReceivedUrl(),
-          ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+        explainBudget.spend(() => {
+          const body = method === "POST" ? asGivenBody(readReceivedBody?.()) : undefined;
+          return explainSignature({
+            method,
+            authToken,
+            url,
+            params: signedParams,
+            signature,
+            urlMatching,
+            receivedUrl: readReceivedUrl(),
+            ...(body !== undefined && { body }),
+            ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+          });
         }),
       );
     }
@@ -107,7 +124,7 @@ export function coverGet(publicUrl: string, target: string): SignedParts {
     throw new WebhookError(
       "SIGNATURE_MISMATCH",
       "The query of this GET call does not begin with the query of publicUrl.",
-      { explain: () => explainCause("URL_QUERY_EXTRA") },
+      { explain: () => explainCause("URL_QUERY_EXTRA", publicUrl) },
     );
   }
   const separator = prefix === "" || appended === "" ? "" : "&";
@@ -161,7 +178,10 @@ function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushE
   }
 }
 
-function mismatch(tokens: readonly string[], explain: () => SignatureReport): WebhookError {
+function mismatch(
+  tokens: readonly string[],
+  explain: () => SignatureReport | undefined,
+): WebhookError {
   if (tokens.length === 0) {
     return new WebhookError(
       "SIGNATURE_MISMATCH",
