@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
-import { STATUS_BY_CODE, WebhookError, type WebhookErrorCode } from "express-push-verification";
+import { WebhookError, type WebhookErrorCode } from "express-push-verification";
+import { STATUS_BY_CODE } from "../lib/errors";
 
 describe("WebhookError", () => {
   it.each(Object.entries(STATUS_BY_CODE))("%s has the status %i", (code, status) => {
@@ -52,6 +53,20 @@ describe("WebhookError", () => {
     expect(Object.getOwnPropertyNames(error)).not.toContain("explain");
     expect(explain).not.toHaveBeenCalled();
     expect(error.explain()).toBe(report);
+    expect(error.explain()).toBe(report);
+    expect(explain).toHaveBeenCalledTimes(1);
     expect(new WebhookError("SIGNATURE_MISSING", "").explain()).toBeUndefined();
+  });
+
+  it("can be asked again when the budget for its explanation was used up", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const explain = jest.fn().mockReturnValueOnce(undefined).mockReturnValue(report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect([error.explain(), error.explain(), error.explain()]).toEqual([
+      undefined,
+      report,
+      report,
+    ]);
+    expect(explain).toHaveBeenCalledTimes(2);
   });
 });

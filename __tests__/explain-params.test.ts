@@ -1,9 +1,10 @@
 import { listParamsVariants } from "../lib/explain-params";
 import type { Pair } from "../lib/form";
+import { joinParams } from "../lib/signature";
 
 function causesOf(given: Pair[], signed: Pair[], body?: string) {
   const variants = listParamsVariants({ params: given, url: "https://a.example/?q=1", body });
-  return variants.find(({ value }) => JSON.stringify(value) === JSON.stringify(signed))?.causes;
+  return variants.find(({ value }) => value === joinParams(signed))?.causes;
 }
 const one = (value: string): Pair[] => [["a", value]];
 
@@ -48,5 +49,36 @@ describe("listParamsVariants", () => {
 
   it.each(["%zz", "a=%FF", ""])("survives the body %j", (body) => {
     expect(causesOf(one("x"), one("x"), body)).toEqual([]);
+  });
+
+  it("reads a body of JSON as the parameters", () => {
+    expect(
+      causesOf(
+        [],
+        [
+          ["a", "+1"],
+          ["b", "2"],
+        ],
+        '{"b":"2","a":"+1"}',
+      ),
+    ).toEqual(["BODY_JSON"]);
+    expect(causesOf(one("x"), one("x"), '{"a":"x"}')).toEqual([]);
+  });
+
+  it("lists less of what is large, and always the body and no parameters", () => {
+    const large = Array.from({ length: 60 }, (_, index): Pair => [`p${index}`, "+ ".repeat(500)]);
+    const body = "a=1";
+    const variants = listParamsVariants({ params: large, url: "https://a.example/", body });
+    let characters = 0;
+    for (const { value } of variants) characters += value.length;
+    expect(characters).toBeLessThan(2_100_000);
+    expect(variants.slice(-2)).toEqual([
+      { value: "a1", causes: ["PARAMS_ALTERED"] },
+      { value: "", causes: ["PARAMS_UNSIGNED"] },
+    ]);
+    const many = Array.from({ length: 36 }, (_, index): Pair => [`p${index}`, "+ % 1 2 3 4 5"]);
+    const most = listParamsVariants({ params: many, url: "https://a.example/", body });
+    expect(most).toHaveLength(600);
+    expect(most.slice(-2).map(({ value }) => value)).toEqual(["a1", ""]);
   });
 });

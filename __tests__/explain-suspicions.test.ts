@@ -20,6 +20,21 @@ describe("listSuspicions", () => {
       ["PARAMS_MALFORMED", "TOKEN_WRONG", "URL_PATH"],
     ],
     [
+      "JSON for a form",
+      [{ ...call, body: '{"a":{}}' }, [], signature],
+      ["BODY_JSON", "TOKEN_WRONG", "URL_PATH"],
+    ],
+    [
+      "a body that a parser made",
+      [{ ...call, body: { a: "[object Object]" } }, [["a", "[object Object]"]], signature],
+      ["BODY_PARSED", "PARAMS_ALTERED", "TOKEN_WRONG", "URL_PATH"],
+    ],
+    [
+      "a GET without a query",
+      [{ ...call, method: "GET" }, [], signature],
+      ["URL_QUERY_MISSING", "TOKEN_WRONG", "URL_PATH"],
+    ],
+    [
       "a SID for a token",
       [{ ...call, authToken: `AC${"0".repeat(32)}` }, [["a", "b"]], signature],
       ["TOKEN_NOT_A_TOKEN", "TOKEN_WRONG", "URL_PATH", "PARAMS_ALTERED"],
@@ -31,6 +46,9 @@ describe("listSuspicions", () => {
     ],
   ])("%s", (_what, given, expected) => {
     expect(codes(...given)).toEqual(expected);
-    for (const { isProven } of listSuspicions(...given)) expect(isProven).toBe(false);
+    for (const { code, isProven, subject } of listSuspicions(...given)) {
+      expect(isProven).toBe(false);
+      if (code.startsWith("URL_")) expect(subject).toBe(call.url);
+    }
   });
 });

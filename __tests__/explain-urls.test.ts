@@ -39,4 +39,14 @@ describe("listUrlVariants", () => {
       expect(listUrlVariants(text, "ports", text)[0]?.causes).toEqual([]);
     },
   );
+
+  it("lists fewer second mistakes of a long URL", () => {
+    const long = `https://a.example/?${"a=%2f&".repeat(2_500)}`;
+    expect(listUrlVariants(url, "ports").some(({ causes }) => causes.length === 2)).toBe(true);
+    const variants = listUrlVariants(long, "ports", `http://b.example/${"x".repeat(15_000)}`);
+    expect(variants.some(({ value }) => value === long.replace("https", "http"))).toBe(true);
+    let characters = 0;
+    for (const { value } of variants) characters += value.length;
+    expect(characters).toBeLessThan(2_500_000);
+  });
 });

@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     bodyTimeoutMs: 50,
     dedupe: false,
   });
-  push.on("*", () => void handled++);
+  push.onAny(() => void handled++);
   push.onUnhandled(() => void handled++);
   push.onRejected(() => {});
   const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");

@@ -5,7 +5,11 @@ const rules = { signatureHeader: "x-service-signature", limitBytes: 100 };
 const FORM = "application/x-www-form-urlencoded";
 
 function head(method: string | undefined, headers: Record<string, string | string[]>) {
-  return { method, listHeader: (name: string) => [headers[name] ?? []].flat() };
+  return {
+    method,
+    listHeader: (name: string) => [headers[name] ?? []].flat(),
+    listHeaderNames: () => Object.keys(headers),
+  };
 }
 
 describe("checkHead", () => {
@@ -29,6 +33,23 @@ describe("checkHead", () => {
     expect(() => checkHead(head("POST", { "x-service-signature": values }), rules)).toThrow(
       expect.objectContaining({ code }),
     );
+  });
+
+  it("names other signature headers when its own is missing, but none that could forge a log", () => {
+    const messageOf = (names: string[]) => {
+      const sent = Object.fromEntries(names.map((name) => [name, "value"]));
+      try {
+        return JSON.stringify(checkHead(head("POST", sent), rules));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(messageOf(["x-twilio-signature"])).toContain("has x-twilio-signature;");
+    expect(messageOf(["a-signature", "b-signature"])).toContain("has a-signature, b-signature;");
+    const forged = ["a\nb-signature", "a b-signature", `${"a".repeat(51)}-signature`, "-signature"];
+    expect(messageOf([...forged, "x-signature-old", "signature"])).toBe(messageOf([]));
+    expect(messageOf(["x-service-signature-x"])).toBe(messageOf([]));
+    expect(messageOf(["a-signature"])).not.toContain("value");
   });
 
   it.each([

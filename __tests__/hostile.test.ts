@@ -27,8 +27,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         logger: silent,
         ...row.options,
       });
-      const events: PushEvent[] = [];
-      push.on("*", (event) => void events.push(event));
+      const events: object[] = [];
+      push.onAny((event) => void events.push(event));
       const port = await startServer(listenerOf(push));
       const raw = row.raw ?? [rawCall(row.call ?? good)];
       const { status, text } = await sendRaw(port, raw);
@@ -45,7 +45,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         { publicUrl: row.options?.publicUrl ?? PUBLIC_URL },
       );
       const isTaken =
-        row.options?.accountSid === undefined && row.options?.serviceSid === undefined;
+        row.options?.allowedAccountSids === undefined &&
+        row.options?.allowedServiceSids === undefined;
       expect(await send(port, next)).toHaveProperty("status", isTaken ? 200 : 403);
     });
   });

@@ -24,8 +24,9 @@ describe("pushWebhooks", () => {
     expect(push.name).toBe("pushWebhooksMiddleware");
     expect(
       push
-        .on("*", handler)
-        .off("*", handler)
+        .on("factor.created", handler)
+        .onAny(handler)
+        .off("factor.created", handler)
         .onUnhandled(handler)
         .onError(handler)
         .onRejected(handler),
@@ -45,12 +46,14 @@ describe("pushWebhooks", () => {
   });
 
   it("tells handlers which token signed the call, and that this is their first run", async () => {
-    const push = pushWebhooks({ ...options, authToken: ["next", AUTH_TOKEN] });
+    const push = pushWebhooks({ ...options, authToken: ["next", AUTH_TOKEN], name: "login" });
     const contexts: object[] = [];
-    push.on("*", (_event, context) => void contexts.push(context));
+    push.onAny((_event, context) => void contexts.push(context));
     const port = await startServer((req, res) => void push(req, res));
     await send(port, eventCall("factor.created"));
-    expect(contexts).toEqual([{ attempt: 1, authTokenIndex: 1, signal: expect.any(AbortSignal) }]);
+    expect(contexts).toEqual([
+      { attempt: 1, authTokenIndex: 1, receiver: "login", signal: expect.any(AbortSignal) },
+    ]);
   });
 
   it("tells onRejected of the request what identifies nobody", async () => {
@@ -69,7 +72,7 @@ describe("pushWebhooks", () => {
   it("uses the configured URL, wherever it is mounted", async () => {
     const push = pushWebhooks({ ...options, publicUrl: `${PUBLIC_URL}?tenant=blue` });
     const events: string[] = [];
-    push.on("*", (event) => void events.push(event.type));
+    push.onAny((event) => void events.push(event.type));
     const app = express().use("/behind", express.Router().use("/a/proxy", push));
     for (const method of ["POST", "GET"] as const) {
       const call = eventCall(
@@ -130,13 +133,13 @@ describe("pushWebhooks", () => {
       void push(req, res);
     });
     expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
-    expect(errors).toEqual([expect.objectContaining({ code: "HANDLER_FAILED", cause: broken })]);
+    expect(errors).toEqual([expect.objectContaining({ code: "INTERNAL_ERROR" })]);
   });
 
   it("brings up a failure that nobody listens to", async () => {
     const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const push = pushWebhooks(options);
-    push.on("*", () => Promise.reject(new Error("no")));
+    push.onAny(() => Promise.reject(new Error("no")));
     const port = await startServer((req, res) => void push(req, res));
     for (const status of [500, 500]) {
       expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", status);
@@ -154,7 +157,7 @@ describe("pushWebhooks", () => {
     const answers = await Promise.all(
       SERVERS.map(async ([, listenerOf]) => {
         const push = pushWebhooks({ ...options, dedupe, logger: silent });
-        push.on("*", () => {
+        push.onAny(() => {
           throw new Error("must not run");
         });
         return send(await startServer(listenerOf(push)), eventCall("factor.created"));
@@ -185,7 +188,7 @@ describe("pushWebhooks", () => {
     ]) {
       await expect(send(port, call)).rejects.toThrow("fetch failed");
     }
-    expect(failures).toEqual(["HANDLER_FAILED", "HANDLER_FAILED"]);
+    expect(failures).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
     await push.close();
   });
 

@@ -6,7 +6,7 @@ import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "./support/call
 
 const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const eventQueue = { store() {}, waitForChallenge() {} };
+const eventQueue = { store() {}, outcomes: {} };
 const store = { claim: () => "new", complete() {}, release() {} };
 
 const bad: [option: string, options: object][] = [
@@ -48,13 +48,15 @@ const bad: [option: string, options: object][] = [
     ],
   ),
   ["handlerTimeoutMs", { ...good, handlerTimeoutMs: 2 ** 31 }],
-  ...["", "AC1", SERVICE_SID, [], [ACCOUNT_SID, "x"], /^AC/].map((accountSid): [string, object] => [
-    "accountSid",
-    { ...good, accountSid },
-  ]),
-  ...["", ACCOUNT_SID, [], 5].map((serviceSid): [string, object] => [
-    "serviceSid",
-    { ...good, serviceSid },
+  ...["", "AC1", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], /^AC/].map(
+    (allowedAccountSids): [string, object] => [
+      "allowedAccountSids",
+      { ...good, allowedAccountSids },
+    ],
+  ),
+  ...["", SERVICE_SID, [ACCOUNT_SID], [], 5].map((allowedServiceSids): [string, object] => [
+    "allowedServiceSids",
+    { ...good, allowedServiceSids },
   ]),
   ...["never", true].map((acknowledge): [string, object] => [
     "acknowledge",
@@ -75,6 +77,27 @@ const bad: [option: string, options: object][] = [
     "logger",
     { ...good, logger: log },
   ]),
+  ...[99, 1.5, "14s"].map((deadlineMs): [string, object] => [
+    "deadlineMs",
+    { ...good, deadlineMs },
+  ]),
+  ["bodyTimeoutMs", { ...good, bodyTimeoutMs: 14_001 }],
+  ["handlerTimeoutMs", { ...good, deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
+  ...["", "a b", 5, "x".repeat(101)].map((name): [string, object] => ["name", { ...good, name }]),
+  ["handlers", { ...good, handlers: { on() {} } }],
+  ...["event_id", ["id"], ["a b c d"], ["uuid_2"], ["type"], [5]].map(
+    (extraParameters): [string, object] => ["extraParameters", { ...good, extraParameters }],
+  ),
+  [
+    "a function",
+    {
+      ...good,
+      authToken: ["one", "two"],
+      allowedAccountSids: [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")],
+    },
+  ],
+  ['Did you mean "allowedAccountSids"?', { ...good, accountSid: ACCOUNT_SID }],
+  ['Did you mean "allowedServiceSids"?', { ...good, serviceSid: SERVICE_SID }],
   ["publicURL", { ...good, publicURL: PUBLIC_URL }],
   ['Did you mean "publicUrl"?', { ...good, webhook_url: PUBLIC_URL }],
   ["token", { ...good, token: AUTH_TOKEN }],
@@ -118,7 +141,7 @@ describe("pushWebhooks", () => {
         bodyTimeoutMs: 1,
       },
     ],
-    [{ accountSid: ACCOUNT_SID, serviceSid: [SERVICE_SID] }],
+    [{ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }],
     [{ acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true }],
     [{ dedupe: store, logger: console }],
     [{ dedupe: undefined, logger: undefined, limitBytes: undefined }],
@@ -146,8 +169,13 @@ describe("resolveReceiverOptions", () => {
       signatureHeader: "x-service-signature",
       urlMatching: "ports",
       limitBytes: 65_536,
-      accountSids: undefined,
-      serviceSids: undefined,
+      allowedAccountSids: undefined,
+      allowedServiceSids: undefined,
+      extraParameters: [],
+      name: undefined,
+      handlers: undefined,
+      queue: undefined,
+      deadlineMs: 14_000,
       bodyTimeoutMs: 10_000,
       acknowledge: "after",
       handlerTimeoutMs: 10_000,

@@ -201,13 +201,20 @@ describe("parsePayload", () => {
       });
     });
 
-    it.each([{ uuid: "" }, { account_sid: "AC1" }, { service_sid: "x" }])("refuses %j", (bad) => {
+    it.each([
+      { uuid: "" },
+      { account_sid: "AC1" },
+      { account_sid: undefined },
+      { service_sid: "x" },
+      { type: "__proto__" },
+      { type: "challenge.approved " },
+    ])("rejects %j", (bad) => {
       expect(() => parse("challenge.expired", "v2", bad)).toThrow(
         expect.objectContaining({ code: "PAYLOAD_INVALID" }),
       );
     });
 
-    it.each(["toString", "__proto__", "constructor", "CHALLENGE.APPROVED", "challenge.approved "])(
+    it.each(["toString", "constructor", "CHALLENGE.APPROVED", "challenge.approved.late"])(
       "%j is unknown too",
       (type) => {
         expect(parse(type, "v1", {})).not.toHaveProperty("version");

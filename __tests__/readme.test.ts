@@ -4,7 +4,8 @@ import { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { pushWebhooks, STATUS_BY_CODE } from "express-push-verification";
+import { pushWebhooks } from "express-push-verification";
+import { STATUS_BY_CODE } from "../lib/errors";
 import { durableQueue } from "express-push-verification/durable";
 import { createEmulator } from "express-push-verification/emulator";
 import {

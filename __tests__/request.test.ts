@@ -1,6 +1,12 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { describeRequest, readHead, readReceivedUrl, readTarget } from "../lib/request";
+import {
+  describeRequest,
+  findReceivedBody,
+  readHead,
+  readReceivedUrl,
+  readTarget,
+} from "../lib/request";
 
 function request(members: object): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), members);
@@ -22,6 +28,23 @@ describe("readHead", () => {
     expect(["a", "b", "c"].map(listHeader)).toEqual([["1"], ["2", "3"], []]);
     const without = readHead(request({ headers: { a: "1" }, rawHeaders: undefined }));
     expect(without.listHeader("a")).toEqual(["1"]);
+  });
+});
+
+describe("readHead, findReceivedBody", () => {
+  it("list the names of the headers, and the body that parameters are read from", () => {
+    const req = request({ headers: { a: "1", "b-signature": "2" } });
+    expect(readHead(req).listHeaderNames()).toEqual(["a", "b-signature"]);
+    const bytes = Buffer.from("a=1");
+    for (const [rawBody, body, found] of [
+      [bytes, { a: "1" }, bytes],
+      ["a=1", bytes, "a=1"],
+      [undefined, bytes, bytes],
+      [true, { a: "1" }, { a: "1" }],
+      [undefined, undefined, undefined],
+    ]) {
+      expect(findReceivedBody(request({ rawBody, body }))).toEqual(found);
+    }
   });
 });
 

@@ -278,7 +278,7 @@ const STATES: Row[] = [
     "created, verified, deleted; approved or denied once",
     async () => {
       const { sid: factor_sid } = emulator.createFactor();
-      const refused = { code: 20409, status: 409 };
+      const refused = { serviceCode: 20409, status: 409 };
       const refuses = (act: () => unknown, why: object = refused) =>
         expect(act).toThrow(expect.objectContaining(why));
       refuses(() => emulator.createChallenge({ factor_sid }));
@@ -289,8 +289,8 @@ const STATES: Row[] = [
       refuses(() => emulator.approveChallenge(challenge));
       refuses(() => emulator.denyChallenge(challenge));
       emulator.deleteFactor(factor_sid);
-      refuses(() => emulator.createChallenge({ factor_sid }), { code: 20404 });
-      refuses(() => emulator.deleteFactor(factor_sid), { code: 20404 });
+      refuses(() => emulator.createChallenge({ factor_sid }), { serviceCode: 20404 });
+      refuses(() => emulator.deleteFactor(factor_sid), { serviceCode: 20404 });
     },
   ],
 ];
@@ -751,8 +751,8 @@ const LIMITS: Row[] = [
         );
       const longest = { k: "x".repeat(1024 - '{"k":""}'.length) };
       expect((await give(longest))[name]).toHaveLength(1024);
-      await expect(give({ k: `${longest.k}x` })).rejects.toMatchObject({ code: 60200 });
-      await expect(give({ k: 1 })).rejects.toMatchObject({ code: 60200 });
+      await expect(give({ k: `${longest.k}x` })).rejects.toMatchObject({ serviceCode: 60200 });
+      await expect(give({ k: 1 })).rejects.toMatchObject({ serviceCode: 60200 });
     },
   ]),
 ];

@@ -24,12 +24,18 @@ describe("types, checked by the compiler", () => {
       expectTypeOf(event.type).toEqualTypeOf<"challenge.approved">();
       expectTypeOf(event.challenge_sid).toEqualTypeOf<string>();
       expectTypeOf(context).toEqualTypeOf<HandlerContext>();
-      // @ts-expect-error: only v2 calls carry it
-      void event.factor_friendly_name;
+      expectTypeOf(event.factor_friendly_name).toEqualTypeOf<string | undefined>();
+      expectTypeOf(event.challenge_details?.message).toEqualTypeOf<string | undefined>();
+      // @ts-expect-error: misspelt member
+      void event.challenge_details?.mesage;
+      // @ts-expect-error: read-only
+      event.uuid = "x";
       if (event.version === "v2") {
         expectTypeOf(event.factor_friendly_name).toEqualTypeOf<string>();
         expectTypeOf(event.challenge_details?.message).toEqualTypeOf<string | undefined>();
-        expectTypeOf(event.factor_metadata).toEqualTypeOf<Record<string, string> | undefined>();
+        expectTypeOf(event.factor_metadata).toEqualTypeOf<
+          Readonly<Record<string, string>> | undefined
+        >();
       }
     });
     push.on(["challenge.approved", "challenge.denied"], (event) => {
@@ -40,8 +46,10 @@ describe("types, checked by the compiler", () => {
       // @ts-expect-error: factor events have no challenge
       void event.challenge_sid;
     });
-    push.on("*", (event) => {
-      expectTypeOf(event).toEqualTypeOf<PushEvent>();
+    push.onAny((event) => {
+      expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
+      // One comparison narrows.
+      if (event.version === "v2") expectTypeOf(event.factor_type).toEqualTypeOf<string>();
     });
     push.onUnhandled((event) => {
       expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
@@ -91,7 +99,7 @@ describe("types, checked by the compiler", () => {
   it("fits where middlewares and listeners go", () => {
     expectTypeOf<PushWebhooks>().toExtend<RequestHandler>();
     expectTypeOf(createServer).toBeCallableWith(pushWebhooks(options));
-    expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent>();
+    expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent | UnknownPushEvent>();
     expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<
       ChallengeApprovedEvent | ChallengeDeniedEvent
     >();

@@ -1,6 +1,12 @@
-import { verifyPushRequest, verifySignature, type PushRequest } from "express-push-verification";
+import {
+  verifyPushRequest,
+  verifySignature,
+  type PushRequest,
+  type WebhookError,
+} from "express-push-verification";
 import calls from "./fixtures/webhook-calls.json";
 import {
+  ACCOUNT_SID,
   AUTH_TOKEN,
   callParams,
   eventCall,
@@ -177,8 +183,8 @@ describe("verifyPushRequest", () => {
 
   it("refuses an account or a service that is not allowed, or not said", async () => {
     for (const allow of [
-      { accountSid: `AC${"0".repeat(32)}` },
-      { serviceSid: [`VA${"0".repeat(32)}`] },
+      { allowedAccountSids: [`AC${"0".repeat(32)}`] },
+      { allowedServiceSids: [`VA${"0".repeat(32)}`] },
     ]) {
       await expect(
         verifyPushRequest(requestOf(call), { ...options, ...allow }),
@@ -187,9 +193,53 @@ describe("verifyPushRequest", () => {
     const anonymous = signedCall([
       ["uuid", "1"],
       ["type", "new.type"],
+      ["account_sid", ACCOUNT_SID],
     ]);
     await expect(
-      verifyPushRequest(requestOf(anonymous), { ...options, serviceSid: SERVICE_SID }),
+      verifyPushRequest(requestOf(anonymous), { ...options, allowedServiceSids: [SERVICE_SID] }),
     ).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
+  });
+
+  it.each([
+    ["a record", { "X-Twilio-Signature": "secret-value" }],
+    ["Headers", new Headers({ "X-Twilio-Signature": "secret-value" })],
+  ])("names another signature header that is present in %s", async (_what, headers) => {
+    const verified = verifyPushRequest({ ...requestOf(call), headers }, options);
+    const error = (await verified.catch((refusal: unknown) => refusal)) as WebhookError;
+    expect(error).toMatchObject({ code: "SIGNATURE_MISSING" });
+    expect(error.message).toContain("The request has x-twilio-signature;");
+    expect(error.message).not.toContain("secret-value");
+  });
+
+  it("proves that the body was given as JSON, and names a parsed one before the token", async () => {
+    const params = callParams("factor.verified", "v2", { entity_identity: "a+b" });
+    const { headers, method } = signedCall(params);
+    const explain = async (body: PushRequest["body"], authToken = AUTH_TOKEN) => {
+      const request = { method, url: "/", headers, body };
+      const verified = verifyPushRequest(request, { authToken, publicUrl: PUBLIC_URL });
+      const error = (await verified.catch((refusal: unknown) => refusal)) as WebhookError;
+      return error.explain()?.causes[0];
+    };
+    const object = Object.fromEntries(params);
+    expect(await explain(JSON.stringify(object))).toMatchObject({
+      code: "BODY_JSON",
+      isProven: true,
+    });
+    expect(await explain(object, "another")).toMatchObject({ code: "BODY_PARSED" });
+  });
+
+  it("shares one budget for explanations, whatever the options", async () => {
+    let nowMs = performance.now() + 120_000;
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const explain = async (index: number) => {
+      const other = { authToken: `another ${index}`, publicUrl: `${PUBLIC_URL}/${index}` };
+      const verified = verifyPushRequest({ ...requestOf(call), body: "" }, other);
+      return ((await verified.catch((refusal: unknown) => refusal)) as WebhookError).explain();
+    };
+    for (let index = 0; index < 10; index++) expect(await explain(index)).toBeDefined();
+    expect(await explain(10)).toBeUndefined();
+    nowMs += 60_000;
+    expect(await explain(11)).toBeDefined();
+    clock.mockRestore();
   });
 });

@@ -26,8 +26,10 @@ function verify(options: Partial<VerifyOptions>) {
     publicUrl: PUBLIC_URL,
     ...options,
   });
-  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params), () => PUBLIC_URL);
+  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params), received);
 }
+
+const received = { readUrl: () => PUBLIC_URL, readBody: () => undefined };
 
 describe("createVerifyCall", () => {
   it.each<[string, VerifyOptions["authToken"], number]>([
@@ -101,7 +103,7 @@ describe("a mismatch", () => {
     const verified = createVerifyCall(settings)(
       { method: "GET", signature },
       coverGet(PUBLIC_URL, path),
-      () => `https://hooks.example.test${path}`,
+      { ...received, readUrl: () => `https://hooks.example.test${path}` },
     );
     const error = await verified.catch((refusal: unknown) => refusal as WebhookError);
     const report = JSON.stringify((error as WebhookError).explain());
@@ -115,14 +117,14 @@ describe("a mismatch", () => {
 
   it("explains a token of another account, and a query that publicUrl has too much", async () => {
     const other = `AC${"0".repeat(32)}`;
-    const error = await verify({ authToken: "x", accountSid: other }).catch(
+    const error = await verify({ authToken: "x", allowedAccountSids: [other] }).catch(
       (refusal: unknown) => refusal as WebhookError,
     );
     expect((error as WebhookError).explain()?.causes[0]).toHaveProperty("code", "TOKEN_ACCOUNT");
     const covered = Promise.resolve().then(() => coverGet("https://h.test/p?t=1", "/p?a=1"));
     const refusal = await covered.catch((thrown: unknown) => thrown as WebhookError);
     expect((refusal as WebhookError).explain()?.causes).toMatchObject([
-      { code: "URL_QUERY_EXTRA" },
+      { code: "URL_QUERY_EXTRA", subject: "https://h.test/p?t=1" },
     ]);
   });
 
@@ -132,6 +134,33 @@ describe("a mismatch", () => {
       (refusal: unknown) => refusal as WebhookError,
     );
     expect(JSON.stringify((error as WebhookError).explain())).not.toContain("hunter2");
+  });
+
+  it("is explained within the budget of its receiver, which is back after a minute", async () => {
+    let nowMs = 0;
+    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const createReceiver = () => {
+      const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
+      const verifyCall = createVerifyCall(settings);
+      return async () => {
+        const verified = verifyCall(head, coverPost(PUBLIC_URL, []), received);
+        return (await verified.catch((refusal: unknown) => refusal)) as WebhookError;
+      };
+    };
+    const [reject, rejectElsewhere] = [createReceiver(), createReceiver()];
+    const reported: boolean[] = [];
+    let last = await reject();
+    for (let count = 0; count < 12; count++) {
+      last = await reject();
+      reported.push(last.explain() !== undefined);
+    }
+    expect(reported).toEqual([...Array(10).fill(true), false, false]);
+    expect((await rejectElsewhere()).explain()).toBeDefined();
+    nowMs += 59_999;
+    expect(last.explain()).toBeUndefined();
+    nowMs += 1;
+    expect(last.explain()).toMatchObject({ matches: false });
+    jest.restoreAllMocks();
   });
 
   it("has nothing to explain when there is no token", async () => {

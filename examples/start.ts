@@ -63,7 +63,10 @@ async function main(): Promise<void> {
   console.log(`Webhook ${webhook.sid} ${result}; ${findings.length} differences.`);
 
   console.log("A phone is registered:");
-  const factor_sid = emulator.createFactor({ friendly_name: "Zoë's phone" }).sid;
+  const factor_sid = emulator.createFactor({
+    entity_identity: "ada",
+    friendly_name: "Zoë's phone",
+  }).sid;
   emulator.verifyFactor(factor_sid);
   await emulator.settled();
   for (const [message, answer] of [
@@ -72,7 +75,7 @@ async function main(): Promise<void> {
   ] as const) {
     console.log(`The user is asked "${message}":`);
     const { sid } = emulator.createChallenge({ factor_sid, details: { message } });
-    const login = push.waitForChallenge(sid);
+    const login = push.waitForChallenge({ challengeSid: sid, entityIdentity: "ada" });
     if (answer === "approved") emulator.approveChallenge(sid);
     else emulator.denyChallenge(sid);
     console.log(`  the waiting login goes on: ${(await login).type}`);

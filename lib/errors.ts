@@ -39,8 +39,8 @@ const RETRY_AFTER_SECONDS = 5;
 /** What an error may be made with. */
 export interface WebhookErrorOptions {
   cause?: unknown;
-  /** Finds out why a signature does not match. */
-  explain?: () => SignatureReport;
+  /** Explains why a signature does not match; undefined when its budget is used up. */
+  explain?: () => SignatureReport | undefined;
 }
 
 /**
@@ -63,7 +63,8 @@ export class WebhookError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   // Private, for it knows tokens and parameters: no logger can reach them.
-  readonly #explain: WebhookErrorOptions["explain"];
+  #explain: WebhookErrorOptions["explain"];
+  #report: SignatureReport | undefined;
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     const errorOptions = "cause" in options ? { cause: options.cause } : undefined;
@@ -79,12 +80,23 @@ export class WebhookError extends Error {
   }
 
   /**
-   * Finds out why a signature does not match, as `explainSignature` does, or is none; undefined for
-   * every other error. It signs thousands of times, for up to some tenths of a second: ask while you look for a
-   * mistake, not for each call that a stranger makes.
+   * Explains why a signature is malformed or does not match, as `explainSignature` does.
+   * Returns undefined for every other error.
+   *
+   * A report of a signature that does not match takes some tens of milliseconds of synchronous
+   * work, so these reports have a budget: each receiver starts at most 10 within any 60 s, and none
+   * once it has spent 300 ms on them. Beyond that `explain()` returns undefined; the same error can
+   * be asked again later. So it may be called in `onRejected` for each rejected request, but an
+   * attacker who sends many can use up the budget. All `verifyPushRequest` of a process share one
+   * budget. The report of an error is made once, and returned again.
    */
   explain(): SignatureReport | undefined {
-    return this.#explain?.();
+    if (this.#report === undefined) {
+      this.#report = this.#explain?.();
+      // The parameters that it knows are not needed any more.
+      if (this.#report !== undefined) this.#explain = undefined;
+    }
+    return this.#report;
   }
 }
 

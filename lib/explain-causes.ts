@@ -116,6 +116,14 @@ export const CAUSES = {
     "The body is no form: invalid percent-encoding, or bytes that are not UTF-8.",
     "Give the exact bytes of the body. A file that was pasted from a log, or cut, is not it.",
   ],
+  BODY_JSON: [
+    "The body was given as JSON; the service sends a form, and signs the values of that form.",
+    "Give the exact bytes of the webhook request, name=value&name=value: req.rawBody, or the Buffer of express.raw(). JSON.stringify(req.body) and a log of req.body are not these bytes.",
+  ],
+  BODY_PARSED: [
+    "The parameters come from a body that another middleware parsed, which may have changed them.",
+    "Mount pushWebhooks() before express.urlencoded() and other parsers, or have the parser keep the exact bytes in req.rawBody.",
+  ],
   PARAMS_UNSIGNED: [
     "The signature is right for the URL alone and does not cover the parameters.",
     "Do not accept it. Either the body was not sent by the service, or it is that of a GET call.",
@@ -196,7 +204,12 @@ export interface SignatureCause {
   explanation: string;
   /** What to change. */
   fix: string;
-  /** The parameter, the token's fingerprint and name, or the URL that it is about. */
+  /**
+   * What the cause is about. `URL_…`: the URL that was signed if the cause is proven, else the URL
+   * that was given, without user info and without a query that holds parameters. `PARAMS_…`: the
+   * name of the parameter. `TOKEN_…`: the fingerprint of the token, and its name. `BODY_JSON`:
+   * `"body"`.
+   */
   subject?: string;
 }
 

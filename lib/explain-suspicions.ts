@@ -1,5 +1,5 @@
+import { asGivenBody, isJsonBody, isParsedBody, readBody, type GivenBody } from "./explain-bodies";
 import { CAUSES, type SignatureCause, type SignatureCauseCode } from "./explain-causes";
-import { readBody } from "./explain-params";
 import { findFormFault } from "./explain-signatures";
 import { fingerprint } from "./explain-tokens";
 import type { Pair } from "./form";
@@ -10,7 +10,7 @@ export interface SuspectCall {
   method?: "GET" | "POST";
   authToken: string | readonly string[];
   accountSid?: string;
-  body?: string | Uint8Array;
+  body?: GivenBody | undefined;
 }
 
 interface Suspicion {
@@ -39,16 +39,19 @@ export function listSuspicions(
   if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") {
     return suspicions.map(({ code }) => describe(code, false));
   }
-  if (params.length === 0 && method === "POST") {
+  if (isJsonBody(options.body)) suspect("BODY_JSON", "body");
+  else if (params.length === 0 && method === "POST") {
     suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
   }
-  if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING");
+  if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING", url);
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
     suspect("TOKEN_ACCOUNT");
   }
   if (tokens.some((token) => /^(AC|SK|VA|YW)[\da-f]{32}$/i.test(token))) {
     suspect("TOKEN_NOT_A_TOKEN");
   }
+  // Known changes were tried without a match, so the exact body is what helps to find another.
+  if (isParsedBody(options.body)) suspect("BODY_PARSED");
   const garbled = params.find(([, value]) => value.includes("\uFFFD"));
   if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
   const nested = params.find(([, value]) => value === "[object Object]");
@@ -59,8 +62,8 @@ export function listSuspicions(
   return suspicions.map(({ code, subject }) => describe(code, false, subject));
 }
 
-function isMalformed(body: SuspectCall["body"]): boolean {
-  return body !== undefined && body.length > 0 && readBody(body) === undefined;
+function isMalformed(body: GivenBody | undefined): boolean {
+  return asGivenBody(body) !== undefined && readBody(body) === undefined;
 }
 
 /** A cause in words. */

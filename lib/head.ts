@@ -9,6 +9,8 @@ export interface RequestHead {
   method: string | undefined;
   /** Every value of a header, in the order of arrival; none when it is missing. */
   listHeader: (name: string) => readonly string[];
+  /** The names of all headers, in lower case. */
+  listHeaderNames: () => readonly string[];
 }
 
 /** What the head of an acceptable call says. */
@@ -61,12 +63,12 @@ export function uncoveredBody(): WebhookError {
   );
 }
 
-function readSignature({ listHeader }: RequestHead, name: string): string {
-  const [signature, ...more] = listHeader(name);
+function readSignature(head: RequestHead, name: string): string {
+  const [signature, ...more] = head.listHeader(name);
   if (signature === undefined || signature === "") {
     throw new WebhookError(
       "SIGNATURE_MISSING",
-      `There is no ${name} header. If the service signs with another one, name it in the option signatureHeader; if a proxy drops it, let it pass.`,
+      `There is no ${name} header. ${adviseOnHeader(head, name)}`,
     );
   }
   if (more.length > 0 || !isSignature(signature)) {
@@ -77,6 +79,24 @@ function readSignature({ listHeader }: RequestHead, name: string): string {
     );
   }
   return signature;
+}
+
+const MAX_NAMED_HEADERS = 3;
+
+/** What to do about a missing signature header: names others that are present, never their values. */
+function adviseOnHeader({ listHeaderNames }: RequestHead, missing: string): string {
+  const others = listHeaderNames()
+    // The client chooses the names: bounded, and without characters that could forge a log line.
+    .filter((name) => name !== missing && /^[a-z0-9_-]{1,50}-signature$/.test(name))
+    .slice(0, MAX_NAMED_HEADERS);
+  switch (others.length) {
+    case 0:
+      return "If the service signs with another header, set signatureHeader to it; if a proxy removes the header, let it pass.";
+    case 1:
+      return `The request has ${others[0]}; set signatureHeader to it.`;
+    default:
+      return `The request has ${others.join(", ")}; set signatureHeader to the one that the service signs with.`;
+  }
 }
 
 function assertForm({ listHeader }: RequestHead): void {

@@ -19,7 +19,13 @@ import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event
 import type { QueuedEvent } from "./queue";
 import { createReports } from "./reports";
 import type { ErrorListener, RejectedListener } from "./reports";
-import { describeRequest, readHead, readReceivedUrl, readTarget } from "./request";
+import {
+  describeRequest,
+  findReceivedBody,
+  readHead,
+  readReceivedUrl,
+  readTarget,
+} from "./request";
 import type { RunContext } from "./run-handlers";
 import { coverGet, coverPost, createVerifyCall } from "./verify";
 
@@ -161,7 +167,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     const { event, authTokenIndex } = await verifyCall(
       checked,
       parts,
-      () => readReceivedUrl(req),
+      { readUrl: () => readReceivedUrl(req), readBody: () => findReceivedBody(req) },
       deadlineAtMs,
     );
     const queued: QueuedEvent = {

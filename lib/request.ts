@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { RequestWithBody } from "./body";
 import type { RequestHead } from "./head";
 import type { RejectedRequest } from "./reports";
 
@@ -6,7 +7,11 @@ import type { RejectedRequest } from "./reports";
 export function readHead(req: Partial<IncomingMessage>): RequestHead {
   // Looked at once: Express gives each request a hidden class of its own, which is slow to look at.
   const { method, rawHeaders = [], headers = {} } = req;
-  return { method, listHeader: (name) => listValues(rawHeaders, headers, name) };
+  return {
+    method,
+    listHeader: (name) => listValues(rawHeaders, headers, name),
+    listHeaderNames: () => Object.keys(headers),
+  };
 }
 
 function listValues(
@@ -48,6 +53,12 @@ export function joinReceivedUrl(head: RequestHead, target: string): string {
   const first = (name: string) => head.listHeader(name)[0]?.split(",")[0]?.trim();
   const host = first("x-forwarded-host") ?? first("host") ?? "";
   return `${first("x-forwarded-proto") ?? "https"}://${host}${target}`;
+}
+
+/** The body that `createReadBody` read the parameters from: exact bytes or text before an object. */
+export function findReceivedBody({ rawBody, body }: RequestWithBody): unknown {
+  const isExact = typeof rawBody === "string" || rawBody instanceof Uint8Array;
+  return isExact ? rawBody : body;
 }
 
 /** What may be told of a refused request. */

@@ -1,4 +1,5 @@
 import { readGivenBody } from "./body";
+import { createExplainBudget } from "./explain-budget";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { joinReceivedUrl } from "./request";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
@@ -21,6 +22,9 @@ export interface PushRequest {
     string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
 
+/** One for the process: each request makes its settings anew, and keys for them would be unbounded. */
+const explainBudget = createExplainBudget();
+
 /**
  * Verifies and parses one call where there is no Express: in a serverless function, say. It keeps
  * no memory: drop events whose `uuid` you have handled.
@@ -37,7 +41,11 @@ export async function verifyPushRequest(
 ): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions("verifyPushRequest", options);
   const { method, url, headers, body } = request;
-  const given = { method, listHeader: listHeadersOf(headers) };
+  const given = {
+    method,
+    listHeader: listHeadersOf(headers),
+    listHeaderNames: () => listHeaderNamesOf(headers),
+  };
   const head = checkHead(given, settings);
   const params = readGivenBody(body, settings.limitBytes);
   if (head.method === "GET" && params.length > 0) throw uncoveredBody();
@@ -45,9 +53,10 @@ export async function verifyPushRequest(
     head.method === "GET"
       ? coverGet(settings.publicUrl, url)
       : coverPost(settings.publicUrl, params);
-  const { event } = await createVerifyCall(settings)(head, parts, () =>
-    joinReceivedUrl(given, url),
-  );
+  const { event } = await createVerifyCall(settings, explainBudget)(head, parts, {
+    readUrl: () => joinReceivedUrl(given, url),
+    readBody: () => body,
+  });
   return event;
 }
 
@@ -64,4 +73,10 @@ function listHeadersOf(headers: PushRequest["headers"]): RequestHead["listHeader
   );
   return (name) =>
     entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
+}
+
+function listHeaderNamesOf(headers: PushRequest["headers"]): readonly string[] {
+  return typeof headers.get === "function"
+    ? [...(headers as Headers).keys()]
+    : Object.keys(headers).map((name) => name.toLowerCase());
 }

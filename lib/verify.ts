@@ -1,6 +1,8 @@
 import { createFindAmbiguity } from "./ambiguity";
 import { WebhookError } from "./errors";
 import { explainCause, explainSignature } from "./explain";
+import { asGivenBody } from "./explain-bodies";
+import { createExplainBudget } from "./explain-budget";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
 import { decodePairs, type Pair } from "./form";
@@ -27,22 +29,33 @@ export interface SignedParts {
   params: readonly Pair[];
 }
 
+/** What a request shows of itself, for explanations only: a sender may forge it. */
+export interface ReceivedEvidence {
+  /** Returns the URL as the request shows it. */
+  readUrl: () => string;
+  /** Returns the body that the parameters were read from. */
+  readBody: () => unknown;
+}
+
 /** Verifies the parts of a call and parses its event. */
 export type VerifyCall = (
   head: Pick<CheckedHead, "method" | "signature">,
   parts: SignedParts,
-  /** Returns the URL as the request shows it, for explanations only: a sender may forge it. */
-  readReceivedUrl: () => string,
+  received: ReceivedEvidence,
   deadlineAtMs?: number,
 ) => Promise<VerifiedCall>;
 
 /**
  * Makes the step that decides whether a call is what it says.
  *
+ * @param explainBudget bounds the work of {@link WebhookError.explain}; one of its own by default.
  * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH`, `PAYLOAD_INVALID`,
  *   `ACCOUNT_NOT_ALLOWED`; `STORE_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
  */
-export function createVerifyCall(settings: VerifySettings): VerifyCall {
+export function createVerifyCall(
+  settings: VerifySettings,
+  explainBudget = createExplainBudget(),
+): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
   const { publicUrl, urlMatching } = settings;
   const configuredUrls = listSignedUrls(publicUrl, urlMatching);
@@ -51,7 +64,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const [accountSid, ...otherSids] = settings.allowedAccountSids ?? [];
   const findAmbiguity = createFindAmbiguity(settings.extraParameters);
 
-  return async function verifyCall({ method, signature }, parts, readReceivedUrl, deadlineAtMs) {
+  return async function verifyCall({ method, signature }, parts, received, deadlineAtMs) {
     const { url, signedParams, params } = parts;
     const authToken = await findTokens(params, deadlineAtMs);
     const joined = joinParams(signedParams);
@@ -59,15 +72,19 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
       authToken.length === 0 ? undefined : findMatch(signature, authToken, listUrls(url), joined);
     if (match === undefined) {
       throw mismatch(authToken, () =>
-        explainSignature({
-          method,
-          authToken,
-          url,
-          params: signedParams,
-          signature,
-          urlMatching,
-          receivedUrl: readReceivedUrl(),
-          ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+        explainBudget.spend(() => {
+          const body = method === "POST" ? asGivenBody(received.readBody()) : undefined;
+          return explainSignature({
+            method,
+            authToken,
+            url,
+            params: signedParams,
+            signature,
+            urlMatching,
+            receivedUrl: received.readUrl(),
+            ...(body !== undefined && { body }),
+            ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+          });
         }),
       );
     }
@@ -136,7 +153,7 @@ export function coverGet(publicUrl: string, target: string): SignedParts {
     throw new WebhookError(
       "SIGNATURE_MISMATCH",
       "The query of this GET call does not begin with the query of publicUrl.",
-      { explain: () => explainCause("URL_QUERY_EXTRA") },
+      { explain: () => explainCause("URL_QUERY_EXTRA", publicUrl) },
     );
   }
   const separator = prefix === "" || appended === "" ? "" : "&";
@@ -193,7 +210,10 @@ function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushE
   }
 }
 
-function mismatch(tokens: readonly string[], explain: () => SignatureReport): WebhookError {
+function mismatch(
+  tokens: readonly string[],
+  explain: () => SignatureReport | undefined,
+): WebhookError {
   if (tokens.length === 0) {
     return new WebhookError(
       "SIGNATURE_MISMATCH",

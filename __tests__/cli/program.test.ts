@@ -263,6 +263,13 @@ describe("explain", () => {
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining("line break") });
   });
 
+  it("reads a body that was captured as JSON, and says so", async () => {
+    writeFileSync(bodyFile, JSON.stringify(Object.fromEntries(new URLSearchParams(call.body))));
+    const ended = await explain(["--url", url, "--header", signature]);
+    expect(ended).toMatchObject({ code: 1, stderr: "" });
+    expect(ended.stdout).toMatch(/^1\. BODY_JSON \(proven\): body\n/);
+  });
+
   it("does without a body, and with one that is no form", async () => {
     const args = ["--url", url, "--header", signature];
     const bare = await runCommand(["explain", ...args], secret);

@@ -5,6 +5,7 @@ import {
   PUSH_EVENT_TYPES,
   verifySignature,
   type PushEvent,
+  type UnknownPushEvent,
   type PushEventType,
 } from "express-push-verification";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../support/emulators";
@@ -99,7 +100,10 @@ describe("the real receiver", () => {
     emulator.createWebhook({ webhook_url: publicUrl });
     const factor = emulator.verifyFactor(emulator.createFactor().sid);
     const challenge = emulator.createChallenge({ factor_sid: factor.sid });
-    const outcome = push.waitForChallenge(challenge.sid);
+    const outcome = push.waitForChallenge({
+      challengeSid: challenge.sid,
+      entityIdentity: factor.entity_identity,
+    });
     emulator.denyChallenge(challenge.sid);
     expect((await outcome).type).toBe("challenge.denied");
     await emulator.settled();
@@ -370,7 +374,7 @@ describe("with a fault, the real receiver", () => {
     emulator.createWebhook({ webhook_url: receiver.publicUrl, event_types: ["*"] });
     return { emulator, receiver };
   }
-  const typesOf = (events: PushEvent[]) => events.map(({ type }) => type);
+  const typesOf = (events: (PushEvent | UnknownPushEvent)[]) => events.map(({ type }) => type);
 
   it("duplicate: handles the event once, and answers every call 200", async () => {
     const { emulator, receiver } = await startStory();
@@ -440,7 +444,7 @@ describe("with a fault, the real receiver", () => {
 
     const rotating = await startStory((one) => [one.authToken, one.previousAuthToken]);
     const indexes: number[] = [];
-    rotating.receiver.push.on("*", (_event, { authTokenIndex }) => indexes.push(authTokenIndex));
+    rotating.receiver.push.onAny((_event, { authTokenIndex }) => indexes.push(authTokenIndex));
     rotating.emulator.injectFault({ kind: "old-token" });
     rotating.emulator.verifyFactor(rotating.emulator.createFactor().sid);
     await rotating.emulator.settled();
@@ -456,7 +460,6 @@ describe("with a fault, the real receiver", () => {
     await emulator.settled();
     expect(emulator.deliveries).toMatchObject([{ type: "challenge.expired", status: "succeeded" }]);
     expect(unhandled).toEqual(["challenge.expired"]);
-    expect(receiver.events).toEqual([]);
   });
 
   it("extra-parameters: keeps them in params", async () => {

@@ -3,7 +3,12 @@ import type { Server, RequestListener } from "node:http";
 import { createServer } from "node:http";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
-import type { PushEvent, PushWebhooks, PushWebhooksOptions } from "express-push-verification";
+import type {
+  PushEvent,
+  PushWebhooks,
+  PushWebhooksOptions,
+  UnknownPushEvent,
+} from "express-push-verification";
 import {
   createEmulator,
   type Emulator,
@@ -33,7 +38,7 @@ export interface Receiver {
   push: PushWebhooks;
   publicUrl: string;
   /** What its handlers got, in order. */
-  events: PushEvent[];
+  events: (PushEvent | UnknownPushEvent)[];
   /** The codes of the calls that it refused. */
   rejected: string[];
 }
@@ -47,7 +52,7 @@ export async function startReceiver(
   const publicUrl = `${await startTarget(app)}/webhooks/push${query}`;
   const push = pushWebhooks({ authToken, publicUrl, ...options });
   const receiver: Receiver = { push, publicUrl, events: [], rejected: [] };
-  push.on("*", (event) => void receiver.events.push(event));
+  push.onAny((event) => void receiver.events.push(event));
   push.onRejected((error) => void receiver.rejected.push(error.code));
   app.use("/webhooks/push", push);
   return receiver;

@@ -62,6 +62,11 @@ export async function startServer(
   return (server.address() as AddressInfo).port;
 }
 
+/** Stops listening; open connections stay, as after `server.close()` in an app. */
+export function closeServers(): void {
+  for (const server of open) server.close();
+}
+
 export async function stopServers(): Promise<void> {
   for (const server of open.splice(0)) {
     server.closeAllConnections();

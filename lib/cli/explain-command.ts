@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import type { WebhookError } from "../errors";
 import { explainCause, explainSignature } from "../explain";
+import { readBody } from "../explain-bodies";
 import type { SignatureReport } from "../explain-causes";
-import { readBody } from "../explain-params";
 import { coverGet } from "../verify";
 import {
   paint,

@@ -1,6 +1,11 @@
 /** What a user's compiler must make of the packed types where no optional peer is installed. */
 import { createServer } from "node:http";
-import { pushWebhooks, verifyPushRequest, type PushEvent } from "express-push-verification";
+import {
+  pushWebhooks,
+  verifyPushRequest,
+  type PushEvent,
+  type UnknownPushEvent,
+} from "express-push-verification";
 import { createEmulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 
@@ -16,7 +21,7 @@ push.on("challenge.denied", (event) => {
 createServer(push);
 
 /** Takes a call without a server. */
-export async function takeCall(): Promise<PushEvent> {
+export async function takeCall(): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator();
   await emulator.listen(0);
   const { url, headers, body } = signedRequest("factor.created", {}, settings);

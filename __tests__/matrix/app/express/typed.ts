@@ -3,12 +3,13 @@ import { createServer } from "node:http";
 import express from "express";
 import {
   createMemoryDedupe,
-  pushEventSchema,
+  parsePushEvent,
   pushWebhooks,
   verifyPushRequest,
   WebhookError,
   type ChallengeApprovedEvent,
   type PushEvent,
+  type UnknownPushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
 import { adminRouter, createAdminClient, type Webhook } from "express-push-verification/admin";
@@ -22,12 +23,10 @@ const push = pushWebhooks({ ...settings, dedupe: createMemoryDedupe({ maxEntries
 push.on("challenge.approved", (event, { signal }) => {
   const approved: ChallengeApprovedEvent = event;
   const type: "challenge.approved" = event.type;
-  // @ts-expect-error: only v2 calls carry it
-  void event.challenge_details;
-  if (event.version === "v2") {
-    const message: string | undefined = event.challenge_details?.message;
-    void message;
-  }
+  const message: string | undefined = event.challenge_details?.message;
+  void message;
+  // @ts-expect-error: misspelt member
+  void event.challenge_details?.mesage;
   // @ts-expect-error: no event has it, so the event is not any
   void event.nothing;
   void [approved, type, signal.aborted];
@@ -58,16 +57,18 @@ export function createApp(): express.Express {
 }
 
 /** Uses what is typed by each side room. */
-export async function useRooms(queue: DurableQueue): Promise<PushEvent> {
+export async function useRooms(queue: DurableQueue): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator({ authToken: "token" });
   emulator.onDelivery((delivery: Delivery) => void delivery.status);
   const webhook: Omit<Webhook, "url"> = emulator.createWebhook({
     webhook_url: "https://a.example",
   });
   const { url, headers, body } = signedRequest("challenge.approved", {}, settings);
-  const stored: PushEvent = pushEventSchema.parse(eventFixture("factor.verified"));
+  const stored: PushEvent | UnknownPushEvent = parsePushEvent(eventFixture("factor.verified"));
   // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
-  createServer(pushWebhooks({ ...settings, queue: durableQueue({ connection: "redis://a" }) }));
+  createServer(
+    pushWebhooks({ ...settings, queue: durableQueue({ name: "q", connection: "redis://a" }) }),
+  );
   void [queue, webhook, stored];
   return verifyPushRequest({ method: "POST", url, headers, body }, settings);
 }
