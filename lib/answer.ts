@@ -1,4 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { closeAfterResponse, getHttp2Stream } from "./http2-stream";
 
 /** What is answered: the body follows from the status. */
 export interface Answer {
@@ -28,11 +29,13 @@ export function sendAnswer(
   { status, headers = {} }: Answer,
   limits: RestLimits,
 ): void {
-  if (res.headersSent || res.destroyed) return;
+  if (res.headersSent || isGone(req, res)) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;
   const { complete } = req;
+  // HTTP/2 has no Connection header: boundRest closes the stream, and the connection stays open.
   const closes =
-    status === 413 || status === 408 || (!complete && isRestTooLarge(req, limits.limitBytes));
+    (status === 413 || status === 408 || (!complete && isRestTooLarge(req, limits.limitBytes))) &&
+    getHttp2Stream(req) === undefined;
   res.writeHead(status, {
     ...headers,
     "Cache-Control": "no-store",
@@ -52,8 +55,13 @@ export function sendAnswer(
 // As it was when this was loaded: a test may fake the timers of its app.
 const nextTurn = setImmediate;
 
-/** Destroys the connection if the body of a request is not complete in time. */
+/**
+ * Destroys the connection if the body of a request is not complete in time. Of an HTTP/2 request,
+ * closes the stream alone: after its response was sent, or if the body is not complete in time.
+ */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
+  const stream = getHttp2Stream(req);
+  if (stream !== undefined) return closeAfterResponse(req, stream, bodyTimeoutMs);
   // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
   nextTurn(() => {
     if (req.complete || req.destroyed) return;
@@ -63,6 +71,12 @@ export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
     const stop = () => clearTimeout(timer);
     req.once("end", stop).once("close", stop);
   });
+}
+
+/** Whether the client disconnected, or has reset the stream. */
+function isGone(req: IncomingMessage, res: Partial<ServerResponse>): boolean {
+  // A response of HTTP/2 has no `destroyed`; its stream has `closed`.
+  return res.destroyed ?? getHttp2Stream(req)?.closed ?? false;
 }
 
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
