@@ -3,27 +3,17 @@ import type { ServerHttp2Stream } from "node:http2";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { createReadBody } from "../lib/body";
-import {
-  closeAfterResponse,
-  collectHttp2Body,
-  getHttp2Stream,
-  mayHaveHttp2Body,
-} from "../lib/http2-stream";
+import { collectHttp2Body, getHttp2Stream, mayHaveHttp2Body } from "../lib/http2-stream";
 import { sendStream, startHttp2Server, stopHttp2Servers } from "./support/http2-servers";
 
 afterEach(stopHttp2Servers);
 
 const post = { method: "POST", path: "/", headers: {}, body: "a=1" };
-const openBody = { write: () => {} };
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function open(listener: RequestListener) {
   const server = await startHttp2Server(listener);
   return { ...server, session: server.openSession() };
-}
-
-function streamOf(req: IncomingMessage): ServerHttp2Stream {
-  return getHttp2Stream(req) as ServerHttp2Stream;
 }
 
 describe("getHttp2Stream, mayHaveHttp2Body", () => {
@@ -161,58 +151,5 @@ describe("a body over HTTP/2", () => {
         .catch(reject);
     });
     expect(await code).toBe("BODY_MALFORMED");
-  });
-});
-
-describe("closeAfterResponse", () => {
-  it.each(["POST", "HEAD"])(
-    "closes a stream of %s that was read, after its response",
-    async (method) => {
-      const { session, countStreams } = await open((req, res) => {
-        req.once("data", () => req.pause()).resume();
-        res.writeHead(403);
-        res.end("no");
-        closeAfterResponse(req, streamOf(req), 5_000);
-      });
-      const write = (stream: { write(text: string): unknown }) => void stream.write("a");
-      const response = await sendStream(session, { ...post, method }, { write });
-      expect(response).toMatchObject({ status: 403, rstCode: 0, gaveUp: false });
-      expect(response.text).toBe(method === "HEAD" ? "" : "no");
-      expect(countStreams()).toBe(0);
-    },
-  );
-
-  it("closes it after the response that the app sends later", async () => {
-    const { session } = await open((req, res) => {
-      closeAfterResponse(req, streamOf(req), 5_000);
-      req.pause();
-      setTimeout(() => res.end("later"), 20);
-    });
-    const response = await sendStream(session, post, openBody);
-    expect(response).toMatchObject({ status: 200, text: "later", rstCode: 0, gaveUp: false });
-  });
-
-  it("closes it in time without a response, if its body does not end", async () => {
-    const { session } = await open((req) => closeAfterResponse(req, streamOf(req), 30));
-    expect(await sendStream(session, post, openBody)).toMatchObject({ status: 0, gaveUp: false });
-  });
-
-  it("keeps it while the app works on a body that has ended", async () => {
-    const { session } = await open((req, res) => {
-      closeAfterResponse(req, streamOf(req), 20);
-      setTimeout(() => res.end("later"), 80);
-    });
-    expect(await sendStream(session, post)).toMatchObject({ status: 200, text: "later" });
-  });
-
-  it("sets no timer for a request that ended with its headers", async () => {
-    const set = jest.spyOn(globalThis, "setTimeout");
-    const { session } = await open((req, res) => {
-      closeAfterResponse(req, streamOf(req), 4_321);
-      res.end();
-    });
-    await sendStream(session, { ...post, body: undefined });
-    expect(set.mock.calls.filter(([, ms]) => ms === 4_321)).toEqual([]);
-    set.mockRestore();
   });
 });

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
-import { closeAfterResponse, getHttp2Stream } from "./http2-stream";
+import type { ServerHttp2Stream } from "node:http2";
+import { getHttp2Stream } from "./http2-stream";
 
 /** What is answered: the body follows from the status. */
 export interface Answer {
@@ -45,7 +46,7 @@ export function sendAnswer(
   });
   if (closes && !complete) {
     res.write(text);
-    lingerThenEnd(req, res);
+    linger(req, () => res.end());
   } else {
     res.end(text);
     if (!complete) boundRest(req, limits.bodyTimeoutMs);
@@ -61,7 +62,7 @@ const nextTurn = setImmediate;
  */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
   const stream = getHttp2Stream(req);
-  if (stream !== undefined) return closeAfterResponse(req, stream, bodyTimeoutMs);
+  if (stream !== undefined) return boundStream(req, stream, bodyTimeoutMs);
   // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
   nextTurn(() => {
     if (req.complete || req.destroyed) return;
@@ -71,6 +72,30 @@ export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
     const stop = () => clearTimeout(timer);
     req.once("end", stop).once("close", stop);
   });
+}
+
+/**
+ * Closes the stream of a request whose body may be unread, some time after its response was sent:
+ * with RST_STREAM and NO_ERROR, which asks the client to send no more (RFC 9113, section 8.1).
+ *
+ * After `timeoutMs` it is closed although its response was not sent, or not accepted by the client;
+ * but not while the app works on a request whose body is complete.
+ */
+function boundStream(req: IncomingMessage, stream: ServerHttp2Stream, timeoutMs: number): void {
+  if (stream.destroyed || stream.endAfterHeaders) return;
+  const isSent = () => stream.headersSent && stream.writableEnded;
+  const timer = setTimeout(() => {
+    if (isSent() || stream.state.remoteClose !== 1) stream.destroy();
+  }, timeoutMs);
+  const close = () => {
+    // Node resets a stream that is not paused at once: curl 7.88 then loses the response.
+    req.pause();
+    // Two turns: in the first one Node sends the frame with END_STREAM.
+    nextTurn(() => nextTurn(() => linger(req, () => stream.destroy())));
+  };
+  stream.once("close", () => clearTimeout(timer)).once("wantTrailers", close);
+  // The response to a HEAD request is complete with its headers, and has no trailers.
+  if (req.method === "HEAD" && isSent()) close();
 }
 
 /** Whether the client disconnected, or has reset the stream. */
@@ -86,10 +111,10 @@ function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
 }
 
 /**
- * Ends a response whose text is written, once the sender had a moment to read it: to close while
- * bytes arrive resets the connection, and the answer is lost with it.
+ * Closes a request whose response is written, once the client had a moment to read it: to close
+ * while bytes arrive resets the connection or the stream, and the response is lost with it.
  */
-function lingerThenEnd(req: IncomingMessage, res: ServerResponse): void {
+function linger(req: IncomingMessage, close: () => void): void {
   let bytes = 0;
   const discard = (chunk: Uint8Array) => {
     bytes += chunk.length;
@@ -98,7 +123,7 @@ function lingerThenEnd(req: IncomingMessage, res: ServerResponse): void {
   const end = () => {
     clearTimeout(timer);
     req.off("data", discard);
-    res.end();
+    close();
   };
   const timer = setTimeout(end, LINGER_MS);
   req.once("end", end).once("close", end).on("data", discard).resume();

@@ -73,31 +73,3 @@ function hasLength({ headers }: IncomingMessage, bytes: number): boolean {
   const length = headers["content-length"];
   return length === undefined || Number(length) === bytes;
 }
-
-// The functions at load time: a test may replace the timers of its app.
-const nextTurn = setImmediate;
-
-/**
- * Closes the stream of a request whose body may be unread, after its response was sent: with
- * RST_STREAM and NO_ERROR, which asks the client to send no more (RFC 9113, section 8.1). Node
- * closes such a stream by itself only if nothing has read from it.
- *
- * @param timeoutMs after which the stream is closed although its response was not sent, or not
- *   accepted by the client. It is kept if its body is complete and the app has not responded yet.
- */
-export function closeAfterResponse(
-  { method }: Partial<IncomingMessage>,
-  stream: ServerHttp2Stream,
-  timeoutMs: number,
-): void {
-  if (stream.destroyed || stream.endAfterHeaders) return;
-  const isSent = () => stream.headersSent && stream.writableEnded;
-  const timer = setTimeout(() => {
-    if (isSent() || stream.state.remoteClose !== 1) stream.destroy();
-  }, timeoutMs);
-  // Two turns: in the first one Node sends the frame with END_STREAM.
-  const close = () => nextTurn(() => nextTurn(() => stream.destroy()));
-  stream.once("close", () => clearTimeout(timer)).once("wantTrailers", close);
-  // The response to a HEAD request is complete with its headers, and has no trailers.
-  if (method === "HEAD" && isSent()) close();
-}

@@ -217,11 +217,11 @@ const pseudo = (method: string, path: string): [string, string][] => [
 ];
 const postFields: [string, string][] = [
   ...pseudo("POST", good.path),
-  ...(Object.entries(good.headers) as [string, string][]),
+  ...Object.entries(good.headers),
 ];
 const getFields: [string, string][] = [
   ...pseudo("GET", goodGet.path),
-  ...(Object.entries(goodGet.headers) as [string, string][]),
+  ...Object.entries(goodGet.headers),
 ];
 const headers = (fields: readonly [string, string][], flags = endHeaders) =>
   frame("headers", flags, encodeFields(fields));

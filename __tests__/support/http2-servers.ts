@@ -138,13 +138,14 @@ export interface StreamResponse {
 export type WriteBody = (stream: ClientHttp2Stream) => void;
 
 /**
- * Sends a webhook request on a stream and waits until the server has closed that stream. Without
+ * Sends a webhook request on a stream and reads the response; with `untilClosed`, waits until the
+ * server has closed the stream. Without
  * `write`, a request with a body ends it, and one without ends with its HEADERS frame.
  */
 export async function sendStream(
   session: ClientHttp2Session,
   { method, path, headers, body }: TestCall,
-  { write, extraHeaders = {}, giveUpMs = 3_000 }: StreamOptions = {},
+  { write, extraHeaders = {}, untilClosed = false, giveUpMs = 3_000 }: StreamOptions = {},
 ): Promise<StreamResponse> {
   const endStream = write === undefined && body === undefined;
   const sent = { ":method": method, ":path": path, ...headers, ...extraHeaders };
@@ -163,10 +164,12 @@ export async function sendStream(
       response.gaveUp = true;
       resolve();
     }, giveUpMs);
-    stream.once("close", () => {
+    const stop = () => {
       clearTimeout(timer);
       resolve();
-    });
+    };
+    stream.once("close", stop);
+    if (!untilClosed) stream.once("end", stop);
   });
   response.rstCode = stream.rstCode;
   return response;
@@ -175,6 +178,7 @@ export async function sendStream(
 export interface StreamOptions {
   write?: WriteBody | undefined;
   extraHeaders?: OutgoingHttpHeaders | undefined;
+  untilClosed?: boolean;
   giveUpMs?: number;
 }
 
