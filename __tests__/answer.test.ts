@@ -74,7 +74,7 @@ describe("sendAnswer", () => {
 });
 
 describe("over HTTP/2", () => {
-  const post = { method: "POST", path: "/", headers: {}, body: "a=1" };
+  const openPost = { method: "POST", path: "/", headers: {}, body: "a=1" };
   const untilClosed = true;
   const keepOpen = { write: () => {}, untilClosed };
   const write = (stream: ClientHttp2Stream) => void stream.write("a");
@@ -99,7 +99,7 @@ describe("over HTTP/2", () => {
           else respond();
         });
         const started = performance.now();
-        const response = await sendStream(session, { ...post, method }, { write, untilClosed });
+        const response = await sendStream(session, { ...openPost, method }, { write, untilClosed });
         expect(response).toMatchObject({ status, rstCode: 0, gaveUp: false });
         // Not with the response: curl 7.88 would lose it.
         expect(performance.now() - started).toBeGreaterThan(900);
@@ -118,7 +118,7 @@ describe("over HTTP/2", () => {
     const end = (stream: ClientHttp2Stream) => void setTimeout(() => stream.end("a"), 40);
     const started = performance.now();
     for (const options of [{ untilClosed }, { untilClosed, write: end }]) {
-      expect(await sendStream(session, post, options)).toMatchObject({ text: "Forbidden\n" });
+      expect(await sendStream(session, openPost, options)).toMatchObject({ text: "Forbidden\n" });
     }
     expect(performance.now() - started).toBeLessThan(900);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -138,7 +138,7 @@ describe("over HTTP/2", () => {
         });
       })
         .then(({ session }) =>
-          sendStream(session, post, {
+          sendStream(session, openPost, {
             write: (stream) => void setTimeout(() => stream.close(8), 20),
           }),
         )
@@ -154,13 +154,16 @@ describe("over HTTP/2", () => {
         req.pause();
         setTimeout(() => res.end("later"), 20);
       });
-      const response = await sendStream(session, post, keepOpen);
+      const response = await sendStream(session, openPost, keepOpen);
       expect(response).toMatchObject({ status: 200, text: "later", rstCode: 0, gaveUp: false });
     });
 
     it("closes it in time without a response, if its body does not end", async () => {
       const { session } = await open((req) => boundRest(req, 30));
-      expect(await sendStream(session, post, keepOpen)).toMatchObject({ status: 0, gaveUp: false });
+      expect(await sendStream(session, openPost, keepOpen)).toMatchObject({
+        status: 0,
+        gaveUp: false,
+      });
     });
 
     it("keeps it while the app works on a body that has ended", async () => {
@@ -168,7 +171,7 @@ describe("over HTTP/2", () => {
         boundRest(req, 20);
         setTimeout(() => res.end("later"), 80);
       });
-      expect(await sendStream(session, post)).toMatchObject({ status: 200, text: "later" });
+      expect(await sendStream(session, openPost)).toMatchObject({ status: 200, text: "later" });
     });
 
     it("sets no timer for a request that ended with its headers", async () => {
@@ -177,7 +180,7 @@ describe("over HTTP/2", () => {
         boundRest(req, 4_321);
         res.end();
       });
-      await sendStream(session, { ...post, body: undefined });
+      await sendStream(session, { ...openPost, body: undefined });
       expect(set.mock.calls.filter(([, ms]) => ms === 4_321)).toEqual([]);
       set.mockRestore();
     });
