@@ -115,6 +115,31 @@ describe("checkHead", () => {
     expect(checkHead(head("POST", sent), rules).method).toBe("POST");
   });
 
+  it("rejects a GET whose transport cannot exclude a body, whatever its headers say", () => {
+    const sent = { "x-service-signature": signature, "content-length": "0" };
+    const request = { ...head("GET", sent), mayHaveBody: true };
+    expect(() => checkHead(request, rules)).toThrow(
+      expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
+    );
+    expect(checkHead({ ...request, mayHaveBody: false }, rules).hasBody).toBe(false);
+  });
+
+  it("checks the content type of a POST whose transport announces a body", () => {
+    const sent = { "x-service-signature": signature };
+    expect(() => checkHead({ ...head("POST", sent), mayHaveBody: true }, rules)).toThrow(
+      expect.objectContaining({ code: "CONTENT_TYPE_UNSUPPORTED" }),
+    );
+    const form = { ...head("POST", { ...sent, "content-type": FORM }), mayHaveBody: true };
+    expect(checkHead(form, rules).hasBody).toBe(true);
+  });
+
+  it("believes headers that announce a body where the transport excludes one", () => {
+    const sent = { "x-service-signature": signature, "content-length": "1" };
+    expect(() => checkHead({ ...head("GET", sent), mayHaveBody: false }, rules)).toThrow(
+      expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
+    );
+  });
+
   it.each([{ "content-length": "1" }, { "transfer-encoding": "chunked" }])(
     "refuses a GET with %j: its signature does not cover a body",
     (headers) => {

@@ -2,9 +2,19 @@
  * What strangers send, and what somebody sends who holds a right signature: as bytes on a socket,
  * on every kind of server. After each the next good call is taken.
  */
-import { pushWebhooks, type PushEvent } from "express-push-verification";
+import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
 import { good, HOSTILE_ROWS, signature } from "./support/hostile-rows";
+import { FRAME_ROWS, STREAM_ROWS } from "./support/hostile-stream-rows";
+import { sendFrames } from "./support/http2-frames";
+import {
+  HTTP2_SERVERS,
+  sendStream,
+  startHttp2Server,
+  stopHttp2Servers,
+  type Http2Kind,
+  type StartedHttp2Server,
+} from "./support/http2-servers";
 import { rawCall, send, sendRaw, SERVERS, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -17,6 +27,7 @@ afterAll(() => {
   expect(unhandled).toEqual([]);
 });
 afterEach(stopServers);
+afterEach(stopHttp2Servers);
 
 describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   describe.each(Object.entries(HOSTILE_ROWS))("hostile by its %s:", (_kind, all) => {
@@ -51,3 +62,95 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     });
   });
 });
+
+describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
+  const rows = Object.values(HOSTILE_ROWS).flat();
+  const calls = rows.flatMap((row) => (row.call === undefined ? [] : [{ ...row, call: row.call }]));
+
+  it.each(calls.map((row) => [row.what, row] as const))("%s", async (_what, row) => {
+    const { server, events, push } = await startReceiver(kind, row.options);
+    const session = server.openSession();
+    const { status, text, gaveUp } = await sendStream(session, row.call);
+    expect([row.status].flat()).toContain(status);
+    if (status !== 200) expect(events).toEqual([]);
+    if (row.event !== undefined && status === 200) expect(events).toMatchObject([row.event]);
+    for (const secret of [AUTH_TOKEN, signature, "user-7f3a-22"])
+      expect(text).not.toContain(secret);
+    expect(gaveUp).toBe(false);
+
+    const { publicUrl } = push;
+    const next = eventCall("factor.verified", {}, { publicUrl });
+    const isTaken =
+      row.options?.allowedAccountSids === undefined &&
+      row.options?.allowedServiceSids === undefined;
+    expect(await sendStream(session, next)).toHaveProperty("status", isTaken ? 200 : 403);
+  });
+
+  it.each(STREAM_ROWS.map((row) => [row.what, row.status, row] as const))(
+    "%s: %s",
+    async (_what, status, row) => {
+      const { server, events, warnings } = await startReceiver(kind, row.options);
+      const session = server.openSession();
+      const response = await sendStream(session, row.call, row);
+      expect(response).toMatchObject({ status, gaveUp: false });
+      expect(response.headers).not.toHaveProperty("connection");
+      expect(events).toHaveLength(status === 200 ? 1 : 0);
+
+      const next = await sendStream(session, eventCall("factor.verified"));
+      expect(next).toMatchObject({ status: 200 });
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  it("closes the stream of each, without an error where it has responded", async () => {
+    const { server, warnings } = await startReceiver(kind, { bodyTimeoutMs: 5_000 });
+    const session = server.openSession();
+    const responses = await Promise.all(
+      STREAM_ROWS.filter(({ status }) => status !== 408).map((row) =>
+        sendStream(session, row.call, { ...row, untilClosed: true }),
+      ),
+    );
+    for (const response of responses) {
+      expect(response.gaveUp).toBe(false);
+      expect(response.status === 0 || response.rstCode === 0).toBe(true);
+    }
+    await waitUntil(() => server.countStreams() === 0);
+    expect(warnings).toEqual([]);
+  });
+
+  if (kind.isSecure) return;
+
+  it.each(FRAME_ROWS.map((row) => [row.what, row.isOk, row] as const))(
+    "%s, as frames: %s",
+    async (_what, isOk, { frames, isReset = false, hasNoWindow = false }) => {
+      const { server, events, warnings } = await startReceiver(kind, { bodyTimeoutMs: 60 });
+      const response = await sendFrames(server.port, frames, isReset ? 100 : 3_000);
+      expect(response).toMatchObject({ isOk, gaveUp: isReset });
+      // A response is complete before its stream is reset.
+      expect(response.isWhole).toBe(response.hasHeaders && !hasNoWindow);
+      expect(events).toHaveLength(isOk ? 1 : 0);
+      const next = await sendStream(server.openSession(), eventCall("factor.verified"));
+      expect(next.status).toBe(200);
+      await waitUntil(() => server.countStreams() === 0);
+      expect(warnings).toEqual([]);
+    },
+  );
+});
+
+async function startReceiver(kind: Http2Kind, options: Partial<PushWebhooksOptions> = {}) {
+  const warnings: string[] = [];
+  const error = (_fields: object, message: string) => void warnings.push(message);
+  const logger = { ...silent, error };
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger, ...options });
+  const events: object[] = [];
+  push.onAny((event) => void events.push(event));
+  const server: StartedHttp2Server = await startHttp2Server(kind.listenerOf(push), kind.isSecure);
+  return { push, events, server, warnings };
+}
+
+async function waitUntil(isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 100 && !isTrue(); turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(isTrue()).toBe(true);
+}

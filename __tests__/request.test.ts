@@ -48,6 +48,18 @@ describe("readHead, findReceivedBody", () => {
   });
 });
 
+describe("readHead of HTTP/2", () => {
+  it.each([
+    [1, undefined, undefined],
+    [2, true, false],
+    [2, false, true],
+    [2, undefined, true],
+  ])("of version %p with endAfterHeaders %p may have a body: %p", (major, ends, mayHaveBody) => {
+    const like = { httpVersionMajor: major, stream: { endAfterHeaders: ends } };
+    expect(readHead(request(like)).mayHaveBody).toBe(mayHaveBody);
+  });
+});
+
 describe("readTarget, describeRequest", () => {
   it("take the target as it was requested, not as the mount left it", () => {
     const req = request({ method: "GET", originalUrl: "/a/b?c=1", url: "/b?c=1" });
@@ -72,6 +84,8 @@ describe("readReceivedUrl", () => {
     ["/a", { host: "a", "x-forwarded-host": "b, c", "x-forwarded-proto": "http" }, "http://b/a"],
     ["https://app.test/a", { host: "other" }, "https://app.test/a"],
     ["/a", {}, "https:///a"],
+    ["/a", { ":authority": "app.test" }, "https://app.test/a"],
+    ["/a", { ":authority": "other", host: "app.test" }, "https://app.test/a"],
   ])("of %s with %j is %s", (url, headers, received) => {
     expect(readReceivedUrl(request({ url, headers }))).toBe(received);
   });

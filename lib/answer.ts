@@ -1,4 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
+import { getHttp2Stream } from "./http2-stream";
 
 /** What is answered: the body follows from the status. */
 export interface Answer {
@@ -28,11 +30,13 @@ export function sendAnswer(
   { status, headers = {} }: Answer,
   limits: RestLimits,
 ): void {
-  if (res.headersSent || res.destroyed) return;
+  if (res.headersSent || isGone(req, res)) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;
   const { complete } = req;
+  // HTTP/2 has no Connection header: boundRest closes the stream, and the connection stays open.
   const closes =
-    status === 413 || status === 408 || (!complete && isRestTooLarge(req, limits.limitBytes));
+    (status === 413 || status === 408 || (!complete && isRestTooLarge(req, limits.limitBytes))) &&
+    getHttp2Stream(req) === undefined;
   res.writeHead(status, {
     ...headers,
     "Cache-Control": "no-store",
@@ -42,7 +46,7 @@ export function sendAnswer(
   });
   if (closes && !complete) {
     res.write(text);
-    lingerThenEnd(req, res);
+    linger(req, () => res.end());
   } else {
     res.end(text);
     if (!complete) boundRest(req, limits.bodyTimeoutMs);
@@ -52,8 +56,13 @@ export function sendAnswer(
 // As it was when this was loaded: a test may fake the timers of its app.
 const nextTurn = setImmediate;
 
-/** Destroys the connection if the body of a request is not complete in time. */
+/**
+ * Destroys the connection if the body of a request is not complete in time. Of an HTTP/2 request,
+ * closes the stream alone: after its response was sent, or if the body is not complete in time.
+ */
 export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
+  const stream = getHttp2Stream(req);
+  if (stream !== undefined) return boundStream(req, stream, bodyTimeoutMs);
   // Most of it is in the packet of the head: parsed one turn later, it needs no timer.
   nextTurn(() => {
     if (req.complete || req.destroyed) return;
@@ -65,6 +74,36 @@ export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
   });
 }
 
+/**
+ * Closes the stream of a request whose body may be unread, some time after its response was sent:
+ * with RST_STREAM and NO_ERROR, which asks the client to send no more (RFC 9113, section 8.1).
+ *
+ * After `timeoutMs` it is closed although its response was not sent, or not accepted by the client;
+ * but not while the app works on a request whose body is complete.
+ */
+function boundStream(req: IncomingMessage, stream: ServerHttp2Stream, timeoutMs: number): void {
+  if (stream.destroyed || stream.endAfterHeaders) return;
+  const isSent = () => stream.headersSent && stream.writableEnded;
+  const timer = setTimeout(() => {
+    if (isSent() || stream.state.remoteClose !== 1) stream.destroy();
+  }, timeoutMs);
+  const close = () => {
+    // Node resets a stream that is not paused at once: curl 7.88 then loses the response.
+    req.pause();
+    // Two turns: in the first one Node sends the frame with END_STREAM.
+    nextTurn(() => nextTurn(() => linger(req, () => stream.destroy())));
+  };
+  stream.once("close", () => clearTimeout(timer)).once("wantTrailers", close);
+  // The response to a HEAD request is complete with its headers, and has no trailers.
+  if (req.method === "HEAD" && isSent()) close();
+}
+
+/** Whether the client disconnected, or has reset the stream. */
+function isGone(req: IncomingMessage, res: Partial<ServerResponse>): boolean {
+  // A response of HTTP/2 has no `destroyed`; its stream has `closed`.
+  return res.destroyed ?? getHttp2Stream(req)?.closed ?? false;
+}
+
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
   const length = req.headers["content-length"];
   if (length === undefined) return req.headers["transfer-encoding"] !== undefined;
@@ -72,10 +111,10 @@ function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
 }
 
 /**
- * Ends a response whose text is written, once the sender had a moment to read it: to close while
- * bytes arrive resets the connection, and the answer is lost with it.
+ * Closes a request whose response is written, once the client had a moment to read it: to close
+ * while bytes arrive resets the connection or the stream, and the response is lost with it.
  */
-function lingerThenEnd(req: IncomingMessage, res: ServerResponse): void {
+function linger(req: IncomingMessage, close: () => void): void {
   let bytes = 0;
   const discard = (chunk: Uint8Array) => {
     bytes += chunk.length;
@@ -84,7 +123,7 @@ function lingerThenEnd(req: IncomingMessage, res: ServerResponse): void {
   const end = () => {
     clearTimeout(timer);
     req.off("data", discard);
-    res.end();
+    close();
   };
   const timer = setTimeout(end, LINGER_MS);
   req.once("end", end).once("close", end).on("data", discard).resume();

@@ -3,6 +3,7 @@ import bodyParser from "body-parser";
 import { WebhookError } from "./errors";
 import { assertWellFormed, decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "./form";
 import { tooLarge } from "./head";
+import { collectHttp2Body, getHttp2Stream } from "./http2-stream";
 
 /** A request whose body may be unread, or left behind by another middleware or a platform. */
 export interface RequestWithBody extends IncomingMessage {
@@ -30,7 +31,8 @@ export function createReadBody(limitBytes: number, bodyTimeoutMs: number): ReadB
   const readStream = createReadStream(limitBytes, bodyTimeoutMs);
 
   async function readUnread(req: RequestWithBody, res: ServerResponse): Promise<Uint8Array> {
-    if (!canPause(req)) return readStream(req, res);
+    // No need to wait for all of the body: an HTTP/2 request never says that it is complete.
+    if (!canPause(req) || getHttp2Stream(req) !== undefined) return readStream(req, res);
     // What flows to another listener meanwhile would be lost to this one.
     req.pause();
     await new Promise<void>((resolve) => nextTurn(resolve));
@@ -140,12 +142,22 @@ function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
 
   return async function readStream(req: RequestWithBody, res: ServerResponse): Promise<Uint8Array> {
     let timer: NodeJS.Timeout | undefined;
-    let countBytes: ((chunk: Uint8Array) => void) | undefined;
+    let stop: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
         timer = setTimeout(() => reject(timedOut(bodyTimeoutMs)), bodyTimeoutMs);
+        const stream = getHttp2Stream(req);
+        if (stream !== undefined) {
+          if (req.readableEncoding !== null) return reject(consumed());
+          stop = collectHttp2Body(req, stream, limitBytes, {
+            end: (body) => resolve((req.body = body)),
+            exceed: () => reject(tooLarge(limitBytes)),
+            cutShort: (cause) => reject(truncated(cause)),
+          });
+          return;
+        }
         let bytes = 0;
-        countBytes = (chunk) => {
+        const countBytes = (chunk: Uint8Array) => {
           bytes += chunk.length;
           // body-parser finds this too, but says so only after the whole upload.
           if (bytes > limitBytes) reject(tooLarge(limitBytes));
@@ -156,10 +168,11 @@ function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
           else reject(consumed());
         });
         req.on("data", countBytes);
+        stop = () => req.off("data", countBytes);
       });
     } finally {
       clearTimeout(timer);
-      if (countBytes !== undefined) req.off("data", countBytes);
+      stop?.();
     }
   };
 }

@@ -11,6 +11,8 @@ export interface RequestHead {
   listHeader: (name: string) => readonly string[];
   /** The names of all headers, in lower case. */
   listHeaderNames: () => readonly string[];
+  /** Whether a body may follow, if the transport tells (HTTP/2). Without it, the headers tell. */
+  mayHaveBody?: boolean | undefined;
 }
 
 /** What the head of an acceptable call says. */
@@ -50,8 +52,8 @@ export function checkHead(head: RequestHead, rules: HeadRules): CheckedHead {
   return { method, signature, hasBody };
 }
 
-function announcesBody({ listHeader }: RequestHead): boolean {
-  if (listHeader("transfer-encoding").length > 0) return true;
+function announcesBody({ listHeader, mayHaveBody }: RequestHead): boolean {
+  if (mayHaveBody === true || listHeader("transfer-encoding").length > 0) return true;
   return listHeader("content-length").some((length) => Number(length) !== 0);
 }
 

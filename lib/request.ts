@@ -1,16 +1,18 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { RequestWithBody } from "./body";
 import type { RequestHead } from "./head";
+import { mayHaveHttp2Body } from "./http2-stream";
 import type { RejectedRequest } from "./reports";
 
 /** The head of a request, for the step that checks it. */
 export function readHead(req: Partial<IncomingMessage>): RequestHead {
   // Looked at once: Express gives each request a hidden class of its own, which is slow to look at.
-  const { method, rawHeaders = [], headers = {} } = req;
+  const { method, rawHeaders = [], headers = {}, httpVersionMajor } = req;
   return {
     method,
     listHeader: (name) => listValues(rawHeaders, headers, name),
     listHeaderNames: () => Object.keys(headers),
+    mayHaveBody: mayHaveHttp2Body(req, httpVersionMajor),
   };
 }
 
@@ -51,7 +53,7 @@ export function readReceivedUrl(req: RequestWithOriginalUrl): string {
 export function joinReceivedUrl(head: RequestHead, target: string): string {
   if (/^https?:/i.test(target)) return target;
   const first = (name: string) => head.listHeader(name)[0]?.split(",")[0]?.trim();
-  const host = first("x-forwarded-host") ?? first("host") ?? "";
+  const host = first("x-forwarded-host") ?? first("host") ?? first(":authority") ?? "";
   return `${first("x-forwarded-proto") ?? "https"}://${host}${target}`;
 }
 

@@ -7,6 +7,7 @@ import type {
   ServerResponse,
 } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import connectApp from "connect";
 import express from "express";
 import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
@@ -18,6 +19,7 @@ const MOUNT = "/push";
 export const SERVERS: [name: string, listener: ListenerOf][] = [
   ["Express 5", (push, ...before) => mount(express(), push, before)],
   ["Express 4", (push, ...before) => mount(express4() as never, push, before)],
+  ["connect", (push, ...before) => mount(connectApp(), push, before)],
   ["node:http", (push, ...before) => runInTurn([...before, push])],
 ];
 
@@ -28,9 +30,15 @@ export type Middleware = (
 ) => unknown;
 export type ListenerOf = (push: PushWebhooks, ...before: Middleware[]) => RequestListener;
 
-function mount(app: express.Express, push: PushWebhooks, before: Middleware[]): RequestListener {
-  for (const middleware of before) app.use(middleware as express.RequestHandler);
-  app.use(MOUNT, push);
+/** Mounts middlewares and a receiver in an app of Express or connect. */
+export function mount(
+  app: express.Express | connectApp.Server,
+  push: PushWebhooks,
+  before: Middleware[],
+): RequestListener {
+  const { use } = app as { use: (this: typeof app, ...args: unknown[]) => unknown };
+  for (const middleware of before) use.call(app, middleware);
+  use.call(app, MOUNT, push);
   return app;
 }
 
