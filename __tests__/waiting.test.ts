@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
 import { assertWait, createWaiting } from "../lib/waiting";
 
@@ -28,6 +29,21 @@ describe("createWaiting", () => {
     const other = waiting.wait(`YC${"0".repeat(32)}`, { timeoutMs: 20 });
     waiting.resolve(event);
     await expect(other).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+
+  it("rejects 50 waits on one signal, which gets too few listeners for a warning", async () => {
+    const waiting = createWaiting();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const waits = Array.from({ length: 50 }, () => waiting.wait(sid, { signal }));
+    // Node prints MaxListenersExceededWarning above 10, where a test of Jest cannot listen.
+    expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(10);
+    const reason = new Error("stopped");
+    stop.abort(reason);
+    expect(await Promise.allSettled(waits)).toEqual(
+      Array(50).fill({ status: "rejected", reason }),
+    );
+    expect([waiting.listSids(), getEventListeners(signal, "abort")]).toEqual([[], []]);
   });
 
   it("rejects who waits when it closes", async () => {

@@ -1,3 +1,4 @@
+import { onAbort } from "./abort-signal";
 import { WebhookError } from "./errors";
 import { sidSchema, type ChallengeEvent } from "./event";
 import { checkOptions, MAX_TIMER_MS, wholeNumber, type OptionRules } from "./option-rules";
@@ -91,15 +92,14 @@ export function createWaiting({
           new WebhookError("CHALLENGE_TIMEOUT", `No outcome came within ${timeoutMs} ms.`),
         );
       }, timeoutMs);
-      const abort = () => waiter.reject(signal?.reason);
-      signal?.addEventListener("abort", abort);
+      const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
       enter(challengeSid, waiter);
       try {
         return await waiter.promise;
       } finally {
         leave(challengeSid, waiter);
         clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
+        stopListening?.();
       }
     },
     resolve(event) {
