@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { inspect } from "node:util";
 import express from "express";
 import supertest from "supertest";
 import { pushWebhooks, WebhookError } from "express-push-verification";
@@ -30,6 +31,15 @@ describe("pushWebhooks", () => {
         .onError(handler)
         .onRejected(handler),
     ).toBe(push);
+  });
+
+  it("shows no user information of publicUrl when it is inspected", () => {
+    const publicUrl = "https://bot:hush@hooks.example.test/push/events#rc=2";
+    const push = pushWebhooks({ ...options, publicUrl });
+    expect(inspect(push)).not.toContain("hush");
+    expect(inspect(push, { depth: 10, showHidden: true })).not.toContain("hush");
+    expect(inspect({ ...push })).not.toContain("hush");
+    expect(push.publicUrl).toBe(publicUrl);
   });
 
   it("hands unknown types, and types that nobody handles, to onUnhandled", async () => {
@@ -120,7 +130,7 @@ describe("pushWebhooks", () => {
     const push = pushWebhooks({ ...options, logger: silent });
     const errors: WebhookError[] = [];
     push.onRejected((error) => void errors.push(error));
-    const broken = new RangeError("a getter of somebody's");
+    const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
     const port = await startServer((req, res) => {
       Object.defineProperty(req, "rawBody", {
         get: () => {
@@ -130,7 +140,10 @@ describe("pushWebhooks", () => {
       void push(req, res);
     });
     expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
-    expect(errors).toEqual([expect.objectContaining({ code: "HANDLER_FAILED", cause: broken })]);
+    expect(errors).toMatchObject([
+      { code: "INTERNAL_ERROR", cause: { name: "RangeError", message: broken.message } },
+    ]);
+    expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
   });
 
   it("brings up a failure that nobody listens to", async () => {
@@ -148,7 +161,9 @@ describe("pushWebhooks", () => {
   });
 
   it("holds calls for 8 s while its store is down, then answers 503", async () => {
-    const down = () => Promise.reject(new Error("down"));
+    const down = (...args: unknown[]) =>
+      Promise.reject(Object.assign(new Error("down"), { parameters: args }));
+    const reported: unknown[] = [];
     const dedupe = { claim: down, complete: down, release: down };
     const startedMs = performance.now();
     const answers = await Promise.all(
@@ -157,6 +172,7 @@ describe("pushWebhooks", () => {
         push.on("*", () => {
           throw new Error("must not run");
         });
+        push.onRejected((...report) => void reported.push(report));
         return send(await startServer(listenerOf(push)), eventCall("factor.created"));
       }),
     );
@@ -165,6 +181,9 @@ describe("pushWebhooks", () => {
       expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
       expect(await answer.text()).toBe("Service Unavailable\n");
     }
+    const text = inspect(reported, { depth: 10, showHidden: true });
+    expect(text.match(/cause.*Error: down/g)).toHaveLength(SERVERS.length);
+    expect(text).not.toContain("parameters");
   }, 20_000);
 
   it.each(SERVERS)("survives on %s a res whose methods throw", async (_name, listenerOf) => {
@@ -185,7 +204,7 @@ describe("pushWebhooks", () => {
     ]) {
       await expect(send(port, call)).rejects.toThrow("fetch failed");
     }
-    expect(failures).toEqual(["HANDLER_FAILED", "HANDLER_FAILED"]);
+    expect(failures).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
     await push.close();
   });
 

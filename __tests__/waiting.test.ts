@@ -40,9 +40,7 @@ describe("createWaiting", () => {
     expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(10);
     const reason = new Error("stopped");
     stop.abort(reason);
-    expect(await Promise.allSettled(waits)).toEqual(
-      Array(50).fill({ status: "rejected", reason }),
-    );
+    expect(await Promise.allSettled(waits)).toEqual(Array(50).fill({ status: "rejected", reason }));
     expect([waiting.listSids(), getEventListeners(signal, "abort")]).toEqual([[], []]);
   });
 

@@ -10,6 +10,7 @@ import type { DispatchContext, HandledEvent, HandledType, Handler } from "./disp
 import { WebhookError } from "./errors";
 import { checkHead } from "./head";
 import { createHold } from "./hold";
+import { createNeutralCause } from "./neutral-cause";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import type { ChallengeEvent, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { createReports } from "./reports";
@@ -192,7 +193,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     challenges.close();
   }
 
-  const push: PushWebhooks = Object.assign(pushWebhooksMiddleware, {
+  const methods: Omit<PushWebhooks, "publicUrl"> = {
     on: chain(registry.on),
     off: chain(registry.off),
     onUnhandled: chain(registry.onUnhandled),
@@ -201,9 +202,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     waitForChallenge: queue?.waitForChallenge ?? challenges.wait,
     handle,
     close: () => (closed ??= drain()),
-    publicUrl: settings.publicUrl,
     handledTypes: registry.listHandledTypes,
-  });
+  };
+  // Not enumerable and an accessor, so that util.inspect does not show the user information of the URL.
+  const push = Object.defineProperty(Object.assign(pushWebhooksMiddleware, methods), "publicUrl", {
+    get: () => settings.publicUrl,
+  }) as PushWebhooks;
 
   function chain<Args extends unknown[]>(register: (...args: Args) => void) {
     return (...args: Args): PushWebhooks => {
@@ -217,7 +221,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
 
 function toWebhookError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
-  return new WebhookError("HANDLER_FAILED", "The receiver itself failed; see the cause.", {
-    cause: error,
+  return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
+    cause: createNeutralCause(error),
   });
 }
