@@ -65,6 +65,28 @@ describe("createVerifyCall", () => {
     expect(verified.authTokenIndex).toBe(0);
   });
 
+  it.each([
+    ["a signature that matches", signature, "fulfilled", 3],
+    ["a signature that does not", `A${signature.slice(1)}`, "rejected", 2],
+  ])(
+    "looks an account without a token up again only after a verified signature: %s",
+    async (...row) => {
+      const [, first, status, lookups] = row;
+      const found = [AUTH_TOKEN, undefined, AUTH_TOKEN];
+      const resolver = jest.fn(() => found.shift());
+      const settings = resolveVerifyOptions("test", { authToken: resolver, publicUrl: PUBLIC_URL });
+      const verifyCall = createVerifyCall(settings);
+      const results: PromiseSettledResult<unknown>[] = [];
+      for (const given of [first, signature, signature]) {
+        const parts = coverPost(PUBLIC_URL, params);
+        const call = verifyCall({ method: "POST", signature: given }, parts, () => PUBLIC_URL);
+        results.push(...(await Promise.allSettled([call])));
+      }
+      expect(results.map((result) => result.status).slice(1)).toEqual(["rejected", status]);
+      expect(resolver).toHaveBeenCalledTimes(lookups);
+    },
+  );
+
   it("uses urlMatching", async () => {
     const publicUrl = PUBLIC_URL.replace(".test/", ".test:443/");
     await expect(verify({ publicUrl })).resolves.toBeDefined();

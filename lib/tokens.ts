@@ -13,11 +13,12 @@ export interface ClaimedIdentity {
 }
 
 /**
- * Finds the tokens of the account that a call claims to come from. What is claimed is not verified
- * yet: look it up, trust nothing else in it. Undefined, or an empty list, refuses the call.
+ * Finds the tokens of the account that a webhook request claims to come from. The claim is not
+ * verified yet: look it up, trust nothing else in it. Undefined, or an empty list, rejects the
+ * request; an account that no signature has verified is then not looked up again for 10 s.
  *
- * An account that is not yours must be undefined and not an error: what throws is asked again, for
- * 8 s, as a database that is down.
+ * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8 s,
+ * as when a database restarts. At most 100 lookups run at a time.
  */
 export type AuthTokenResolver = (
   claimed: ClaimedIdentity,

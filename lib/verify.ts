@@ -1,14 +1,13 @@
+import { createFindTokens } from "./auth-tokens";
 import { WebhookError } from "./errors";
 import { explainCause, explainSignature } from "./explain";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
 import { decodePairs, type Pair } from "./form";
 import type { CheckedHead } from "./head";
-import { createHold } from "./hold";
 import type { VerifySettings } from "./options";
 import { parsePayload } from "./payload";
 import { findMatch, joinParams, listSignedUrls } from "./signature";
-import { listTokens, readClaimedIdentity } from "./tokens";
 
 /** A call whose sender is known and whose parameters are sound. */
 export interface VerifiedCall {
@@ -38,7 +37,7 @@ export type VerifyCall = (
  * Makes the step that decides whether a call is what it says.
  *
  * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH`, `PAYLOAD_INVALID`,
- *   `ACCOUNT_NOT_ALLOWED`; `STORE_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
+ *   `ACCOUNT_NOT_ALLOWED`; `TOKEN_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
  */
 export function createVerifyCall(settings: VerifySettings): VerifyCall {
   const findTokens = createFindTokens(settings.authToken);
@@ -50,7 +49,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
 
   return async function verifyCall({ method, signature }, parts, readReceivedUrl) {
     const { url, signedParams, params } = parts;
-    const authToken = await findTokens(params);
+    const { tokens: authToken, markVerified } = await findTokens(params);
     const match =
       authToken.length === 0
         ? undefined
@@ -71,6 +70,7 @@ export function createVerifyCall(settings: VerifySettings): VerifyCall {
     }
     const event = parsePayload(params);
     assertAllowed(settings, event);
+    markVerified();
     return { event, authTokenIndex: match.authTokenIndex };
   };
 }
@@ -129,26 +129,6 @@ function cutPrefix(query: string, prefix: string): string | undefined {
 function splitAtQuestionMark(url: string): [path: string, query?: string] {
   const at = url.indexOf("?");
   return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-function createFindTokens(authToken: VerifySettings["authToken"]) {
-  if (typeof authToken !== "function") {
-    const tokens = listTokens(authToken);
-    return () => Promise.resolve(tokens);
-  }
-  // Whoever calls has not proved anything yet: few attempts, and one lookup for all who claim alike.
-  const hold = createHold({ firstPauseMs: 500, longestPauseMs: 4_000 });
-  const lookups = new Map<string, Promise<unknown>>();
-  return async function findTokens(params: readonly Pair[]): Promise<string[]> {
-    const claimed = readClaimedIdentity(params);
-    const key = `${claimed.account_sid} ${claimed.service_sid}`;
-    let lookup = lookups.get(key);
-    if (lookup === undefined) {
-      lookup = hold(() => authToken(claimed)).finally(() => lookups.delete(key));
-      lookups.set(key, lookup);
-    }
-    return listTokens(await lookup);
-  };
 }
 
 function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushEvent): void {
