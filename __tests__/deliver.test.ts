@@ -15,6 +15,7 @@ const queuedOf = (of: typeof event | typeof denied, contentHash = "hash") => ({
   contentHash,
   event: of,
   authTokenIndex: 1,
+  publicUrlIndex: 0,
   receiver: "login",
 });
 const waitOf = (challengeSid: string) => ({ account: "", challengeSid, timeoutMs: 20 });

@@ -5,7 +5,7 @@ import { createDispatch } from "../lib/dispatch";
 import { createReports } from "../lib/reports";
 
 const event = eventFixture("challenge.approved");
-const context = { attempt: 3, authTokenIndex: 0, receiver: undefined };
+const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: undefined };
 const run = { type: event.type, attempt: 3, durationMs: expect.any(Number) };
 
 /** What was published while a test ran. */

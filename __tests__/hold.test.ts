@@ -1,4 +1,6 @@
-import { createHold } from "../lib/hold";
+import { inspect } from "node:util";
+import { WebhookError } from "../lib/errors";
+import { createHold, type HoldOptions } from "../lib/hold";
 
 const never = () => new Promise<never>(() => {});
 
@@ -26,6 +28,28 @@ describe("createHold", () => {
     await expect(held).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, cause });
   });
 
+  it.each<[string, HoldOptions, string]>([
+    ["STORE_UNAVAILABLE", { holdMs: 30 }, "A store"],
+    ["OVERLOADED", { maxHeld: 0 }, "a store"],
+    ["TOKEN_UNAVAILABLE", { holdMs: 30, code: "TOKEN_UNAVAILABLE", what: "the resolver" }, "The"],
+    ["OVERLOADED", { maxHeld: 0, code: "TOKEN_UNAVAILABLE", what: "the resolver" }, "the resolver"],
+  ])("rejects with %s for %j, and a cause without arguments", async (code, options, text) => {
+    const args = ["hush-identity", { metadata: "hush-metadata" }];
+    const thrown = Object.assign(new Error("ERR no"), { code: "E", command: { args } });
+    const error = await createHold(options)(() => Promise.reject(thrown)).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code, status: 503, cause: { message: "ERR no", code: "E" } });
+    expect((error as Error).message).toContain(text);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("hush");
+  });
+
+  it("rejects at once with a WebhookError that an attempt threw", async () => {
+    const error = new WebhookError("OVERLOADED", "too many");
+    const attempt = jest.fn(() => Promise.reject(error));
+    await expect(createHold()(attempt)).rejects.toBe(error);
+    await expect(createHold({ maxHeld: 0 })(attempt)).rejects.toBe(error);
+    expect(attempt).toHaveBeenCalledTimes(2);
+  });
+
   it("gives up on an attempt that hangs", async () => {
     await expect(createHold({ holdMs: 30 })(never)).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
@@ -49,6 +73,12 @@ describe("createHold", () => {
     await expect(hold(never)).rejects.toHaveProperty("code", "OVERLOADED");
     expect(performance.now() - startMs).toBeLessThan(1_500);
     await held;
+  });
+
+  it("gives one attempt attemptWhenFullMs when it is full", async () => {
+    const hold = createHold({ maxHeld: 0, attemptWhenFullMs: 600 });
+    const slow = () => new Promise((resolve) => setTimeout(resolve, 400, "late"));
+    await expect(hold(slow)).resolves.toBe("late");
   });
 
   it("pauses as long as it is told, and gives up a slow attempt for another", async () => {

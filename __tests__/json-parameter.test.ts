@@ -26,6 +26,31 @@ describe("parseJsonParameter", () => {
   });
 
   it.each([
+    ["[", "]", 32],
+    ['{"a":', "}", 32],
+    ["[", "]", 5],
+  ])("gives the value of %s…%s, %i levels deep", (open, close, levels) => {
+    const text = `${open.repeat(levels)}1${close.repeat(levels)}`;
+    expect(parse(text)).toEqual({ value: JSON.parse(text) });
+  });
+
+  it("gives the value of a list of 1,000 objects", () => {
+    const text = JSON.stringify(Array.from({ length: 1_000 }, (_, id) => ({ id, tags: ["["] })));
+    expect(parse(text)).toEqual({ value: JSON.parse(text) });
+  });
+
+  it.each([
+    ["[", "]", 33],
+    ['{"a":', "}", 33],
+    ["[", "]", 10_000],
+    ['[0,{"a":', "}]", 5_000],
+  ])("reports %s…%s, repeated %i times, as nested too deep", (open, close, times) => {
+    expect(parse(`${open.repeat(times)}1${close.repeat(times)}`)).toEqual({
+      problem: "is nested more than 32 levels deep",
+    });
+  });
+
+  it.each([
     '{"__proto__":1}',
     '{"a":[{"b":{"__proto__":1}}]}',
     String.raw`{"\u005f_proto__":1}`,

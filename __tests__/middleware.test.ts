@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { inspect } from "node:util";
 import express from "express";
 import supertest from "supertest";
 import { pushWebhooks, WebhookError } from "express-push-verification";
@@ -33,6 +34,15 @@ describe("pushWebhooks", () => {
     ).toBe(push);
   });
 
+  it("shows no user information of publicUrl when it is inspected", () => {
+    const publicUrl = "https://bot:hush@hooks.example.test/push/events#rc=2";
+    const push = pushWebhooks({ ...options, publicUrl });
+    expect(inspect(push)).not.toContain("hush");
+    expect(inspect(push, { depth: 10, showHidden: true })).not.toContain("hush");
+    expect(inspect({ ...push })).not.toContain("hush");
+    expect(push.publicUrl).toBe(publicUrl);
+  });
+
   it("hands unknown types, and types that nobody handles, to onUnhandled", async () => {
     const push = pushWebhooks(options);
     const types: string[] = [];
@@ -52,7 +62,13 @@ describe("pushWebhooks", () => {
     const port = await startServer((req, res) => void push(req, res));
     await send(port, eventCall("factor.created"));
     expect(contexts).toEqual([
-      { attempt: 1, authTokenIndex: 1, receiver: "login", signal: expect.any(AbortSignal) },
+      {
+        attempt: 1,
+        authTokenIndex: 1,
+        publicUrlIndex: 0,
+        receiver: "login",
+        signal: expect.any(AbortSignal),
+      },
     ]);
   });
 
@@ -123,7 +139,7 @@ describe("pushWebhooks", () => {
     const push = pushWebhooks({ ...options, logger: silent });
     const errors: WebhookError[] = [];
     push.onRejected((error) => void errors.push(error));
-    const broken = new RangeError("a getter of somebody's");
+    const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
     const port = await startServer((req, res) => {
       Object.defineProperty(req, "rawBody", {
         get: () => {
@@ -133,7 +149,10 @@ describe("pushWebhooks", () => {
       void push(req, res);
     });
     expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
-    expect(errors).toEqual([expect.objectContaining({ code: "INTERNAL_ERROR" })]);
+    expect(errors).toMatchObject([
+      { code: "INTERNAL_ERROR", cause: { name: "RangeError", message: broken.message } },
+    ]);
+    expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
   });
 
   it("brings up a failure that nobody listens to", async () => {
@@ -151,7 +170,9 @@ describe("pushWebhooks", () => {
   });
 
   it("holds calls for 8 s while its store is down, then answers 503", async () => {
-    const down = () => Promise.reject(new Error("down"));
+    const down = (...args: unknown[]) =>
+      Promise.reject(Object.assign(new Error("down"), { parameters: args }));
+    const reported: unknown[] = [];
     const dedupe = { claim: down, complete: down, release: down };
     const startedMs = performance.now();
     const answers = await Promise.all(
@@ -160,6 +181,7 @@ describe("pushWebhooks", () => {
         push.onAny(() => {
           throw new Error("must not run");
         });
+        push.onRejected((...report) => void reported.push(report));
         return send(await startServer(listenerOf(push)), eventCall("factor.created"));
       }),
     );
@@ -168,6 +190,9 @@ describe("pushWebhooks", () => {
       expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
       expect(await answer.text()).toBe("Service Unavailable\n");
     }
+    const text = inspect(reported, { depth: 10, showHidden: true });
+    expect(text.match(/cause.*Error: down/g)).toHaveLength(SERVERS.length);
+    expect(text).not.toContain("parameters");
   }, 20_000);
 
   it.each(SERVERS)("survives on %s a res whose methods throw", async (_name, listenerOf) => {

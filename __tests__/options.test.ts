@@ -67,6 +67,10 @@ const bad: [option: string, options: object][] = [
     { ...good, dedupe },
   ]),
   ...[null, {}, { store() {} }].map((queue): [string, object] => ["queue", { ...good, queue }]),
+  ...[[], ["/push"], [PUBLIC_URL, ""]].map((publicUrl): [string, object] => [
+    "publicUrl",
+    { ...good, publicUrl },
+  ]),
   ["dedupe", { ...good, queue: eventQueue, dedupe: false }],
   ["acknowledge", { ...good, queue: eventQueue, acknowledge: "before" }],
   ...["yes", 1].map((forwardErrors): [string, object] => [
@@ -164,8 +168,10 @@ describe("verifyPushRequest", () => {
 
 describe("resolveReceiverOptions", () => {
   it("fills in the defaults", () => {
+    const { publicUrl, ...others } = good;
     expect(resolveReceiverOptions("x", good)).toEqual({
-      ...good,
+      ...others,
+      publicUrls: [publicUrl],
       signatureHeader: "x-service-signature",
       urlMatching: "ports",
       limitBytes: 65_536,

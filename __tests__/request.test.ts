@@ -77,6 +77,25 @@ describe("readTarget, describeRequest", () => {
   });
 });
 
+describe("the path of describeRequest", () => {
+  const pathOf = (url: string) => describeRequest(request({ url })).path;
+
+  it("has at most 200 characters, then an ellipsis", () => {
+    expect(pathOf(`/${"a".repeat(199)}`)).toBe(`/${"a".repeat(199)}`);
+    expect(pathOf(`/${"a".repeat(200)}`)).toBe(`/${"a".repeat(199)}…`);
+    expect(pathOf(`/${"\u009b".repeat(60_000)}`)).toHaveLength(201);
+  });
+
+  it.each([
+    ["/a\nforged line", String.raw`/a\u000aforged line`],
+    ["/\u001b[31m\u009b0m\u007f", String.raw`/\u001b[31m\u009b0m\u007f`],
+    ["/\u2028\u202eevil\ud800", String.raw`/\u2028\u202eevil\ud800`],
+    ["/bücher/%0a/😀", "/bücher/%0a/😀"],
+  ])("shows %j as %j", (url, path) => {
+    expect(pathOf(url)).toBe(path);
+  });
+});
+
 describe("readReceivedUrl", () => {
   it.each<[string, Record<string, string>, string]>([
     ["/a?b", { host: "app.test" }, "https://app.test/a?b"],

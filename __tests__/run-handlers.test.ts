@@ -4,7 +4,7 @@ import { parsePayload } from "../lib/payload";
 import { runHandlers } from "../lib/run-handlers";
 import { callParams } from "./support/calls";
 
-const context = { attempt: 1, authTokenIndex: 0, receiver: "login" };
+const context = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
 const eventOf = (type: string) => parsePayload(callParams(type));
 
 describe("runHandlers", () => {
@@ -51,7 +51,13 @@ describe("runHandlers", () => {
       (_event, given: HandlerContext) => {
         spread = { ...given };
         behind = new Proxy(given, {}).signal;
-        expect(Object.keys(given)).toEqual(["attempt", "authTokenIndex", "receiver", "signal"]);
+        expect(Object.keys(given)).toEqual([
+          "attempt",
+          "authTokenIndex",
+          "publicUrlIndex",
+          "receiver",
+          "signal",
+        ]);
       },
     ]);
     expect(spread).toEqual({ ...context, signal: expect.any(AbortSignal) });

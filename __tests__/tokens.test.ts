@@ -1,4 +1,4 @@
-import { listTokens, readClaimedIdentity } from "../lib/tokens";
+import { readTokens, readClaimedIdentity } from "../lib/tokens";
 import { ACCOUNT_SID, SERVICE_SID } from "./support/calls";
 
 describe("readClaimedIdentity", () => {
@@ -23,7 +23,7 @@ describe("readClaimedIdentity", () => {
   });
 });
 
-describe("listTokens", () => {
+describe("readTokens", () => {
   it.each<[unknown, string[]]>([
     ["a", ["a"]],
     [
@@ -35,7 +35,21 @@ describe("listTokens", () => {
     ["", []],
     [["", "a", 5, null], ["a"]],
     [{ a: 1 }, []],
-  ])("%j: %j", (given, tokens) => {
-    expect(listTokens(given)).toEqual(tokens);
+    [{ authToken: "a" }, ["a"]],
+    [{ authToken: ["", "a"] }, ["a"]],
+  ])("finds in %j the tokens %j, for every service", (resolved, tokens) => {
+    expect(readTokens(resolved)).toEqual({ tokens, serviceSids: undefined });
+  });
+
+  it.each<[unknown, string[]]>([
+    [["VA1"], ["VA1"]],
+    [[], []],
+    ["VA1", []],
+    [null, []],
+  ])("reads serviceSids %j as %j", (serviceSids, allowed) => {
+    expect(readTokens({ authToken: "a", serviceSids })).toEqual({
+      tokens: ["a"],
+      serviceSids: allowed,
+    });
   });
 });

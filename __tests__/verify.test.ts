@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../lib/errors";
 import { resolveVerifyOptions, type VerifyOptions } from "../lib/options";
-import { coverGet, coverPost, createVerifyCall } from "../lib/verify";
+import { createCoverGet, createCoverPost } from "../lib/signed-parts";
+import { createVerifyRequest } from "../lib/verify";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -26,12 +27,16 @@ function verify(options: Partial<VerifyOptions>) {
     publicUrl: PUBLIC_URL,
     ...options,
   });
-  return createVerifyCall(settings)(head, coverPost(settings.publicUrl, params), received);
+  return createVerifyRequest(settings)(
+    head,
+    createCoverPost(settings.publicUrls, settings.urlMatching)(params),
+    received,
+  );
 }
 
 const received = { readUrl: () => PUBLIC_URL, readBody: () => undefined };
 
-describe("createVerifyCall", () => {
+describe("createVerifyRequest", () => {
   it.each<[string, VerifyOptions["authToken"], number]>([
     ["one token", AUTH_TOKEN, 0],
     ["several", ["next", AUTH_TOKEN], 1],
@@ -67,6 +72,61 @@ describe("createVerifyCall", () => {
     expect(verified.authTokenIndex).toBe(0);
   });
 
+  it.each([
+    ["a signature that matches", signature, "fulfilled", 3],
+    ["a signature that does not", `A${signature.slice(1)}`, "rejected", 2],
+  ])(
+    "looks an account without a token up again only after a verified signature: %s",
+    async (...row) => {
+      const [, first, status, lookups] = row;
+      const found = [AUTH_TOKEN, undefined, AUTH_TOKEN];
+      const resolver = jest.fn(() => found.shift());
+      const settings = resolveVerifyOptions("test", { authToken: resolver, publicUrl: PUBLIC_URL });
+      const verifyRequest = createVerifyRequest(settings);
+      const results: PromiseSettledResult<unknown>[] = [];
+      for (const given of [first, signature, signature]) {
+        const parts = createCoverPost([PUBLIC_URL], "ports")(params);
+        const call = verifyRequest({ method: "POST", signature: given }, parts, received);
+        results.push(...(await Promise.allSettled([call])));
+      }
+      expect(results.map((result) => result.status).slice(1)).toEqual(["rejected", status]);
+      expect(resolver).toHaveBeenCalledTimes(lookups);
+    },
+  );
+
+  it.each<[string, readonly string[], string | undefined]>([
+    ["the service of the request", [SERVICE_SID], undefined],
+    ["another service", [SERVICE_SID.replace("VA4", "VA5")], "ACCOUNT_NOT_ALLOWED"],
+    ["no service", [], "ACCOUNT_NOT_ALLOWED"],
+    ["a service that is no list", SERVICE_SID as never, "ACCOUNT_NOT_ALLOWED"],
+  ])("binds the token of a resolver to %s", async (_what, serviceSids, code) => {
+    const verified = verify({ authToken: () => ({ authToken: AUTH_TOKEN, serviceSids }) });
+    if (code === undefined) await expect(verified).resolves.toHaveProperty("authTokenIndex", 0);
+    else await expect(verified).rejects.toMatchObject({ code, status: 403 });
+  });
+
+  it("accepts any of several publicUrls and returns its index", async () => {
+    const publicUrl = ["https://new.example.test/push", PUBLIC_URL];
+    expect(await verify({ publicUrl })).toHaveProperty("publicUrlIndex", 1);
+    expect(await verify({ publicUrl: publicUrl.toReversed() })).toHaveProperty("publicUrlIndex", 0);
+    await expect(verify({ publicUrl: publicUrl.slice(0, 1) })).rejects.toHaveProperty(
+      "code",
+      "SIGNATURE_MISMATCH",
+    );
+  });
+
+  it("gives up a slow resolver at the deadline of the request", async () => {
+    const settings = resolveVerifyOptions("test", {
+      authToken: () => new Promise(() => {}),
+      publicUrl: PUBLIC_URL,
+    });
+    const startMs = performance.now();
+    const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
+    const verified = createVerifyRequest(settings)(head, alternatives, received, startMs + 50);
+    await expect(verified).rejects.toMatchObject({ code: "TOKEN_UNAVAILABLE", status: 503 });
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
   it("uses urlMatching", async () => {
     const publicUrl = PUBLIC_URL.replace(".test/", ".test:443/");
     await expect(verify({ publicUrl })).resolves.toBeDefined();
@@ -100,9 +160,9 @@ describe("a mismatch", () => {
   it("explains a GET call without what its URL says of the user", async () => {
     const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
     const { path } = signedCall(params, { method: "GET", authToken: "y" });
-    const verified = createVerifyCall(settings)(
+    const verified = createVerifyRequest(settings)(
       { method: "GET", signature },
-      coverGet(PUBLIC_URL, path),
+      createCoverGet([PUBLIC_URL], "ports")(path),
       { ...received, readUrl: () => `https://hooks.example.test${path}` },
     );
     const error = await verified.catch((refusal: unknown) => refusal as WebhookError);
@@ -121,7 +181,9 @@ describe("a mismatch", () => {
       (refusal: unknown) => refusal as WebhookError,
     );
     expect((error as WebhookError).explain()?.causes[0]).toHaveProperty("code", "TOKEN_ACCOUNT");
-    const covered = Promise.resolve().then(() => coverGet("https://h.test/p?t=1", "/p?a=1"));
+    const covered = Promise.resolve().then(() =>
+      createCoverGet(["https://h.test/p?t=1"], "ports")("/p?a=1"),
+    );
     const refusal = await covered.catch((thrown: unknown) => thrown as WebhookError);
     expect((refusal as WebhookError).explain()?.causes).toMatchObject([
       { code: "URL_QUERY_EXTRA", subject: "https://h.test/p?t=1" },
@@ -141,9 +203,9 @@ describe("a mismatch", () => {
     jest.spyOn(performance, "now").mockImplementation(() => nowMs);
     const createReceiver = () => {
       const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
-      const verifyCall = createVerifyCall(settings);
+      const verifyRequest = createVerifyRequest(settings);
       return async () => {
-        const verified = verifyCall(head, coverPost(PUBLIC_URL, []), received);
+        const verified = verifyRequest(head, createCoverPost([PUBLIC_URL], "ports")([]), received);
         return (await verified.catch((refusal: unknown) => refusal)) as WebhookError;
       };
     };
@@ -166,34 +228,5 @@ describe("a mismatch", () => {
   it("has nothing to explain when there is no token", async () => {
     const error = await verify({ authToken: () => undefined }).catch((refusal: unknown) => refusal);
     expect((error as WebhookError).explain()).toBeUndefined();
-  });
-});
-
-describe("coverGet", () => {
-  it.each<[string, string, string | undefined, [string, string][]]>([
-    ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
-    ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
-    ["https://h.test/p?", "/p?a=1", undefined, []],
-    ["https://h.test/p", "/p?a=1#", undefined, []],
-    ["https://h.test/p", "/p?a=1#&b=2", undefined, []],
-    ["https://h.test/p#f", "/p?a=1#f", undefined, []],
-    ["https://h.test/p?t=1", "/p?t=1&a=%27'", "https://h.test/p?t=1&a=%27'", [["a", "''"]]],
-    ["https://h.test/p?t=1#rc=2", "/p?t=1&a=1", "https://h.test/p?t=1&a=1", [["a", "1"]]],
-    ["https://h.test/p?t=1", "/p?t=1", "https://h.test/p?t=1", []],
-    ["https://h.test/p?t=1", "/p?t=1&t=1", "https://h.test/p?t=1&t=1", [["t", "1"]]],
-    ["https://h.test/p?q=ö", "/p?q=%C3%B6&a=1", "https://h.test/p?q=ö&a=1", [["a", "1"]]],
-    ["https://h.test/p?a?b", "/p?a?b&c=1", "https://h.test/p?a?b&c=1", [["c", "1"]]],
-    ["https://h.test/p?t=1", "/p", undefined, []],
-    ["https://h.test/p?t=1", "/p?t=2&a=1", undefined, []],
-    ["https://h.test/p?t=1", "/p?t=11", undefined, []],
-    ["https://h.test/p?t=1", "/p?a=1&t=1", undefined, []],
-  ])("%s called as %s", (publicUrl, target, url, pairs) => {
-    if (url === undefined) {
-      expect(() => coverGet(publicUrl, target)).toThrow(
-        expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
-      );
-    } else {
-      expect(coverGet(publicUrl, target)).toEqual({ url, signedParams: [], params: pairs });
-    }
   });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
 import { createWaiters } from "../lib/waiters";
 
@@ -42,6 +43,19 @@ describe("createWaiters", () => {
     const late = waiters.wait("a", { ...longWait, signal: controller.signal });
     await expect(late).rejects.toBe(reason);
     expect(waiters.listKeys()).toEqual([]);
+  });
+
+  it("rejects 50 waits on one signal, which gets too few listeners for a warning", async () => {
+    const waiters = createWaiters();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const waits = Array.from({ length: 50 }, () => waiters.wait("a", { ...longWait, signal }));
+    // Node prints MaxListenersExceededWarning above 10, where a test of Jest cannot listen.
+    expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(10);
+    const reason = new Error("stopped");
+    stop.abort(reason);
+    expect(await Promise.allSettled(waits)).toEqual(Array(50).fill({ status: "rejected", reason }));
+    expect([waiters.listKeys(), getEventListeners(signal, "abort")]).toEqual([[], []]);
   });
 
   it("leaves no timer behind", async () => {

@@ -10,6 +10,8 @@ export interface HandlerContext {
   attempt: number;
   /** Index of the token that signed the request: above 0, an older token is still in use. */
   authTokenIndex: number;
+  /** Index of the publicUrl that was signed: above 0, an older URL is still configured. */
+  publicUrlIndex: number;
   /** The option `name` of the receiver that verified the request. */
   receiver: string | undefined;
 }

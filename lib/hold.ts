@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { publish } from "./diagnostics";
-import { WebhookError } from "./errors";
+import { WebhookError, type WebhookErrorCode } from "./errors";
+import { createNeutralCause } from "./neutral-cause";
 
 /** Runs an attempt until it succeeds, within limits. */
 export type Hold = <Value>(
@@ -9,21 +10,25 @@ export type Hold = <Value>(
   deadlineAtMs?: number,
 ) => Promise<Value>;
 
-/** Limits of {@link createHold}. */
+/** Limits of {@link createHold}, and the error when they are exceeded. */
 export interface HoldOptions {
+  /** The code of the error after `holdMs`. @default "STORE_UNAVAILABLE" */
+  code?: WebhookErrorCode;
+  /** Names in error messages what the attempts need. @default "a store" */
+  what?: string;
   /** How long a call is held before it is refused. @default 8_000, below the sender's 15 s */
   holdMs?: number;
   /** How many calls are held at a time. @default 1_000 */
   maxHeld?: number;
   /** After which an attempt is given up for another; it may still succeed. @default holdMs */
   attemptMs?: number;
+  /** How long the one attempt may take when `maxHeld` is reached. @default 250 */
+  attemptWhenFullMs?: number;
   /** The first pause between attempts; each is twice the one before it. @default 25 */
   firstPauseMs?: number;
   /** The longest pause. @default 500 */
   longestPauseMs?: number;
 }
-
-const ATTEMPT_WHEN_FULL_MS = 250;
 
 /**
  * Makes a function that holds a call while what it needs is down, rather than refuse it at once: a
@@ -32,13 +37,17 @@ const ATTEMPT_WHEN_FULL_MS = 250;
  * When `maxHeld` calls are held, another gets one short attempt: so those who wait for what does
  * not come keep nobody from what is there.
  *
- * @throws WebhookError (by what it returns) `STORE_UNAVAILABLE` after `holdMs`, with the last
- *   failure as its cause; `OVERLOADED` when `maxHeld` calls are held and the attempt failed.
+ * @throws WebhookError (by what it returns) `code` after `holdMs`, and `OVERLOADED` when `maxHeld`
+ *   calls are held and the attempt failed, both with a cause that holds no arguments of the last
+ *   failure. A WebhookError that an attempt throws is thrown at once.
  */
 export function createHold({
+  code = "STORE_UNAVAILABLE",
+  what = "a store",
   holdMs = 8_000,
   maxHeld = 1_000,
   attemptMs = holdMs,
+  attemptWhenFullMs = 250,
   firstPauseMs = 25,
   longestPauseMs = 500,
 }: HoldOptions = {}): Hold {
@@ -46,10 +55,11 @@ export function createHold({
 
   async function waitOnce<Value>(answer: Promise<Value>): Promise<Value> {
     try {
-      return await within(answer, ATTEMPT_WHEN_FULL_MS);
-    } catch (cause) {
-      const message = `${maxHeld} calls wait for a store to answer already.`;
-      throw new WebhookError("OVERLOADED", message, { cause });
+      return await within(answer, attemptWhenFullMs);
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const message = `${maxHeld} webhook requests already wait for ${what}; see the cause.`;
+      throw new WebhookError("OVERLOADED", message, { cause: createNeutralCause(error) });
     }
   }
 
@@ -65,13 +75,15 @@ export function createHold({
       try {
         return await within(answer, Math.min(attemptMs, deadlineMs - performance.now()));
       } catch (error) {
+        if (error instanceof WebhookError) throw error;
         if (cause === undefined) publish("held", {});
-        cause = error;
+        // What the store said tells more than the time-out of the attempt at the deadline.
+        if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
       }
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
-        const message = `A store gave no good answer within ${holdMs} ms; see the cause.`;
-        throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
+        const message = `${capitalize(what)} failed or did not respond within ${holdMs} ms; see the cause.`;
+        throw new WebhookError(code, message, { cause: createNeutralCause(cause) });
       }
       await sleep(Math.min(pauseMs, leftMs));
       answer = begin(attempt);
@@ -99,17 +111,34 @@ function begin<Value>(attempt: () => Value | Promise<Value>): Value | Promise<Va
   }
 }
 
-/** Anything with a `then`, such as a query of some library, is a promise too. */
-function isPending<Value>(answer: Value | Promise<Value>): answer is Promise<Value> {
+class ResponseTimeout extends Error {
+  constructor(limitMs: number) {
+    super(`There was no response within ${Math.round(limitMs)} ms.`);
+  }
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns whether a value has a `then`: as a promise, and as queries of some libraries. */
+export function isPending<Value>(answer: Value | Promise<Value>): answer is Promise<Value> {
   return typeof answer === "object" && answer !== null && "then" in answer;
 }
 
-/** An answer that is awaited for a time; there is no timer where it is at hand. */
-async function within<Value>(answer: Value | Promise<Value>, limitMs: number): Promise<Value> {
+/**
+ * Awaits a value for up to `limitMs`; sets no timer for a value that is no promise.
+ *
+ * @throws Error after `limitMs`.
+ */
+export async function within<Value>(
+  answer: Value | Promise<Value>,
+  limitMs: number,
+): Promise<Value> {
   if (!isPending(answer)) return answer;
   let timer: NodeJS.Timeout | undefined;
   const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("it did not answer in time")), limitMs);
+    timer = setTimeout(() => reject(new ResponseTimeout(limitMs)), limitMs);
   });
   try {
     return await Promise.race([answer, expiry]);

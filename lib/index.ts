@@ -12,7 +12,7 @@ export type {
 export type { RunContext } from "./run-handlers";
 export type { WaitForChallenge, WaitOptions } from "./challenge-wait";
 export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
-export type { AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
+export type { AccountTokens, AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
 
 export { verifyPushRequest } from "./verify-request";
 export type { PushRequest } from "./verify-request";

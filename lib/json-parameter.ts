@@ -1,5 +1,10 @@
+/** Far more than details and metadata have; JSON.stringify fails at some thousands. */
+const MAX_LEVELS = 32;
+
 /**
  * Parses the text of a parameter that is stringified JSON.
+ *
+ * It may be nested 32 levels deep, so that JSON.stringify of an event never exceeds the call stack.
  *
  * @returns its `value`, or the `problem` it has, in words that repeat nothing of the text.
  */
@@ -16,11 +21,34 @@ export function parseJsonParameter(
     return { problem: "is not JSON" };
   }
   if (hasPrototypeKey(text, value)) return { problem: "has a member named __proto__" };
+  if (isTooDeep(text, value)) return { problem: `is nested more than ${MAX_LEVELS} levels deep` };
   return { value };
 }
 
+function isTooDeep(text: string, json: unknown): boolean {
+  // Omit the walk where there are too few brackets: nearly always.
+  if (!hasMoreBrackets(text, MAX_LEVELS)) return false;
+  let level = [json];
+  for (let depth = 0; depth <= MAX_LEVELS; depth++) {
+    level = level.filter((value) => typeof value === "object" && value !== null);
+    if (level.length === 0) return false;
+    level = level.flatMap((value) => Object.values(value as object) as unknown[]);
+  }
+  return true;
+}
+
+function hasMoreBrackets(text: string, limit: number): boolean {
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++count > limit) return true;
+    }
+  }
+  return false;
+}
+
 function hasPrototypeKey(text: string, json: unknown): boolean {
-  // Neither spelled out nor behind an escape: spares the walk, which nearly no call needs.
+  // Omit the walk where the name is neither spelled out nor escaped: nearly always.
   if (!text.includes("__proto__") && !text.includes("\\u")) return false;
   const rest = [json];
   for (const value of rest) {

@@ -14,6 +14,7 @@ import { checkHead } from "./head";
 import { createHold } from "./hold";
 import { createMemoryOutcomes } from "./memory-outcomes";
 import { checkOptions, MAX_TIMER_MS, wholeNumber } from "./option-rules";
+import { createNeutralCause } from "./neutral-cause";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event";
 import type { QueuedEvent } from "./queue";
@@ -27,7 +28,8 @@ import {
   readTarget,
 } from "./request";
 import type { RunContext } from "./run-handlers";
-import { coverGet, coverPost, createVerifyCall } from "./verify";
+import { createCoverGet, createCoverPost } from "./signed-parts";
+import { createVerifyRequest } from "./verify";
 
 /** How a receiver, a queue or a worker is closed. */
 export interface CloseOptions {
@@ -72,7 +74,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
   /** The handlers of this receiver, for `queue.work(push.handlers)`. */
   readonly handlers: Handlers;
   /** The option of this name. */
-  readonly publicUrl: string;
+  readonly publicUrl: string | readonly string[];
 }
 
 /** Kept for the completion mark when the handlers take all the time there is. */
@@ -104,7 +106,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   );
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
-  const verifyCall = createVerifyCall(settings);
+  const coverPost = createCoverPost(settings.publicUrls, settings.urlMatching);
+  const coverGet = createCoverGet(settings.publicUrls, settings.urlMatching);
+  const verifyRequest = createVerifyRequest(settings);
   const dispatchToHandlers = createDispatch(handlers, reports);
   const deliverOnce =
     settings.dedupe === false
@@ -160,13 +164,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     publish("received", { method: head.method ?? "" });
     if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
     const checked = checkHead(head, settings);
-    const parts =
+    const alternatives =
       checked.method === "GET"
-        ? coverGet(settings.publicUrl, readTarget(req))
-        : coverPost(settings.publicUrl, await readBody(req, res, checked.hasBody));
-    const { event, authTokenIndex } = await verifyCall(
+        ? coverGet(readTarget(req))
+        : coverPost(await readBody(req, res, checked.hasBody));
+    const { event, authTokenIndex, publicUrlIndex } = await verifyRequest(
       checked,
-      parts,
+      alternatives,
       { readUrl: () => readReceivedUrl(req), readBody: () => findReceivedBody(req) },
       deadlineAtMs,
     );
@@ -178,27 +182,30 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       // A signature is a hash of the content, except that it depends on the token.
       contentHash: checked.signature,
       authTokenIndex,
+      publicUrlIndex,
       receiver: name,
     };
     return { event, delivery: await deliver(queued, deadlineAtMs) };
   }
 
   function runNow(
-    { event, authTokenIndex, receiver }: QueuedEvent,
+    { event, authTokenIndex, publicUrlIndex, receiver }: QueuedEvent,
     deadlineAtMs: number,
   ): Promise<void> {
     const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
     const timeoutMs =
       acknowledge === "after" ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1) : handlerTimeoutMs;
-    return dispatchToHandlers(event, { attempt: 1, authTokenIndex, receiver }, timeoutMs);
+    const context = { attempt: 1, authTokenIndex, publicUrlIndex, receiver };
+    return dispatchToHandlers(event, context, timeoutMs);
   }
 
   async function dispatch(
     event: PushEvent | UnknownPushEvent,
-    { attempt = 1, authTokenIndex = 0, receiver = name }: Partial<RunContext> = {},
+    context: Partial<RunContext> = {},
   ): Promise<void> {
     if (isChallengeEvent(event)) await outcomes.record(scope.accountOf(event), event);
-    await dispatchToHandlers(event, { attempt, authTokenIndex, receiver }, handlerTimeoutMs);
+    const defaults = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: name };
+    await dispatchToHandlers(event, { ...defaults, ...context }, handlerTimeoutMs);
   }
 
   function reject(
@@ -234,7 +241,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return closing;
   }
 
-  const push: PushWebhooks = Object.assign(pushWebhooksMiddleware, {
+  const methods: Omit<PushWebhooks, "publicUrl"> = {
     on: chain(handlers.on),
     off: chain(handlers.off),
     onAny: chain(handlers.onAny),
@@ -246,9 +253,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     dispatch,
     close,
     handlers,
-    publicUrl: settings.publicUrl,
     [Symbol.asyncDispose]: () => close(),
-  });
+  };
+  // Not enumerable and an accessor: util.inspect would show the user information of the URL.
+  const push = Object.defineProperty(Object.assign(pushWebhooksMiddleware, methods), "publicUrl", {
+    get: () => options.publicUrl,
+  }) as PushWebhooks;
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {
@@ -265,6 +275,6 @@ const CLOSE_RULES = { deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds") }
 function toWebhookError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
-    cause: error,
+    cause: createNeutralCause(error),
   });
 }

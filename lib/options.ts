@@ -26,10 +26,10 @@ export interface VerifyOptions {
    */
   authToken: AuthTokens | AuthTokenResolver;
   /**
-   * The webhook_url exactly as configured at the service, byte for byte: it is part of what is
-   * signed. A proxy in between changes nothing about it.
+   * The webhook_url exactly as configured at the service, byte for byte: the signature covers it,
+   * whatever a proxy makes of the request. A list while a domain moves.
    */
-  publicUrl: string;
+  publicUrl: string | readonly string[];
   /** The header that holds the signature. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
   /** Whether the default port may be spelled out or left out. @default "ports" */
@@ -99,7 +99,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 /** Options of the verification with every default filled in. */
 export interface VerifySettings {
   authToken: AuthTokens | AuthTokenResolver;
-  publicUrl: string;
+  publicUrls: readonly string[];
   /** In lower case. */
   signatureHeader: string;
   urlMatching: UrlMatching;
@@ -134,9 +134,9 @@ const VERIFY_RULES: OptionRules<VerifyOptions> = {
     secret: true,
   },
   publicUrl: {
-    accepts: isHttpUrl,
+    accepts: isListOf(isHttpUrl),
     expected:
-      'the absolute http or https URL that is configured as webhook_url at the service, such as "https://app.example.com/webhooks/push"',
+      'the absolute http or https URL, or a list of those, that is configured as webhook_url at the service, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
   signatureHeader: HEADER_NAME,
@@ -241,7 +241,7 @@ function fillVerifyDefaults(owner: string, options: VerifyOptions): VerifySettin
   return {
     // A copy: what the caller does to its list later changes nothing here.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
-    publicUrl: options.publicUrl,
+    publicUrls: [options.publicUrl].flat(),
     signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
     urlMatching: options.urlMatching ?? "ports",
     limitBytes: options.limitBytes ?? 65_536,

@@ -8,6 +8,7 @@ export interface QueuedEvent extends RequestIdentity {
   /** The account of its outcome, as an `OutcomeKey` has it. */
   account: string;
   authTokenIndex: number;
+  publicUrlIndex: number;
   /** The option `name` of the receiver. */
   receiver: string | undefined;
 }

@@ -63,10 +63,28 @@ export function findReceivedBody({ rawBody, body }: RequestWithBody): unknown {
   return isExact ? rawBody : body;
 }
 
-/** What may be told of a refused request. */
+const MAX_PATH_CHARACTERS = 200;
+
+/**
+ * Describes a rejected request, for logs: without its query, its path cut after 200 characters, and
+ * control characters of the path escaped.
+ */
 export function describeRequest(req: IncomingMessage): RejectedRequest {
-  const [path = ""] = readTarget(req).split("?", 1);
+  const path = shortenPath(readTarget(req));
   // Adapters of serverless platforms have no socket.
   const socket = req.socket as IncomingMessage["socket"] | undefined;
   return { method: req.method ?? "", path, remoteAddress: socket?.remoteAddress };
+}
+
+function shortenPath(target: string): string {
+  // Cut first: a target may have 16 kB, and each character of it becomes up to 6.
+  const [path = ""] = target.slice(0, MAX_PATH_CHARACTERS + 1).split("?", 1);
+  // Also line separators, marks that reverse the direction of text, and lone surrogates.
+  const escaped = path.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`,
+  );
+  return escaped.length > MAX_PATH_CHARACTERS
+    ? `${escaped.slice(0, MAX_PATH_CHARACTERS)}…`
+    : escaped;
 }

@@ -60,13 +60,15 @@ async function settle(
 class HandlerRun implements HandlerContext {
   readonly attempt: number;
   readonly authTokenIndex: number;
+  readonly publicUrlIndex: number;
   readonly receiver: string | undefined;
   declare readonly signal: AbortSignal;
   declare readonly timeout: { controller?: AbortController };
 
-  constructor({ attempt, authTokenIndex, receiver }: RunContext) {
+  constructor({ attempt, authTokenIndex, publicUrlIndex, receiver }: RunContext) {
     this.attempt = attempt;
     this.authTokenIndex = authTokenIndex;
+    this.publicUrlIndex = publicUrlIndex;
     this.receiver = receiver;
     Object.defineProperty(this, "signal", SIGNAL_PROPERTY);
     // Not enumerable, so that a copy lacks it; an object, because a handler may freeze the run.

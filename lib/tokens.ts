@@ -12,16 +12,29 @@ export interface ClaimedIdentity {
   service_sid?: string;
 }
 
+/** The tokens of an account, bound to some of its services. */
+export interface AccountTokens {
+  authToken: AuthTokens;
+  /**
+   * The services whose events are accepted from this account. @default every service: each is
+   * signed with the token of its account
+   */
+  serviceSids?: readonly string[] | undefined;
+}
+
 /**
- * Finds the tokens of the account that a call claims to come from. What is claimed is not verified
- * yet: look it up, trust nothing else in it. Undefined, or an empty list, refuses the call.
+ * Finds the tokens of the account that a webhook request claims to come from. The claim is not
+ * verified yet: look it up, trust nothing else in it. Undefined, or an empty list, rejects the
+ * request; an account that no signature has verified is then not looked up again for 10 s.
  *
- * An account that is not yours must be undefined and not an error: what throws is asked again, for
- * 8 s, as a database that is down.
+ * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8 s,
+ * as when a database restarts. At most 100 lookups run at a time.
  */
 export type AuthTokenResolver = (
   claimed: ClaimedIdentity,
-) => AuthTokens | undefined | Promise<AuthTokens | undefined>;
+) => ResolvedTokens | Promise<ResolvedTokens>;
+
+type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 
 const accountSidSchema = sidSchema("AC");
 const serviceSidSchema = sidSchema("VA");
@@ -39,8 +52,28 @@ export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   return claimed;
 }
 
-/** The usable tokens of what a resolver returned: possibly none, never an empty one. */
-export function listTokens(tokens: unknown): string[] {
+/** The usable tokens of an account, and the services that they may sign for. */
+export interface UsableTokens {
+  /** Possibly none, never an empty string. */
+  tokens: readonly string[];
+  /** Undefined: every service. */
+  serviceSids: readonly string[] | undefined;
+}
+
+/** Reads what a resolver returned; an object whose `serviceSids` is not a list allows none. */
+export function readTokens(resolved: unknown): UsableTokens {
+  if (typeof resolved !== "object" || resolved === null || Array.isArray(resolved)) {
+    return { tokens: listTokens(resolved), serviceSids: undefined };
+  }
+  const { authToken, serviceSids } = resolved as { authToken?: unknown; serviceSids?: unknown };
+  const isList = Array.isArray(serviceSids);
+  return {
+    tokens: listTokens(authToken),
+    serviceSids: serviceSids === undefined ? undefined : isList ? (serviceSids as string[]) : [],
+  };
+}
+
+function listTokens(tokens: unknown): string[] {
   const list: unknown[] = Array.isArray(tokens) ? tokens : [tokens];
   return list.filter((token): token is string => typeof token === "string" && token !== "");
 }

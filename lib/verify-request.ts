@@ -4,7 +4,8 @@ import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { joinReceivedUrl } from "./request";
 import { resolveVerifyOptions, type VerifyOptions } from "./options";
 import type { PushEvent, UnknownPushEvent } from "./event";
-import { coverGet, coverPost, createVerifyCall } from "./verify";
+import { createCoverGet, createCoverPost } from "./signed-parts";
+import { createVerifyRequest } from "./verify";
 
 /** A request as any platform gives it. */
 export interface PushRequest {
@@ -49,11 +50,12 @@ export async function verifyPushRequest(
   const head = checkHead(given, settings);
   const params = readGivenBody(body, settings.limitBytes);
   if (head.method === "GET" && params.length > 0) throw uncoveredBody();
-  const parts =
+  const { publicUrls, urlMatching } = settings;
+  const alternatives =
     head.method === "GET"
-      ? coverGet(settings.publicUrl, url)
-      : coverPost(settings.publicUrl, params);
-  const { event } = await createVerifyCall(settings, explainBudget)(head, parts, {
+      ? createCoverGet(publicUrls, urlMatching)(url)
+      : createCoverPost(publicUrls, urlMatching)(params);
+  const { event } = await createVerifyRequest(settings, explainBudget)(head, alternatives, {
     readUrl: () => joinReceivedUrl(given, url),
     readBody: () => body,
   });

@@ -1,32 +1,22 @@
 import { createFindAmbiguity } from "./ambiguity";
+import { createFindTokens } from "./auth-tokens";
 import { WebhookError } from "./errors";
-import { explainCause, explainSignature } from "./explain";
+import { explainSignature } from "./explain";
 import { asGivenBody } from "./explain-bodies";
 import { createExplainBudget } from "./explain-budget";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
-import { decodePairs, type Pair } from "./form";
 import type { CheckedHead } from "./head";
-import { createHold } from "./hold";
 import type { VerifySettings } from "./options";
 import { parsePayload } from "./payload";
-import { findMatch, joinParams, listSignedUrls } from "./signature";
-import { listTokens, readClaimedIdentity } from "./tokens";
+import { findMatch, joinParams } from "./signature";
+import { createFindUrlAmbiguity, type SignedParts } from "./signed-parts";
 
-/** A call whose sender is known and whose parameters are sound. */
-export interface VerifiedCall {
+/** A webhook request whose account is authenticated and whose parameters are valid. */
+export interface VerifiedRequest {
   event: PushEvent | UnknownPushEvent;
   authTokenIndex: number;
-}
-
-/** What of a call its signature covers. */
-export interface SignedParts {
-  /** The URL that is signed: as configured, or for a GET as called. */
-  url: string;
-  /** The parameters that are signed beside it. */
-  signedParams: readonly Pair[];
-  /** The parameters of the event. */
-  params: readonly Pair[];
+  publicUrlIndex: number;
 }
 
 /** What a request shows of itself, for explanations only: a sender may forge it. */
@@ -37,81 +27,83 @@ export interface ReceivedEvidence {
   readBody: () => unknown;
 }
 
-/** Verifies the parts of a call and parses its event. */
-export type VerifyCall = (
+/** Verifies the signed parts of a request and parses its event. */
+export type VerifyRequest = (
   head: Pick<CheckedHead, "method" | "signature">,
-  parts: SignedParts,
+  /** Not empty; the alternatives of a request that several publicUrls fit. */
+  alternatives: readonly SignedParts[],
   received: ReceivedEvidence,
+  /** When to give up, as `performance.now()` counts. */
   deadlineAtMs?: number,
-) => Promise<VerifiedCall>;
+) => Promise<VerifiedRequest>;
 
 /**
- * Makes the step that decides whether a call is what it says.
+ * Creates the step that authenticates a request and parses its event.
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}; one of its own by default.
  * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH`, `PAYLOAD_INVALID`,
- *   `ACCOUNT_NOT_ALLOWED`; `STORE_UNAVAILABLE` and `OVERLOADED` when the tokens could not be found.
+ *   `PAYLOAD_AMBIGUOUS`, `ACCOUNT_NOT_ALLOWED`; `TOKEN_UNAVAILABLE` and `OVERLOADED` when the tokens
+ *   could not be found.
  */
-export function createVerifyCall(
+export function createVerifyRequest(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
-): VerifyCall {
+): VerifyRequest {
   const findTokens = createFindTokens(settings.authToken);
-  const { publicUrl, urlMatching } = settings;
-  const configuredUrls = listSignedUrls(publicUrl, urlMatching);
-  const listUrls = (url: string) =>
-    url === publicUrl ? configuredUrls : listSignedUrls(url, urlMatching);
-  const [accountSid, ...otherSids] = settings.allowedAccountSids ?? [];
   const findAmbiguity = createFindAmbiguity(settings.extraParameters);
+  const findUrlAmbiguity = createFindUrlAmbiguity(settings.publicUrls, settings.urlMatching);
 
-  return async function verifyCall({ method, signature }, parts, received, deadlineAtMs) {
-    const { url, signedParams, params } = parts;
-    const authToken = await findTokens(params, deadlineAtMs);
-    const joined = joinParams(signedParams);
-    const match =
-      authToken.length === 0 ? undefined : findMatch(signature, authToken, listUrls(url), joined);
-    if (match === undefined) {
-      throw mismatch(authToken, () =>
-        explainBudget.spend(() => {
-          const body = method === "POST" ? asGivenBody(received.readBody()) : undefined;
-          return explainSignature({
-            method,
-            authToken,
-            url,
-            params: signedParams,
-            signature,
-            urlMatching,
-            receivedUrl: received.readUrl(),
-            ...(body !== undefined && { body }),
-            ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
-          });
-        }),
-      );
+  return async function verifyRequest({ method, signature }, alternatives, received, deadlineAtMs) {
+    let rejection: WebhookError | undefined;
+    for (const parts of alternatives) {
+      const { signedUrls, signedParams, params } = parts;
+      const { tokens, serviceSids, markVerified } = await findTokens(params, deadlineAtMs);
+      const joined = joinParams(signedParams);
+      const match =
+        tokens.length === 0 ? undefined : findMatch(signature, tokens, signedUrls, joined);
+      if (match === undefined) {
+        rejection ??= mismatch(tokens, () =>
+          explainBudget.spend(() =>
+            explainSignature(describeParts(method, parts, tokens, signature, received)),
+          ),
+        );
+        continue;
+      }
+      const event = parsePayload(params);
+      const ambiguity =
+        findUrlAmbiguity(match.signedUrl, joined, parts) ??
+        // The separators of a query leave one reading of a GET request.
+        (method === "GET" ? undefined : findAmbiguity(event, joined));
+      if (ambiguity !== undefined) throw ambiguous(ambiguity);
+      assertAllowed(settings, serviceSids, event);
+      markVerified();
+      const publicUrlIndex = parts.publicUrlIndexes[signedUrls.indexOf(match.signedUrl)] ?? 0;
+      return { event, authTokenIndex: match.authTokenIndex, publicUrlIndex };
     }
-    const event = parsePayload(params);
-    // The separators of a query leave one reading of a GET request.
-    const ambiguity =
-      method === "GET"
-        ? undefined
-        : (findUrlAmbiguity(match.signedUrl, joined, configuredUrls) ??
-          findAmbiguity(event, joined));
-    if (ambiguity !== undefined) throw ambiguous(ambiguity);
-    assertAllowed(settings, event);
-    return { event, authTokenIndex: match.authTokenIndex };
+    throw rejection;
   };
-}
 
-/** Finds whether the joined parameters of a POST request could also be the end of a longer URL. */
-function findUrlAmbiguity(
-  signedUrl: string,
-  joined: string,
-  configuredUrls: readonly string[],
-): string | undefined {
-  const isQuery = joined.startsWith("?") || joined.startsWith("&");
-  const isLongerUrl = configuredUrls.some(
-    (url) => url.length > signedUrl.length && (signedUrl + joined).startsWith(url),
-  );
-  return isQuery || isLongerUrl ? "the parameters begin like the end of a URL" : undefined;
+  function describeParts(
+    method: "GET" | "POST",
+    { signedUrls, signedParams, params }: SignedParts,
+    authToken: readonly string[],
+    signature: string,
+    received: ReceivedEvidence,
+  ) {
+    const body = method === "POST" ? asGivenBody(received.readBody()) : undefined;
+    const [accountSid, ...otherSids] = settings.allowedAccountSids ?? [];
+    return {
+      method,
+      authToken,
+      url: signedUrls[0] ?? "",
+      params: method === "POST" ? params : signedParams,
+      signature,
+      urlMatching: settings.urlMatching,
+      receivedUrl: received.readUrl(),
+      ...(body !== undefined && { body }),
+      ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+    };
+  }
 }
 
 function ambiguous(reason: string): WebhookError {
@@ -121,93 +113,24 @@ function ambiguous(reason: string): WebhookError {
   );
 }
 
-/** The parts of a POST call: the parameters are in the body. */
-export function coverPost(publicUrl: string, params: readonly Pair[]): SignedParts {
-  return { url: publicUrl, signedParams: params, params };
-}
-
-/**
- * The parts of a GET call: the service appended the parameters to the query of the configured URL
- * and signed the whole (specification, section 5).
- *
- * @param target the request target as received, with its query.
- * @throws WebhookError `SIGNATURE_MISMATCH` when the query does not begin with the configured one;
- *   as {@link decodePairs}.
- */
-export function coverGet(publicUrl: string, target: string): SignedParts {
-  const [configured = ""] = publicUrl.split("#", 1);
-  const [base, configuredQuery] = splitAtQuestionMark(configured);
-  const [, query = ""] = splitAtQuestionMark(target);
-  const prefix = configuredQuery ?? "";
-  // No client sends a fragment, and no signature covers one. After a bare "?" a signed POST, which
-  // has no separators, could be passed off as a GET.
-  if (target.includes("#") || configuredQuery === "") {
-    throw new WebhookError(
-      "SIGNATURE_MISMATCH",
-      "A GET call has a fragment, or publicUrl ends with a bare question mark.",
-    );
+function assertAllowed(
+  { allowedAccountSids, allowedServiceSids }: VerifySettings,
+  tokenServiceSids: readonly string[] | undefined,
+  { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
+): void {
+  if (allowedAccountSids?.has(account_sid) === false) {
+    throw notAllowed("The account is not in allowedAccountSids.");
   }
-  // At its beginning, or a signed POST could be passed off as a GET: see SignedParts.
-  const appended = cutPrefix(query, prefix) ?? cutPrefix(query, encodeNonAscii(prefix));
-  if (appended === undefined) {
-    throw new WebhookError(
-      "SIGNATURE_MISMATCH",
-      "The query of this GET call does not begin with the query of publicUrl.",
-      { explain: () => explainCause("URL_QUERY_EXTRA", publicUrl) },
-    );
+  if (allowedServiceSids?.has(service_sid) === false) {
+    throw notAllowed("The service is not in allowedServiceSids.");
   }
-  const separator = prefix === "" || appended === "" ? "" : "&";
-  const url = `${base}?${prefix}${separator}${appended}`;
-  return { url, signedParams: [], params: decodePairs(appended) };
-}
-
-/** As a request line must have it, which holds nothing but ASCII. */
-function encodeNonAscii(text: string): string {
-  return text.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
-}
-
-function cutPrefix(query: string, prefix: string): string | undefined {
-  if (prefix === "") return query;
-  if (query === prefix) return "";
-  return query.startsWith(`${prefix}&`) ? query.slice(prefix.length + 1) : undefined;
-}
-
-function splitAtQuestionMark(url: string): [path: string, query?: string] {
-  const at = url.indexOf("?");
-  return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-function createFindTokens(authToken: VerifySettings["authToken"]) {
-  if (typeof authToken !== "function") {
-    const tokens = listTokens(authToken);
-    return () => Promise.resolve(tokens);
+  if (tokenServiceSids?.includes(service_sid) === false) {
+    throw notAllowed("The service is not in the serviceSids that authToken returned.");
   }
-  // Whoever calls has not proved anything yet: few attempts, and one lookup for all who claim alike.
-  const hold = createHold({ firstPauseMs: 500, longestPauseMs: 4_000 });
-  const lookups = new Map<string, Promise<unknown>>();
-  return async function findTokens(
-    params: readonly Pair[],
-    deadlineAtMs?: number,
-  ): Promise<string[]> {
-    const claimed = readClaimedIdentity(params);
-    const key = `${claimed.account_sid} ${claimed.service_sid}`;
-    let lookup = lookups.get(key);
-    if (lookup === undefined) {
-      lookup = hold(() => authToken(claimed), deadlineAtMs).finally(() => lookups.delete(key));
-      lookups.set(key, lookup);
-    }
-    return listTokens(await lookup);
-  };
 }
 
-function assertAllowed(settings: VerifySettings, event: PushEvent | UnknownPushEvent): void {
-  const { allowedAccountSids, allowedServiceSids } = settings;
-  if (allowedAccountSids?.has(event.account_sid) === false) {
-    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The account is not in allowedAccountSids.");
-  }
-  if (allowedServiceSids?.has(event.service_sid ?? "") === false) {
-    throw new WebhookError("ACCOUNT_NOT_ALLOWED", "The service is not in allowedServiceSids.");
-  }
+function notAllowed(message: string): WebhookError {
+  return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
 function mismatch(
@@ -217,7 +140,7 @@ function mismatch(
   if (tokens.length === 0) {
     return new WebhookError(
       "SIGNATURE_MISMATCH",
-      "The option authToken found no token for the account that this call claims.",
+      "The option authToken found no token for the account that this request claims.",
     );
   }
   return new WebhookError(

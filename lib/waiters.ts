@@ -1,3 +1,4 @@
+import { onAbort } from "./abort-signal";
 import { WebhookError } from "./errors";
 import type { ChallengeEvent } from "./event";
 
@@ -74,15 +75,14 @@ export function createWaiters({
           new WebhookError("CHALLENGE_TIMEOUT", `No outcome arrived within ${timeoutMs} ms.`),
         );
       }, timeoutMs);
-      const abort = () => waiter.reject(signal?.reason);
-      signal?.addEventListener("abort", abort);
+      const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
       add(key, waiter);
       try {
         return await waiter.promise;
       } finally {
         remove(key, waiter);
         clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
+        stopListening?.();
       }
     },
     resolve(key, event) {

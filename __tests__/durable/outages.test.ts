@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { pushWebhooks, type PushWebhooks } from "express-push-verification";
 import {
   durableQueue,
@@ -126,6 +127,24 @@ describeWithRedis("while Redis", () => {
     expect(await deliver()).toBe(503);
     await server.redis.config("SET", "maxmemory", "0");
     expect(await deliver()).toBe(200);
+  });
+
+  it("replies with an error, the reported error holds no parameter of the event", async () => {
+    await receive({ holdMs: 300 });
+    await queue.ready();
+    const reported: unknown[] = [];
+    push.onRejected((...report) => void reported.push(report));
+    await server.redis.config("SET", "maxmemory", "1mb");
+    const call = eventCall("challenge.approved", {
+      entity_identity: "hush-identity",
+      factor_metadata: '{"a":"hush-metadata"}',
+    });
+    expect(await send(port, call)).toHaveProperty("status", 503);
+    await server.redis.config("SET", "maxmemory", "0");
+    const text = inspect(reported, { depth: 10, showHidden: true });
+    expect(text).toContain("STORE_UNAVAILABLE");
+    expect(text).toContain("OOM");
+    expect(text).not.toMatch(/hush|args/);
   });
 
   it("is read-only, a call is not answered 200", async () => {

@@ -4,8 +4,8 @@ import type { Webhook, WebhookEventType } from "./webhook";
 
 /** A receiver to compare with; `pushWebhooks()` returns one. */
 export interface Receiver {
-  /** The URL that its signatures are verified with. */
-  readonly publicUrl: string;
+  /** The URL that its signatures are verified with, or the URLs while a domain moves. */
+  readonly publicUrl: string | readonly string[];
   /** Returns the event types that have a handler. */
   handledTypes(): readonly Exclude<WebhookEventType, "*">[];
 }
@@ -40,20 +40,23 @@ export async function checkWebhooks(
 ): Promise<Finding[]> {
   const all: Webhook[] = [];
   for await (const webhook of webhooks) all.push(webhook);
-  const exact = all.filter(({ webhook_url }) => webhook_url === receiver.publicUrl);
-  if (exact.length > 0) {
-    const findings = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
-    return [...findings, ...exact.slice(1).map(describeDuplicate)];
-  }
-  const near = all.filter(
-    ({ webhook_url }) => simplifyUrl(webhook_url ?? "") === simplifyUrl(receiver.publicUrl),
+  const publicUrls = [receiver.publicUrl].flat();
+  const findings = publicUrls.flatMap((publicUrl) => {
+    const exact = all.filter(({ webhook_url }) => webhook_url === publicUrl);
+    const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
+    return [...compared, ...exact.slice(1).map(describeDuplicate)];
+  });
+  const [publicUrl = ""] = publicUrls;
+  if (all.some(({ webhook_url }) => publicUrls.includes(webhook_url ?? ""))) return findings;
+  const near = all.filter(({ webhook_url }) =>
+    publicUrls.some((url) => simplifyUrl(webhook_url ?? "") === simplifyUrl(url)),
   );
-  if (near.length > 0) return near.map((webhook) => describeNearUrl(webhook, receiver));
+  if (near.length > 0) return near.map((webhook) => describeNearUrl(webhook, publicUrl));
   return [
     {
       code: "NOT_CONFIGURED",
       sid: undefined,
-      message: `No Webhook has the URL ${show(receiver.publicUrl)}.`,
+      message: `No Webhook has the URL ${show(publicUrl)}.`,
       fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the one you mean.",
     },
   ];
@@ -112,11 +115,11 @@ function describeDuplicate(webhook: Webhook): Finding {
   };
 }
 
-function describeNearUrl(webhook: Webhook, receiver: Receiver): Finding {
+function describeNearUrl(webhook: Webhook, publicUrl: string): Finding {
   return {
     code: "URL_DIFFERS",
     sid: webhook.sid,
-    message: `Its URL is ${show(webhook.webhook_url)}, and publicUrl is ${show(receiver.publicUrl)}: signatures will not match.`,
+    message: `Its URL is ${show(webhook.webhook_url)}, and publicUrl is ${show(publicUrl)}: signatures will not match.`,
     fix: "Make the two equal, byte for byte.",
   };
 }

@@ -4,7 +4,7 @@ import type { WebhookError } from "../errors";
 import { explainCause, explainSignature } from "../explain";
 import { readBody } from "../explain-bodies";
 import type { SignatureReport } from "../explain-causes";
-import { coverGet } from "../verify";
+import { createCoverGet } from "../signed-parts";
 import {
   paint,
   print,
@@ -56,7 +56,7 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
   let signedUrl = url;
   if (method === "GET" && receivedUrl !== undefined) {
     try {
-      signedUrl = coverGet(url, receivedUrl).url;
+      signedUrl = createCoverGet([url], "exact")(receivedUrl)[0]?.signedUrls[0] ?? url;
     } catch (error) {
       return (error as WebhookError).explain() ?? explainCause("URL_QUERY_ENCODING");
     }

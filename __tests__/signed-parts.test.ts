@@ -1,0 +1,109 @@
+import { createCoverGet, createCoverPost, createFindUrlAmbiguity } from "../lib/signed-parts";
+
+describe("createCoverGet", () => {
+  it.each<[string, string, string | undefined, [string, string][]]>([
+    ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
+    ["https://h.test/p?", "/p?a=1", undefined, []],
+    ["https://h.test/p", "/p?a=1#", undefined, []],
+    ["https://h.test/p", "/p?a=1#&b=2", undefined, []],
+    ["https://h.test/p#f", "/p?a=1#f", undefined, []],
+    ["https://h.test/p?t=1", "/p?t=1&a=%27'", "https://h.test/p?t=1&a=%27'", [["a", "''"]]],
+    ["https://h.test/p?t=1#rc=2", "/p?t=1&a=1", "https://h.test/p?t=1&a=1", [["a", "1"]]],
+    ["https://h.test/p?t=1", "/p?t=1", "https://h.test/p?t=1", []],
+    ["https://h.test/p?t=1", "/p?t=1&t=1", "https://h.test/p?t=1&t=1", [["t", "1"]]],
+    ["https://h.test/p?q=ö", "/p?q=%C3%B6&a=1", "https://h.test/p?q=ö&a=1", [["a", "1"]]],
+    ["https://h.test/p?a?b", "/p?a?b&c=1", "https://h.test/p?a?b&c=1", [["c", "1"]]],
+    ["https://h.test/p?t=1", "/p", undefined, []],
+    ["https://h.test/p?t=1", "/p?t=2&a=1", undefined, []],
+    ["https://h.test/p?t=1", "/p?t=11", undefined, []],
+    ["https://h.test/p?t=1", "/p?a=1&t=1", undefined, []],
+  ])("%s called as %s", (publicUrl, target, url, pairs) => {
+    if (url === undefined) {
+      expect(() => createCoverGet([publicUrl], "exact")(target)).toThrow(
+        expect.objectContaining({ code: "SIGNATURE_MISMATCH" }),
+      );
+    } else {
+      expect(createCoverGet([publicUrl], "exact")(target)).toEqual([
+        { signedUrls: [url], publicUrlIndexes: [0], signedParams: [], params: pairs },
+      ]);
+    }
+  });
+
+  it("returns an alternative for each publicUrl that fits", () => {
+    const coverGet = createCoverGet(["https://a.test/p?t=1", "https://b.test/p"], "exact");
+    expect(coverGet("/p?t=1&a=1")).toEqual([
+      {
+        signedUrls: ["https://a.test/p?t=1&a=1"],
+        publicUrlIndexes: [0],
+        signedParams: [],
+        params: [["a", "1"]],
+      },
+      {
+        signedUrls: ["https://b.test/p?t=1&a=1"],
+        publicUrlIndexes: [1],
+        signedParams: [],
+        params: [
+          ["t", "1"],
+          ["a", "1"],
+        ],
+      },
+    ]);
+    expect(coverGet("/p?a=1").map(({ publicUrlIndexes }) => publicUrlIndexes)).toEqual([[1]]);
+  });
+});
+
+describe("createCoverPost", () => {
+  it("covers the parameters with every spelling of every publicUrl", () => {
+    const params = [["a", "1"]] as const;
+    expect(createCoverPost(["https://a.test/p", "http://b.test/p"], "ports")(params)).toEqual([
+      {
+        signedUrls: [
+          "https://a.test/p",
+          "https://a.test:443/p",
+          "http://b.test/p",
+          "http://b.test:80/p",
+        ],
+        publicUrlIndexes: [0, 0, 1, 1],
+        signedParams: params,
+        params,
+      },
+    ]);
+  });
+});
+
+describe("createFindUrlAmbiguity", () => {
+  const [short, long] = ["https://h.test/push", "https://h.test/push2?x=1"];
+  const find = createFindUrlAmbiguity([short, long], "ports");
+  const [post] = createCoverPost([short, long], "ports")([]);
+
+  it.each([
+    [short, "account_sidAC1", false],
+    [short, "2?x=1account_sidAC1", true],
+    [short, "?account_sid=AC1", true],
+    [short, "&account_sid=AC1", true],
+    [long, "account_sidAC1", false],
+  ])("a POST of %s with %s is ambiguous: %s", (url, joined, isAmbiguous) => {
+    expect(find(url, joined, post as never) !== undefined).toBe(isAmbiguous);
+  });
+
+  it.each([
+    [short, "/push?a=1", "https://h.test/push?a=1", false],
+    [long, "/push2?x=1&a=1", "https://h.test/push2?x=1&a=1", false],
+  ])("a GET of %s with the target %s is not ambiguous", (_url, target, signedUrl, isAmbiguous) => {
+    const parts = createCoverGet(
+      [short, long],
+      "ports",
+    )(target).find(({ signedUrls }) => signedUrls.includes(signedUrl));
+    expect(find(signedUrl, "", parts as never) !== undefined).toBe(isAmbiguous);
+  });
+
+  it("rejects a POST for one URL that is passed off as a GET for a shorter one", () => {
+    const publicUrls = ["https://h.test/p", "https://h.test/p?x=1"];
+    const findUrl = createFindUrlAmbiguity(publicUrls, "exact");
+    const signedText = "https://h.test/p?x=1account_sidAC1&type=challenge.approved";
+    const [parts] = createCoverGet(publicUrls, "exact")(signedText.slice("https://h.test".length));
+    expect(parts?.publicUrlIndexes).toEqual([0]);
+    expect(findUrl(signedText, "", parts as never)).toBeDefined();
+  });
+});

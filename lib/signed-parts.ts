@@ -1,0 +1,117 @@
+import { WebhookError } from "./errors";
+import { explainCause } from "./explain";
+import { decodePairs, type Pair } from "./form";
+import { listSignedUrls, type UrlMatching } from "./signature";
+
+/** What of a request its signature covers. */
+export interface SignedParts {
+  /** The spellings of the URL that may be signed: as configured, or for a GET as requested. */
+  signedUrls: readonly string[];
+  /** The index of the publicUrl of each of `signedUrls`. */
+  publicUrlIndexes: readonly number[];
+  /** The parameters that are signed beside the URL. */
+  signedParams: readonly Pair[];
+  /** The parameters of the event. */
+  params: readonly Pair[];
+}
+
+/** Returns the parts of a POST request: the parameters are in the body. */
+export type CoverPost = (params: readonly Pair[]) => readonly SignedParts[];
+
+/** Creates the step that returns the signed parts of a POST request. */
+export function createCoverPost(
+  publicUrls: readonly string[],
+  urlMatching: UrlMatching,
+): CoverPost {
+  const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+  const signedUrls = listed.flat();
+  const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
+  return (params) => [{ signedUrls, publicUrlIndexes, signedParams: params, params }];
+}
+
+/** Returns the parts of a GET request, for each publicUrl whose query its target begins with. */
+export type CoverGet = (target: string) => readonly SignedParts[];
+
+/**
+ * Creates the step that returns the signed parts of a GET request: the service appends the
+ * parameters to the query of the configured URL and signs the whole (specification, section 5).
+ *
+ * @throws WebhookError (by what it returns) `SIGNATURE_MISMATCH` when the query of the target
+ *   begins with that of no publicUrl; as {@link decodePairs}.
+ */
+export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching): CoverGet {
+  return function coverGet(target) {
+    // No client sends a fragment, and no signature covers one.
+    if (target.includes("#")) throw uncovered("The target of a GET request has a fragment.");
+    const [, query = ""] = splitAtQuestionMark(target);
+    const alternatives = publicUrls.flatMap((publicUrl, index): SignedParts[] => {
+      const [base, prefix] = splitAtQuestionMark(publicUrl.split("#", 1)[0] ?? "");
+      // After a bare "?" a signed POST, which has no separators, could be passed off as a GET.
+      if (prefix === "") return [];
+      const appended = cutPrefix(query, prefix) ?? cutPrefix(query, encodeNonAscii(prefix));
+      if (appended === undefined) return [];
+      const separator = prefix === undefined || appended === "" ? "" : "&";
+      const url = `${base}?${prefix ?? ""}${separator}${appended}`;
+      const signedUrls = listSignedUrls(url, urlMatching);
+      const publicUrlIndexes = signedUrls.map(() => index);
+      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodePairs(appended) }];
+    });
+    if (alternatives.length > 0) return alternatives;
+    throw uncovered(
+      "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
+    );
+  };
+}
+
+function uncovered(message: string): WebhookError {
+  return new WebhookError("SIGNATURE_MISMATCH", message, {
+    explain: () => explainCause("URL_QUERY_EXTRA"),
+  });
+}
+
+/**
+ * Creates the check that a signed text does not fit a longer configured URL, or a URL with a query:
+ * a signature joins URL and parameters without a separator, so a request for one URL could be passed
+ * off as one for another, and a GET as a POST.
+ *
+ * @returns (by what it returns) the reason, or undefined.
+ */
+export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
+  const configured = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+
+  return function findUrlAmbiguity(
+    signedUrl: string,
+    joined: string,
+    { signedUrls, publicUrlIndexes }: SignedParts,
+  ): string | undefined {
+    if (joined.startsWith("?") || joined.startsWith("&")) {
+      return "the parameters begin like a query";
+    }
+    const text = signedUrl + joined;
+    const own = configured[publicUrlIndexes[signedUrls.indexOf(signedUrl)] ?? 0] ?? [];
+    // The URL of a GET request goes on after the configured one.
+    const ownLength = longestStartOf(text, joined === "" ? own : [signedUrl]);
+    const isLonger = configured.some((urls) => longestStartOf(text, urls) > ownLength);
+    return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
+  };
+}
+
+function longestStartOf(text: string, urls: readonly string[]): number {
+  return Math.max(0, ...urls.filter((url) => text.startsWith(url)).map((url) => url.length));
+}
+
+/** Encodes a query as a request line has it, in ASCII. */
+function encodeNonAscii(text = ""): string {
+  return text.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+function cutPrefix(query: string, prefix: string | undefined): string | undefined {
+  if (prefix === undefined) return query;
+  if (query === prefix) return "";
+  return query.startsWith(`${prefix}&`) ? query.slice(prefix.length + 1) : undefined;
+}
+
+function splitAtQuestionMark(url: string): [path: string, query?: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+}
