@@ -50,11 +50,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         expect(text).not.toContain(secret);
       expect(({} as Record<string, unknown>).a).toBeUndefined();
 
-      const next = eventCall(
-        "factor.verified",
-        {},
-        { publicUrl: row.options?.publicUrl ?? PUBLIC_URL },
-      );
+      const next = eventCall("factor.verified", {}, { publicUrl: push.publicUrl });
       const isTaken =
         row.options?.allowedAccountSids === undefined &&
         row.options?.allowedServiceSids === undefined;

@@ -17,7 +17,7 @@ const HOMES: Record<string, RegExp> = {
   "body-parser": /^(body|admin\/json-body)\.ts$/,
   "node:crypto": /^(signature|emulator\/sids)\.ts$/,
   express: /^admin\/(router|routes|json-body)\.ts$/,
-  zod: /^(event|payload|(admin|emulator)\/\w+|durable\/stored-event)\.ts$/,
+  zod: /^(event-schema|payload|(admin|emulator)\/\w+|durable\/stored-event)\.ts$/,
   bullmq: /^durable\/[\w-]+\.ts$/,
   ioredis: /^durable\/[\w-]+\.ts$/,
   commander: /^cli\/[\w-]+\.ts$/,

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../lib/errors";
-import { resolveVerifyOptions, type VerifyOptions } from "../lib/options";
+import { resolveVerifyOptions, type VerifyOptions } from "../lib/verify-options";
 import { createCoverGet, createCoverPost } from "../lib/signed-parts";
 import { createVerifyRequest } from "../lib/verify";
 import {

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   }
   const large = "x=".padEnd(70_000, "y");
   async function sendSome(index: number): Promise<void> {
-    const call = signedRequest("challenge.approved", { challenge_sid: sidOf(index) }, settings);
+    const call = signedRequest(settings, "challenge.approved", { challenge_sid: sidOf(index) });
     const kind = index % 10;
     const expected = kind === 7 ? 403 : kind === 8 ? 413 : kind === 9 ? 405 : 200;
     const changed = { 7: { body: `${call.body}&a=b` }, 8: { body: large }, 9: { method: "PUT" } }[

@@ -1,6 +1,7 @@
 export { pushWebhooks } from "./middleware";
-export type { CloseOptions, PushWebhooks } from "./middleware";
-export type { PushWebhooksOptions, VerifyOptions } from "./options";
+export type { CloseOptions, PushWebhooks } from "./receiver";
+export type { PushWebhooksOptions } from "./options";
+export type { VerifyOptions } from "./verify-options";
 export { createHandlers } from "./handlers";
 export type {
   AnyHandler,

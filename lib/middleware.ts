@@ -2,14 +2,14 @@ import { IncomingMessage, type ServerResponse } from "node:http";
 import { createAccountScope } from "./account-scope";
 import { boundRest, sendAnswer } from "./answer";
 import { createReadBody } from "./body";
-import { createWaitForChallenge, type WaitForChallenge } from "./challenge-wait";
+import { createWaitForChallenge } from "./challenge-wait";
 import { createConnections } from "./connections";
 import { createDeliverOnce, deliverEach } from "./deliver-once";
 import { createDeliverLater, createDeliverNow } from "./deliver";
 import { publish } from "./diagnostics";
 import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
-import { createHandlers, type HandlerRegistration, type Handlers } from "./handlers";
+import { createHandlers } from "./handlers";
 import { checkHead } from "./head";
 import { createHold } from "./hold";
 import { createMemoryOutcomes } from "./memory-outcomes";
@@ -18,8 +18,8 @@ import { createNeutralCause } from "./neutral-cause";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event";
 import type { QueuedEvent } from "./queue";
+import type { CloseOptions, PushWebhooks } from "./receiver";
 import { createReports } from "./reports";
-import type { ErrorListener, RejectedListener } from "./reports";
 import {
   describeRequest,
   findReceivedBody,
@@ -30,52 +30,6 @@ import {
 import type { RunContext } from "./run-handlers";
 import { createCoverGet, createCoverPost } from "./signed-parts";
 import { createVerifyRequest } from "./verify";
-
-/** How a receiver, a queue or a worker is closed. */
-export interface CloseOptions {
-  /** After how long running work is no longer awaited, in milliseconds. @default 10_000 */
-  deadlineMs?: number | undefined;
-}
-
-/**
- * A receiver of webhook requests: middleware for Express 4 and 5 and connect, or, called without
- * `next`, a listener of a bare `http` server. The promise that it returns never rejects.
- */
-export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDisposable {
-  (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): Promise<void>;
-  /** Adds a listener of failures after a request was accepted: of handlers or of a store. */
-  onError(listener: ErrorListener): PushWebhooks;
-  /**
-   * Adds a listener of rejected requests; `error.message` says what to change, and
-   * `error.explain()` finds why a signature does not match.
-   */
-  onRejected(listener: RejectedListener): PushWebhooks;
-  /**
-   * Waits for the event that approves or denies a challenge. Resolves at once if the event arrived
-   * within the last 24 h: in this process, or with a queue in any. Its handlers may still run.
-   *
-   * @throws TypeError for an option that is missing or impossible; WebhookError
-   *   `CHALLENGE_SID_INVALID`, `ENTITY_MISMATCH` for an outcome of another user,
-   *   `ACCOUNT_NOT_ALLOWED`, `CHALLENGE_TIMEOUT`, `CLOSING`, `OVERLOADED`; the reason of `signal`.
-   */
-  waitForChallenge: WaitForChallenge;
-  /**
-   * Runs the handlers of an event and wakes the waits for it, as for a verified webhook request.
-   *
-   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which `onError` received as well;
-   *   `STORE_UNAVAILABLE` when a queue could not record the outcome.
-   */
-  dispatch(event: PushEvent | UnknownPushEvent, context?: Partial<RunContext>): Promise<void>;
-  /**
-   * Rejects the waits at once, finishes the requests on open connections, then responds 503. Call
-   * it after `server.close()`.
-   */
-  close(options?: CloseOptions): Promise<void>;
-  /** The handlers of this receiver, for `queue.work(push.handlers)`. */
-  readonly handlers: Handlers;
-  /** The option of this name. */
-  readonly publicUrl: string | readonly string[];
-}
 
 /** Kept for the completion mark when the handlers take all the time there is. */
 const MARK_RESERVE_MS = 500;
@@ -241,7 +195,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return closing;
   }
 
-  const methods: Omit<PushWebhooks, "publicUrl"> = {
+  const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls"> = {
     on: chain(handlers.on),
     off: chain(handlers.off),
     onAny: chain(handlers.onAny),
@@ -255,9 +209,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     handlers,
     [Symbol.asyncDispose]: () => close(),
   };
-  // Not enumerable and an accessor: util.inspect would show the user information of the URL.
-  const push = Object.defineProperty(Object.assign(pushWebhooksMiddleware, methods), "publicUrl", {
-    get: () => options.publicUrl,
+  // Not enumerable and accessors: util.inspect would show the user information of the URLs.
+  const push = Object.defineProperties(Object.assign(pushWebhooksMiddleware, methods), {
+    publicUrl: { get: () => settings.publicUrls[0] },
+    publicUrls: { get: () => settings.publicUrls },
   }) as PushWebhooks;
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {

@@ -2,7 +2,7 @@ import { readGivenBody } from "./body";
 import { createExplainBudget } from "./explain-budget";
 import { checkHead, uncoveredBody, type RequestHead } from "./head";
 import { joinReceivedUrl } from "./request";
-import { resolveVerifyOptions, type VerifyOptions } from "./options";
+import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import { createCoverGet, createCoverPost } from "./signed-parts";
 import { createVerifyRequest } from "./verify";

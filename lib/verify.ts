@@ -7,7 +7,7 @@ import { createExplainBudget } from "./explain-budget";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { SignatureReport } from "./explain-causes";
 import type { CheckedHead } from "./head";
-import type { VerifySettings } from "./options";
+import type { VerifySettings } from "./verify-options";
 import { parsePayload } from "./payload";
 import { findMatch, joinParams } from "./signature";
 import { createFindUrlAmbiguity, type SignedParts } from "./signed-parts";

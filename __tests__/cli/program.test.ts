@@ -197,7 +197,7 @@ describe("trigger", () => {
 
 describe("explain", () => {
   const url = "https://app.example.com/webhooks/push";
-  const call = signedRequest("challenge.approved", {}, { authToken: AUTH_TOKEN, publicUrl: url });
+  const call = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "challenge.approved");
   const signature = call.headers["X-Service-Signature"] ?? "";
   let folder: string;
   let bodyFile: string;
@@ -248,7 +248,7 @@ describe("explain", () => {
 
   it("takes a GET call that the receiver takes, and says what is wrong with another", async () => {
     const settings = { authToken: AUTH_TOKEN, publicUrl: url, method: "GET" } as const;
-    const get = signedRequest("factor.created", { entity_identity: "ada" }, settings);
+    const get = signedRequest(settings, "factor.created", { entity_identity: "ada" });
     const header = ["--header", get.headers["X-Service-Signature"] ?? "", "--method", "GET"];
     const args = ["explain", ...header, "--received-url", get.url];
     expect(await runCommand([...args, "--url", url], secret)).toHaveProperty("code", 0);

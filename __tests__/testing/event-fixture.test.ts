@@ -12,7 +12,7 @@ describe("eventFixture", () => {
       (["v1", "v2"] as const).map((version) => [type, version] as const),
     ),
   )("makes %s of %s as a handler gets it", (type, version) => {
-    const event = eventFixture(type, {}, version);
+    const event = eventFixture(type, {}, { version });
     expect(parsePushEvent(JSON.stringify(event))).toEqual(event);
     expect(event).toMatchObject({ type, version, issues: [] });
   });
@@ -22,7 +22,9 @@ describe("eventFixture", () => {
     expect(event.challenge_details?.message).toMatch(/250 €/);
     expect(event.entity_identity).toBe("u1");
     expectTypeOf(eventFixture("factor.created")).toExtend<FactorCreatedEvent>();
-    expectTypeOf(eventFixture("factor.created", {}, "v1").version).toEqualTypeOf<"v1">();
+    expectTypeOf(
+      eventFixture("factor.created", {}, { version: "v1" }).version,
+    ).toEqualTypeOf<"v1">();
   });
 
   it("has a fresh uuid each time", () => {

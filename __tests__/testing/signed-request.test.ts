@@ -30,7 +30,7 @@ describe("signedRequest", () => {
     "makes %s of %s by %s to %j as a receiver takes it",
     async (type, version, method, query) => {
       const given = { authToken, publicUrl: publicUrl + query };
-      const made = signedRequest(type, {}, { ...given, version, method });
+      const made = signedRequest(given, type, {}, { version, method });
       const event = await verifyPushRequest(made, given);
       expect(event).toMatchObject({ type, version, issues: [] });
       expect("challenge_sid" in event).toBe(type.startsWith("challenge."));
@@ -43,16 +43,16 @@ describe("signedRequest", () => {
     const events: PushEvent[] = [];
     const push = pushWebhooks(options).on("challenge.approved", (event) => void events.push(event));
     const app = express().use("/push", push);
-    const { path, headers, body } = signedRequest("challenge.approved", {}, options);
+    const { path, headers, body } = signedRequest(options, "challenge.approved", {});
     await request(app).post(path).set(headers).send(body).expect(200);
-    const get = signedRequest("challenge.approved", {}, { ...options, method: "GET" });
+    const get = signedRequest(options, "challenge.approved", {}, { method: "GET" });
     await request(app).get(get.path).set(get.headers).expect(200);
     expect(events).toHaveLength(2);
   });
 
   it("is what light-my-request sends", async () => {
     const push = pushWebhooks(options);
-    const { url, headers, body } = signedRequest("factor.created", {}, options);
+    const { url, headers, body } = signedRequest(options, "factor.created", {});
     const sent = { method: "POST", url, headers, payload: body! } as const;
     const response = await inject((req, res) => void push(req, res), sent);
     expect(response.statusCode).toBe(200);
@@ -62,7 +62,7 @@ describe("signedRequest", () => {
     const push = pushWebhooks(options);
     const server = express().use("/push", push).listen(0);
     const { port } = server.address() as { port: number };
-    const { path, ...init } = signedRequest("factor.created", {}, options);
+    const { path, ...init } = signedRequest(options, "factor.created", {});
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, body: init.body! });
     expect(response.status).toBe(200);
     await new Promise((resolve) => server.close(resolve));
@@ -70,23 +70,19 @@ describe("signedRequest", () => {
 
   it("has a fresh uuid each time, unless it is overridden", async () => {
     const uuidOf = async (overrides: { uuid?: string }) =>
-      (await verifyPushRequest(signedRequest("factor.created", overrides, options), options)).uuid;
+      (await verifyPushRequest(signedRequest(options, "factor.created", overrides), options)).uuid;
     expect(await uuidOf({})).not.toBe(await uuidOf({}));
     expect(await uuidOf({ uuid: "mine" })).toBe("mine");
   });
 
   it("overrides parameters, with objects for JSON and undefined to leave one out", async () => {
-    const made = signedRequest(
-      "challenge.denied",
-      {
-        entity_identity: "u1",
-        challenge_details: { message: "m" },
-        challenge_hidden_details: { risk: 7 },
-        challenge_metadata: "not JSON",
-        factor_metadata: undefined,
-      },
-      options,
-    );
+    const made = signedRequest(options, "challenge.denied", {
+      entity_identity: "u1",
+      challenge_details: { message: "m" },
+      challenge_hidden_details: { risk: 7 },
+      challenge_metadata: "not JSON",
+      factor_metadata: undefined,
+    });
     expect(await verifyPushRequest(made, options)).toMatchObject({
       entity_identity: "u1",
       challenge_details: { message: "m" },
@@ -98,21 +94,18 @@ describe("signedRequest", () => {
 
   it("can make what a receiver refuses", async () => {
     const refused = (made: SignedRequest) => verifyPushRequest(made, options);
-    const noUuid = signedRequest("factor.created", { uuid: undefined }, options);
+    const noUuid = signedRequest(options, "factor.created", { uuid: undefined });
     await expect(refused(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
-    const noType = signedRequest("factor.created", { type: undefined }, options);
+    const noType = signedRequest(options, "factor.created", { type: undefined });
     await expect(refused(noType)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
-    const badToken = signedRequest("factor.created", {}, { ...options, authToken: "another" });
+    const badToken = signedRequest({ ...options, authToken: "another" }, "factor.created");
     await expect(refused(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
   });
 
   it("can be of a type that does not exist yet, with parameters that do not either", async () => {
     const extraParams = { factor_risk_score: "12" };
-    const made = signedRequest(
-      "challenge.denied",
-      { type: "challenge.expired" },
-      { ...options, extraParams },
-    );
+    const overrides = { type: "challenge.expired" };
+    const made = signedRequest(options, "challenge.denied", overrides, { extraParams });
     const event = await verifyPushRequest(made, options);
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);
@@ -121,9 +114,10 @@ describe("signedRequest", () => {
 
   it("uses another header and content type", () => {
     const { headers } = signedRequest(
+      { ...options, signatureHeader: "x-sig" },
       "factor.created",
       {},
-      { ...options, signatureHeader: "x-sig", contentType: "application/x-www-form-urlencoded" },
+      { contentType: "application/x-www-form-urlencoded" },
     );
     expect(headers).toEqual({
       "x-sig": expect.any(String),
@@ -132,39 +126,48 @@ describe("signedRequest", () => {
   });
 
   it.each([
-    ["type", () => signedRequest("factor.create" as "factor.created", {}, options)],
-    ["type", () => signedRequest("constructor" as "factor.created", {}, options)],
+    ["type", () => signedRequest(options, "factor.create" as "factor.created", {})],
+    ["type", () => signedRequest(options, "constructor" as "factor.created", {})],
     [
       "entity_identity",
-      () => signedRequest("factor.created", { entity_identitty: "x" } as object, options),
+      () => signedRequest(options, "factor.created", { entity_identitty: "x" } as object),
     ],
     [
       "challenge_sid",
-      () => signedRequest("factor.created", { challenge_sid: "x" } as object, options),
+      () => signedRequest(options, "factor.created", { challenge_sid: "x" } as object),
     ],
     [
       "factor_metadata",
       () =>
-        signedRequest("factor.created", { factor_metadata: {} } as object, {
-          ...options,
+        signedRequest(options, "factor.created", { factor_metadata: {} } as object, {
           version: "v1",
         }),
     ],
-    ["authToken", () => signedRequest("factor.created", {}, { publicUrl } as typeof options)],
-    ["publicUrl", () => signedRequest("factor.created", {}, { authToken, publicUrl: "/push" })],
-    ["method", () => signedRequest("factor.created", {}, { ...options, method: "PUT" as "GET" })],
+    ["authToken", () => signedRequest({ publicUrl } as typeof options, "factor.created")],
+    ["publicUrl", () => signedRequest({ authToken, publicUrl: "/push" }, "factor.created")],
+    ["method", () => signedRequest(options, "factor.created", {}, { method: "PUT" as "GET" })],
     [
       "extraParams",
-      () => signedRequest("factor.created", {}, { ...options, extraParams: { a: 1 } as never }),
+      () => signedRequest(options, "factor.created", {}, { extraParams: { a: 1 } as never }),
     ],
   ])("names what is wrong: %s", (name, make) => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(name);
   });
 
+  it("takes the options of pushWebhooks as they are, and the first of lists", async () => {
+    const settings = {
+      authToken: [authToken, "old"],
+      publicUrl: [publicUrl, "https://old.example.test/push"],
+      deadlineMs: 5_000,
+    };
+    const made = signedRequest(settings, "factor.created");
+    expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
+  });
+
   it("shows no token", () => {
     const make = () =>
-      signedRequest("factor.created", {}, { ...options, authToken: ["s3cret"] as never });
+      signedRequest({ ...options, authToken: { s3cret: "s3cret" } as never }, "factor.created");
     expect(make).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),
     );
@@ -177,8 +180,10 @@ describe("signedRequest", () => {
       "challenge_details",
     );
     expectTypeOf<EventOverrides<"challenge.denied", "v1">>().toHaveProperty("challenge_sid");
-    const v1: SignedRequestOptions<"v1"> = { ...options, version: "v1" };
+    const v1: SignedRequestOptions<"v1"> = { version: "v1" };
     // @ts-expect-error v1 has no metadata.
-    expect(() => signedRequest("factor.created", { factor_metadata: {} }, v1)).toThrow(TypeError);
+    expect(() => signedRequest(options, "factor.created", { factor_metadata: {} }, v1)).toThrow(
+      TypeError,
+    );
   });
 });

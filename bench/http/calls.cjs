@@ -20,9 +20,10 @@ const DETAILS = {
 function signCall(extraParams = {}) {
   const sids = { uuid: randomUUID(), challenge_sid: `YC${randomBytes(16).toString("hex")}` };
   const { headers, body } = signedRequest(
+    { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL },
     "challenge.approved",
     { ...sids, challenge_details: DETAILS },
-    { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, contentType: CONTENT_TYPE, extraParams },
+    { contentType: CONTENT_TYPE, extraParams },
   );
   return { signature: headers["X-Service-Signature"], body };
 }

@@ -4,8 +4,10 @@ import type { Webhook, WebhookEventType } from "./webhook";
 
 /** A receiver to compare with; `pushWebhooks()` returns one. */
 export interface Receiver {
-  /** The URL that its signatures are verified with, or the URLs while a domain moves. */
-  readonly publicUrl: string | readonly string[];
+  /** The URL that its signatures are verified with. */
+  readonly publicUrl: string;
+  /** All of them, while a domain moves. @default publicUrl alone */
+  readonly publicUrls?: readonly string[];
   /** Returns the event types that have a handler. */
   handledTypes(): readonly Exclude<WebhookEventType, "*">[];
 }
@@ -40,13 +42,12 @@ export async function checkWebhooks(
 ): Promise<Finding[]> {
   const all: Webhook[] = [];
   for await (const webhook of webhooks) all.push(webhook);
-  const publicUrls = [receiver.publicUrl].flat();
-  const findings = publicUrls.flatMap((publicUrl) => {
-    const exact = all.filter(({ webhook_url }) => webhook_url === publicUrl);
+  const { publicUrl, publicUrls = [publicUrl] } = receiver;
+  const findings = publicUrls.flatMap((url) => {
+    const exact = all.filter(({ webhook_url }) => webhook_url === url);
     const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
     return [...compared, ...exact.slice(1).map(describeDuplicate)];
   });
-  const [publicUrl = ""] = publicUrls;
   if (all.some(({ webhook_url }) => publicUrls.includes(webhook_url ?? ""))) return findings;
   const near = all.filter(({ webhook_url }) =>
     publicUrls.some((url) => simplifyUrl(webhook_url ?? "") === simplifyUrl(url)),

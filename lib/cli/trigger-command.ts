@@ -82,14 +82,14 @@ async function createCall(
   for (const [name] of extra) {
     terminal.stderr.write(`${name} is no parameter of such a call: it is sent as an extra one.\n`);
   }
-  return signedRequest(type, Object.fromEntries(set.filter(([name]) => belongs(name))), {
+  const settings = {
     authToken: badSignature === true ? `not ${authToken}` : authToken,
     publicUrl: url,
-    version,
-    method,
     signatureHeader,
-    extraParams: Object.fromEntries(extra),
-  });
+  };
+  const overrides = Object.fromEntries(set.filter(([name]) => belongs(name)));
+  const extraParams = Object.fromEntries(extra);
+  return signedRequest(settings, type, overrides, { version, method, extraParams });
 }
 
 async function send(

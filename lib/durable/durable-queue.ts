@@ -4,7 +4,7 @@ import { isChallengeEvent } from "../event";
 import { WebhookError } from "../errors";
 import { areHandlersEmpty, isHandlers, type Handlers } from "../handlers";
 import { createHold } from "../hold";
-import type { CloseOptions } from "../middleware";
+import type { CloseOptions } from "../receiver";
 import { checkOptions, MAX_TIMER_MS, wholeNumber } from "../option-rules";
 import type { EventQueue } from "../queue";
 import type { ErrorListener } from "../reports";

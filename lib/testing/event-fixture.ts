@@ -3,19 +3,25 @@ import type { PushEventOf, PushEventType } from "../event";
 import { parsePayload } from "../payload";
 import { listEventParams, type EventOverrides } from "./event-params";
 
+/** How an event is made. */
+export interface EventFixtureOptions<Version extends CallVersion = CallVersion> {
+  /** @default "v2" */
+  version?: Version | undefined;
+}
+
 /**
- * Makes an event as handlers get it, with realistic fields and a fresh uuid, for tests that call a
- * handler itself.
+ * Creates an event as handlers receive it, with realistic fields and a fresh uuid, for tests that
+ * call a handler itself.
  *
- * @param version default `"v2"`.
- * @throws TypeError for a type or a parameter that does not exist; WebhookError `PAYLOAD_INVALID`
- *   when the overrides make it a call that a receiver refuses.
+ * @param overrides parameters with other values; undefined leaves one out.
+ * @throws TypeError for a type or a parameter that is unknown; WebhookError `PAYLOAD_INVALID` when
+ *   the overrides make a request that a receiver rejects.
  */
 export function eventFixture<Type extends PushEventType, Version extends CallVersion = "v2">(
   type: Type,
   overrides: EventOverrides<Type, Version> = {},
-  version?: Version,
-): Extract<PushEventOf<Type>, { version: Version }> {
+  { version }: EventFixtureOptions<Version> = {},
+): PushEventOf<Type, Version> {
   const params = listEventParams(type, overrides, version ?? "v2");
-  return parsePayload(params) as Extract<PushEventOf<Type>, { version: Version }>;
+  return parsePayload(params) as PushEventOf<Type, Version>;
 }

@@ -1,4 +1,5 @@
 export { signedRequest } from "./signed-request";
-export type { SignedRequest, SignedRequestOptions } from "./signed-request";
+export type { ReceiverSettings, SignedRequest, SignedRequestOptions } from "./signed-request";
 export { eventFixture } from "./event-fixture";
+export type { EventFixtureOptions } from "./event-fixture";
 export type { EventOverrides } from "./event-params";

@@ -6,22 +6,29 @@ import { checkOptions, HEADER_NAME, oneOf, type OptionRules } from "../option-ru
 import { isHttpUrl } from "../url";
 import { listEventParams, type EventOverrides } from "./event-params";
 
-/** How a request is signed. */
-export interface SignedRequestOptions<Version extends CallVersion = CallVersion> {
-  /** The auth token that the receiver has. */
-  authToken: string;
-  /** The publicUrl that the receiver has. */
-  publicUrl: string;
-  /** @default "v2" */
-  version?: Version;
-  /** @default "POST" */
-  method?: "GET" | "POST";
+/**
+ * The options of the receiver that the request is for. Others than these are ignored, so that the
+ * options of `pushWebhooks` can be passed as they are.
+ */
+export interface ReceiverSettings {
+  /** The auth token, or the first of a list. */
+  authToken: string | readonly string[];
+  /** The publicUrl, or the first of a list. */
+  publicUrl: string | readonly string[];
   /** @default "X-Service-Signature" */
-  signatureHeader?: string;
+  signatureHeader?: string | undefined;
+}
+
+/** How a request is written. */
+export interface SignedRequestOptions<Version extends CallVersion = CallVersion> {
+  /** @default "v2" */
+  version?: Version | undefined;
+  /** @default "POST" */
+  method?: "GET" | "POST" | undefined;
   /** @default "application/x-www-urlencoded", the specification's spelling */
-  contentType?: string;
-  /** Parameters that do not exist yet, signed like all others. @default none */
-  extraParams?: Readonly<Record<string, string>>;
+  contentType?: string | undefined;
+  /** Parameters beyond the specification, signed like all others. @default none */
+  extraParams?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A request as the service sends it. */
@@ -38,22 +45,24 @@ export interface SignedRequest {
 
 const isText = (value: unknown) => typeof value === "string" && value !== "";
 
-const RULES: OptionRules<SignedRequestOptions> = {
+const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
   authToken: {
-    accepts: isText,
-    expected: "the auth token that the receiver has",
+    accepts: (value) => isText([value].flat()[0]),
+    expected: "the auth token of the receiver",
     required: true,
     secret: true,
   },
   publicUrl: {
-    accepts: isHttpUrl,
-    expected:
-      'the publicUrl that the receiver has, such as "https://app.example.com/webhooks/push"',
+    accepts: (value) => isHttpUrl([value].flat()[0]),
+    expected: 'the publicUrl of the receiver, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
+  signatureHeader: HEADER_NAME,
+};
+
+const RULES: OptionRules<SignedRequestOptions> = {
   version: oneOf("v1", "v2"),
   method: oneOf("GET", "POST"),
-  signatureHeader: HEADER_NAME,
   contentType: { accepts: isText, expected: `such as ${FORM_CONTENT_TYPES.join(" or ")}` },
   extraParams: {
     accepts: (value) =>
@@ -66,32 +75,36 @@ const RULES: OptionRules<SignedRequestOptions> = {
 };
 
 /**
- * Makes a request as the service sends it, signed, with realistic parameters and a fresh uuid.
+ * Creates a request as the service sends it: signed, with realistic parameters and a fresh uuid.
  *
+ * @param settings the options of the receiver.
  * @param type the type of the event.
- * @param overrides parameters that shall be other than realistic; undefined leaves one out.
+ * @param overrides parameters with other values; undefined leaves one out.
  *
  * @example
- * const { path, headers, body } = signedRequest("challenge.approved", {}, { authToken, publicUrl });
+ * const { path, headers, body } = signedRequest({ authToken, publicUrl }, "challenge.approved");
  * await request(app).post(path).set(headers).send(body).expect(200);
  *
- * @throws TypeError for a type, a parameter or an option that does not exist or is impossible.
+ * @throws TypeError for a type, a parameter or an option that is unknown or impossible.
  */
 export function signedRequest<Type extends PushEventType, Version extends CallVersion = "v2">(
+  settings: ReceiverSettings,
   type: Type,
-  overrides: EventOverrides<Type, Version>,
-  options: SignedRequestOptions<Version>,
+  overrides: EventOverrides<Type, Version> = {},
+  options: SignedRequestOptions<Version> = {},
 ): SignedRequest {
+  const { authToken, publicUrl, signatureHeader } = Object(settings) as ReceiverSettings;
+  checkOptions("signedRequest", { authToken, publicUrl, signatureHeader }, SETTINGS_RULES);
   checkOptions("signedRequest", options, RULES);
   const params = [
     ...listEventParams(type, overrides, options.version ?? "v2"),
     ...Object.entries(options.extraParams ?? {}),
   ];
   const call = signCall({
-    authToken: options.authToken,
-    webhookUrl: options.publicUrl,
+    authToken: [authToken].flat()[0] ?? "",
+    webhookUrl: [publicUrl].flat()[0] ?? "",
     method: options.method ?? "POST",
-    signatureHeader: options.signatureHeader ?? "X-Service-Signature",
+    signatureHeader: signatureHeader ?? "X-Service-Signature",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     params,
   });

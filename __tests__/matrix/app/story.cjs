@@ -41,7 +41,7 @@ async function tellStory(rooms) {
 }
 
 async function sendCall({ signedRequest }, settings, overrides = {}) {
-  const call = signedRequest("challenge.approved", overrides, settings);
+  const call = signedRequest(settings, "challenge.approved", overrides);
   const { status } = await fetch(call.url, call);
   return { status, call };
 }
@@ -75,13 +75,13 @@ async function receiveParsed({ express, signedRequest }, app, push, settings) {
   if (app === undefined) return;
   app.use("/parsed", express.urlencoded({ extended: false }), push);
   const contentType = "application/x-www-form-urlencoded";
-  const call = signedRequest("factor.created", {}, { ...settings, contentType });
+  const call = signedRequest(settings, "factor.created", {}, { contentType });
   assert.equal((await fetch(call.url.replace(PATH, "/parsed"), call)).status, 200);
 }
 
 /** A test runner has globals of its own, which these calls carry in. */
 async function verifyCalls({ signedRequest, verifyPushRequest, WebhookError }, settings) {
-  const { body, ...call } = signedRequest("factor.verified", {}, { ...settings, version: "v1" });
+  const { body, ...call } = signedRequest(settings, "factor.verified", {}, { version: "v1" });
   for (const bytes of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
     const request = { ...call, headers: new Headers(call.headers), body: bytes };
     assert.equal((await verifyPushRequest(request, settings)).version, "v1");

@@ -24,7 +24,7 @@ createServer(push);
 export async function takeCall(): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator();
   await emulator.listen(0);
-  const { url, headers, body } = signedRequest("factor.created", {}, settings);
+  const { url, headers, body } = signedRequest(settings, "factor.created", {});
   return verifyPushRequest(
     { method: "POST", url, headers: new Headers(headers), body: Buffer.from(body ?? "") },
     settings,

@@ -63,7 +63,7 @@ export async function useRooms(queue: DurableQueue): Promise<PushEvent | Unknown
   const webhook: Omit<Webhook, "url"> = emulator.createWebhook({
     webhook_url: "https://a.example",
   });
-  const { url, headers, body } = signedRequest("challenge.approved", {}, settings);
+  const { url, headers, body } = signedRequest(settings, "challenge.approved", {});
   const stored: PushEvent | UnknownPushEvent = parsePushEvent(eventFixture("factor.verified"));
   // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
   createServer(
