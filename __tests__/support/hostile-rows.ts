@@ -268,13 +268,13 @@ const PARAMETERS: HostileRow[] = [
   {
     what: "another account",
     call: good,
-    options: { accountSid: `AC${"0".repeat(32)}` },
+    options: { allowedAccountSids: [`AC${"0".repeat(32)}`] },
     status: 403,
   },
   {
     what: "another service",
     call: good,
-    options: { serviceSid: `VA${"0".repeat(32)}` },
+    options: { allowedServiceSids: [`VA${"0".repeat(32)}`] },
     status: 403,
   },
   ...[
