@@ -59,10 +59,7 @@ export async function openReceiver(
 }
 
 /** An event as a receiver passes it to the queue. */
-export function queuedEvent(
-  event: PushEvent,
-  overrides: Partial<QueuedEvent> = {},
-): QueuedEvent {
+export function queuedEvent(event: PushEvent, overrides: Partial<QueuedEvent> = {}): QueuedEvent {
   return {
     event,
     account: "",
