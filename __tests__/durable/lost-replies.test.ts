@@ -53,7 +53,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
     other = await open(server.url);
   });
   afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close();
+    for (const one of opened.splice(0).toReversed()) await one.close();
     await stopServers();
     await stopRedis();
   });

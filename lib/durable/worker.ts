@@ -16,7 +16,7 @@ import { readStoredEvent, type ReadEvent, type StoredEvent } from "./stored-even
 
 /** Runs handlers for stored events until it is closed. */
 export interface RedisWorker {
-  /** Takes no more events and resolves when the running handlers have finished. */
+  /** Takes no more events and resolves when the running handlers have finished, or at disconnect. */
   finish(): Promise<void>;
   /** Closes its connections. Events whose handlers still run are run again by another worker. */
   disconnect(): void;
@@ -106,24 +106,32 @@ export function startWorker(
   }
 
   const active = new Set<string | undefined>();
-  const finished = new EventEmitter();
+  const state = new EventEmitter();
   worker.on("active", ({ id }) => void active.add(id));
   const remove = ({ id }: { id?: string | undefined } = {}) => {
     active.delete(id);
-    if (active.size === 0) finished.emit("all");
+    if (active.size === 0) state.emit("idle");
   };
   worker.on("completed", remove);
   worker.on("failed", remove);
+  async function finishHandlers(): Promise<void> {
+    await worker.pause(true);
+    if (active.size > 0) await once(state, "idle");
+  }
 
   return {
     async finish() {
-      // Not worker.close(), which does not return while Redis is out of reach.
-      await worker.pause(true);
-      if (active.size > 0) await once(finished, "all");
+      // worker.close() awaits the event that is being fetched, but also a Redis that is down.
+      const finished = connection.status === "ready" ? worker.close() : finishHandlers();
+      await Promise.race([finished, once(state, "disconnected")]);
     },
     disconnect() {
+      state.emit("disconnected");
       void worker.close(true).catch(() => {});
-      for (const one of [connection, ...copies]) one.disconnect();
+      for (const one of [connection, ...copies]) {
+        // ioredis starts a timer of 2 s otherwise, which keeps the process.
+        if (one.status !== "end") one.disconnect();
+      }
     },
   };
 }
