@@ -110,6 +110,23 @@ describeWithAnyRedis("dead letters", () => {
     expect((await queue.stats()).deadLetters).toBe(0);
   });
 
+  it("counts each dead letter once when several processes retry them at a time", async () => {
+    fails = () => new PermanentError("down");
+    const worker = work();
+    const uuids = Array.from({ length: 20 }, (_, index) => `u${index}`);
+    for (const uuid of uuids) await deliver(eventCall("factor.created", { uuid }));
+    await until(async () => (await queue.stats()).deadLetters === 20);
+    await worker.close();
+    const counts = await Promise.all([queue.retryAll(), queue.retryAll(), queue.retryAll()]);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(20);
+    expect(await queue.stats()).toMatchObject({ waiting: 20, deadLetters: 0 });
+
+    work();
+    await until(async () => (await queue.stats()).deadLetters === 20);
+    const both = await Promise.all([queue.retry("u2"), queue.retry("u2")]);
+    expect(both.toSorted()).toEqual([false, true]);
+  });
+
   it("discards a dead letter and keeps its uuid: a replay is a duplicate", async () => {
     fails = () => new PermanentError("poison");
     work();

@@ -162,6 +162,25 @@ describeWithRedis("while Redis", () => {
     expect(answers.filter(([, ms]) => ms < 1_000).length).toBeGreaterThanOrEqual(5);
   });
 
+  it("is down and the logger of the app throws, the process lives", async () => {
+    const broken = () => {
+      throw new Error("the logger is broken");
+    };
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    await receive({ logger: { debug: broken, info: broken, warn: broken, error: broken } });
+    await queue.ready();
+    await server.stop();
+    await until(() => warnings.mock.calls.length > 0);
+    await server.start();
+    expect(await deliver()).toBe(200);
+    await until(() => handled.length === 1);
+    expect(warnings.mock.calls).toContainEqual([
+      expect.any(String),
+      expect.objectContaining({ code: "LISTENER_FAILED" }),
+    ]);
+    warnings.mockRestore();
+  });
+
   it("is down, the queue closes within its deadline", async () => {
     await receive();
     await queue.ready();
