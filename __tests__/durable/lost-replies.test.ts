@@ -34,6 +34,10 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
   const wait = (index: number) =>
     other.push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs: 15_000 });
   const work = ({ queue, push }: DurableReceiver) => queue.work(push.handlers);
+  const findJobKey = async () => {
+    const keys = await server.redis.keys("push:*:*-*-*");
+    return keys.find((key) => !key.includes(":de:")) ?? "";
+  };
   const outcomeKeys = () => server.redis.keys("*:outcome:*");
 
   /** Makes EVAL fail: it records outcomes, and BullMQ uses EVALSHA once Redis has its scripts. */
@@ -90,9 +94,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
   it("an outcome that a worker records ends when that of the receiver would have", async () => {
     const web = await open(await denyEval(), 300);
     expect(await web.deliver(approval(1))).toBe(503);
-    const [key = ""] = (await server.redis.keys("push:*:*-*-*")).filter(
-      (one) => !one.includes(":de:"),
-    );
+    const key = await findJobKey();
     const hourAgo = Date.now() - 3_600_000;
     await server.redis.hset(key, "timestamp", hourAgo);
     work(other);
@@ -105,9 +107,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
   it("no worker records the outcome of an event that is older than outcomeTtlMs", async () => {
     const web = await open(await denyEval(), 300);
     expect(await web.deliver(approval(1))).toBe(503);
-    const [key = ""] = (await server.redis.keys("push:*:*-*-*")).filter(
-      (one) => !one.includes(":de:"),
-    );
+    const key = await findJobKey();
     await server.redis.hset(key, "timestamp", Date.now() - 86_400_001);
     work(other);
     await until(() => handled.length === 1);

@@ -36,7 +36,10 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     });
     upstream.on("data", (chunk) => {
       if (swallowed.has(client)) return;
-      if (losing === undefined) return void client.write(chunk);
+      if (losing === undefined) {
+        client.write(chunk);
+        return;
+      }
       client.destroy();
       losing.resolve();
     });
