@@ -18,7 +18,7 @@ const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
 async function main(): Promise<void> {
   const push = pushWebhooks(settings);
   push.onRejected(() => {});
-  push.on("*", () => {});
+  push.onAny(() => {});
   const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

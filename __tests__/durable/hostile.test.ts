@@ -1,12 +1,12 @@
-/** The hostile parameters where events are stored: what is handled is what was sent, once. */
+/** The hostile parameters where events are stored: the handlers receive what was sent, once. */
 import { pushWebhooks, type PushEvent } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { silent } from "../support/durable";
 import { good, HOSTILE_ROWS } from "../support/hostile-rows";
 import { describeWithAnyRedis, stopRedis, until, useRedis } from "../support/redis";
 import { rawCall, send, sendRaw, startServer, stopServers } from "../support/servers";
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const NAMES = { name: "hostile", prefix: `hostile-${process.pid}` };
 
 describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
@@ -38,15 +38,16 @@ describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
         ...row.options,
       });
       const events: PushEvent[] = [];
-      push.on("*", (event) => void events.push(event));
-      queue.work(push);
+      push.onAny((event) => void events.push(event as PushEvent));
+      queue.work(push.handlers);
       try {
         const port = await startServer((req, res) => void push(req, res));
         const { status } = await sendRaw(port, row.raw ?? [rawCall(row.call ?? good)]);
         expect([row.status].flat()).toContain(status);
 
         const isTaken =
-          row.options?.accountSid === undefined && row.options?.serviceSid === undefined;
+          row.options?.allowedAccountSids === undefined &&
+          row.options?.allowedServiceSids === undefined;
         const next = eventCall("factor.verified");
         expect(await send(port, next)).toHaveProperty("status", isTaken ? 200 : 403);
         if (isTaken) await until(() => events.some(({ type }) => type === "factor.verified"));

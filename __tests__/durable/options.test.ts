@@ -1,22 +1,23 @@
 import { durableQueue } from "express-push-verification/durable";
-import { resolveDurableOptions } from "../../lib/durable/options";
+import { resolveDurableOptions, toBullBackoff } from "../../lib/durable/options";
 
 const connection = "redis://127.0.0.1:1";
+const name = "shop";
 
 describe("durableQueue", () => {
   it("has defaults", () => {
-    expect(resolveDurableOptions({ connection })).toEqual({
+    expect(resolveDurableOptions({ name, connection })).toEqual({
       connection,
-      name: "push-webhooks",
+      name,
       prefix: "push",
       durability: "require",
       replicas: 0,
       dedupeTtlMs: 86_400_000,
       attempts: 8,
-      backoff: { type: "exponential", delay: 500, jitter: 0.5 },
-      holdMs: 8_000,
-      maxHeld: 5_000,
-      outcomeTtlMs: 3_600_000,
+      backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
+      storeTimeoutMs: 8_000,
+      maxPending: 5_000,
+      outcomeTtlMs: 86_400_000,
       maxWaiting: 10_000,
       logger: undefined,
     });
@@ -27,6 +28,7 @@ describe("durableQueue", () => {
     ["connection", "127.0.0.1:6379"],
     ["connection", "http://127.0.0.1"],
     ["connection", 6379],
+    ["name", undefined],
     ["name", "a:b"],
     ["name", ""],
     ["prefix", "a b"],
@@ -36,20 +38,34 @@ describe("durableQueue", () => {
     ["attempts", 0],
     ["backoff", {}],
     ["backoff", -1],
-    ["holdMs", "8s"],
-    ["maxHeld", 0],
+    ["backoff", { type: "exponential", delay: 500 }],
+    ["backoff", { type: "exponential", delayMs: 500, jitter: 2 }],
+    ["backoff", { type: "linear", delayMs: 500 }],
+    ["storeTimeoutMs", "8s"],
+    ["maxPending", 0],
     ["outcomeTtlMs", 1.5],
     ["maxWaiting", 0],
     ["logger", {}],
-  ])("refuses %s: %j", (name, value) => {
-    const make = () => durableQueue({ connection, [name]: value });
+  ])("rejects %s: %j", (option, value) => {
+    const make = () => durableQueue({ name, connection, [option]: value });
     expect(make).toThrow(TypeError);
-    expect(make).toThrow(`option ${name} must be`);
+    expect(make).toThrow(`option ${option} must be`);
+  });
+
+  it("rejects an outcomeTtlMs below dedupeTtlMs, and takes dedupeTtlMs as its default", () => {
+    const options = { name, connection, dedupeTtlMs: 5_000 };
+    expect(resolveDurableOptions(options).outcomeTtlMs).toBe(5_000);
+    expect(() => durableQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
+  });
+
+  it("takes a backoff in milliseconds as a fixed one", () => {
+    const { backoff } = resolveDurableOptions({ name, connection, backoff: 20 });
+    expect(toBullBackoff(backoff)).toEqual({ type: "fixed", delay: 20, jitter: 0 });
   });
 
   it("names an option that does not exist, and shows no password", () => {
-    expect(() => durableQueue({ connection, attempt: 1 } as never)).toThrow(/"attempts"/);
-    const wrong = () => durableQueue({ connection: "redis//:hush@127.0.0.1" });
+    expect(() => durableQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
+    const wrong = () => durableQueue({ name, connection: "redis//:hush@127.0.0.1" });
     expect(wrong).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("hush") }),
     );

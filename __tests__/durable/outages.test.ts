@@ -6,6 +6,7 @@ import {
   type DurableQueueOptions,
 } from "express-push-verification/durable";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { QUEUE_NAME } from "../support/durable";
 import {
   DURABLE,
   describeWithRedis,
@@ -26,12 +27,12 @@ describeWithRedis("while Redis", () => {
   let port: number;
 
   async function receive(options: Partial<DurableQueueOptions> = {}): Promise<void> {
-    queue = durableQueue({ connection: server.url, ...options });
+    queue = durableQueue({ name: QUEUE_NAME, connection: server.url, ...options });
     push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
     push.onRejected(() => {});
     handled = [];
-    push.on("*", ({ uuid }) => void handled.push(uuid));
-    queue.work(push);
+    push.onAny(({ uuid }) => void handled.push(uuid));
+    queue.work(push.handlers);
     port = await startServer((req, res) => void push(req, res));
   }
   beforeEach(async () => {
@@ -47,7 +48,7 @@ describeWithRedis("while Redis", () => {
   const deliver = async () =>
     (await send(port, eventCall("factor.created", { uuid: `u${count++}` }))).status;
 
-  it("is down and the queue is closed, nobody waits for ready() any longer", async () => {
+  it("is down and the queue is closed, ready() rejects with CLOSING", async () => {
     await server.stop();
     await receive();
     const ready = queue.ready();
@@ -55,7 +56,7 @@ describeWithRedis("while Redis", () => {
     await expect(ready).rejects.toMatchObject({ code: "CLOSING", status: 503 });
   });
 
-  it("is down at the start, a call is held and stored once it comes", async () => {
+  it("is down at the start, a webhook request waits and is stored once it is up", async () => {
     await server.stop();
     await receive();
     const answered = deliver();
@@ -68,9 +69,9 @@ describeWithRedis("while Redis", () => {
     await until(() => handled.length === 1);
   });
 
-  it("stays down, a call is answered 503 after holdMs", async () => {
+  it("stays down, a webhook request gets 503 after storeTimeoutMs", async () => {
     await server.stop();
-    await receive({ holdMs: 400 });
+    await receive({ storeTimeoutMs: 400 });
     const startMs = performance.now();
     const answer = await send(port, eventCall("factor.created"));
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
@@ -78,7 +79,7 @@ describeWithRedis("while Redis", () => {
   });
 
   it.each(["SIGTERM", "SIGKILL"] as const)(
-    "restarts after %s, no call fails and none is lost",
+    "restarts after %s, no webhook request fails and no event is lost",
     async (signal) => {
       await receive();
       await queue.ready();
@@ -99,7 +100,7 @@ describeWithRedis("while Redis", () => {
     40_000,
   );
 
-  it("is frozen, calls are held and stored once it thaws", async () => {
+  it("is frozen, webhook requests wait and are stored once it thaws", async () => {
     await receive();
     await queue.ready();
     server.freeze();
@@ -111,8 +112,8 @@ describeWithRedis("while Redis", () => {
     expect(handled).toHaveLength(20);
   }, 40_000);
 
-  it("is frozen for good, a call is answered 503 in time", async () => {
-    await receive({ holdMs: 2_000 });
+  it("stays frozen, a webhook request gets 503 in time", async () => {
+    await receive({ storeTimeoutMs: 2_000 });
     await queue.ready();
     server.freeze();
     const startMs = performance.now();
@@ -120,8 +121,8 @@ describeWithRedis("while Redis", () => {
     expect(performance.now() - startMs).toBeLessThan(5_000);
   }, 20_000);
 
-  it("is out of memory, a call is not answered 200", async () => {
-    await receive({ holdMs: 300 });
+  it("is out of memory, a webhook request does not get 200", async () => {
+    await receive({ storeTimeoutMs: 300 });
     await queue.ready();
     await server.redis.config("SET", "maxmemory", "1mb");
     expect(await deliver()).toBe(503);
@@ -130,7 +131,7 @@ describeWithRedis("while Redis", () => {
   });
 
   it("replies with an error, the reported error holds no parameter of the event", async () => {
-    await receive({ holdMs: 300 });
+    await receive({ storeTimeoutMs: 300 });
     await queue.ready();
     const reported: unknown[] = [];
     push.onRejected((...report) => void reported.push(report));
@@ -147,8 +148,8 @@ describeWithRedis("while Redis", () => {
     expect(text).not.toMatch(/hush|args/);
   });
 
-  it("is read-only, a call is not answered 200", async () => {
-    await receive({ holdMs: 300 });
+  it("is read-only, a webhook request does not get 200", async () => {
+    await receive({ storeTimeoutMs: 300 });
     await queue.ready();
     await server.redis.replicaof("127.0.0.1", "1");
     expect(await deliver()).toBe(503);
@@ -156,7 +157,7 @@ describeWithRedis("while Redis", () => {
     await until(async () => (await deliver()) === 200);
   }, 20_000);
 
-  it("is still loading, a call is held until it has", async () => {
+  it("is still loading, a webhook request waits until it has loaded", async () => {
     await Promise.all(Array.from({ length: 30 }, (_, key) => server.redis.set(`k${key}`, "x")));
     await receive();
     await queue.ready();
@@ -166,9 +167,9 @@ describeWithRedis("while Redis", () => {
     await until(() => handled.length === 1);
   }, 30_000);
 
-  it("is overloaded with calls, no more than maxHeld wait", async () => {
+  it("is down, at most maxPending webhook requests wait", async () => {
     await server.stop();
-    await receive({ holdMs: 1_500, maxHeld: 5 });
+    await receive({ storeTimeoutMs: 1_500, maxPending: 5 });
     const startMs = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => {
@@ -178,6 +179,25 @@ describeWithRedis("while Redis", () => {
     );
     expect(answers.every(([status]) => status === 503)).toBe(true);
     expect(answers.filter(([, ms]) => ms < 1_000).length).toBeGreaterThanOrEqual(5);
+  });
+
+  it("is down and the logger of the app throws, the process lives", async () => {
+    const broken = () => {
+      throw new Error("the logger is broken");
+    };
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    await receive({ logger: { debug: broken, info: broken, warn: broken, error: broken } });
+    await queue.ready();
+    await server.stop();
+    await until(() => warnings.mock.calls.length > 0);
+    await server.start();
+    expect(await deliver()).toBe(200);
+    await until(() => handled.length === 1);
+    expect(warnings.mock.calls).toContainEqual([
+      expect.any(String),
+      expect.objectContaining({ code: "LISTENER_FAILED" }),
+    ]);
+    warnings.mockRestore();
   });
 
   it("is down, the queue closes within its deadline", async () => {

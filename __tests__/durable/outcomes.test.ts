@@ -1,12 +1,3 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { pushWebhooks, type PushWebhooks } from "express-push-verification";
-import {
-  durableQueue,
-  type DurableQueue,
-  type DurableQueueOptions,
-} from "express-push-verification/durable";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
 import {
   describeWithRedis,
   startRedis,
@@ -14,153 +5,169 @@ import {
   until,
   type RedisServer,
 } from "../support/redis";
-import { send, startServer, stopServers } from "../support/servers";
+import type { DurableQueueOptions } from "express-push-verification/durable";
+import { eventCall } from "../support/calls";
+import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../support/durable";
+import { startRedisProxy } from "../support/redis-proxy";
+import { stopServers } from "../support/servers";
 
-const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describeWithRedis("waitForChallenge between processes", () => {
   let server: RedisServer;
-  let opened: { queue: DurableQueue; push: PushWebhooks }[];
+  let opened: DurableReceiver[];
 
   /** One process: its connections are its own. */
   async function open(options: Partial<DurableQueueOptions> = {}) {
-    const queue = durableQueue({ connection: server.url, ...options });
-    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
-    opened.push({ queue, push });
-    if (options.connection === undefined) await queue.ready();
-    const port = await startServer((req, res) => void push(req, res));
-    const answer = async (sid: string, type: "challenge.approved" | "challenge.denied") => {
-      const call = eventCall(type, { challenge_sid: sid, uuid: `${type} ${sid}` });
-      expect((await send(port, call)).status).toBe(200);
-    };
-    return { queue, push, answer };
+    const receiver = await openReceiver({ connection: server.url, ...options });
+    opened.push(receiver);
+    await receiver.queue.ready();
+    return receiver;
   }
+  const wait = ({ push }: DurableReceiver, index: number, timeoutMs = 5_000) =>
+    push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs });
+  async function respond(
+    receiver: DurableReceiver,
+    index: number,
+    type: "challenge.approved" | "challenge.denied" = "challenge.approved",
+  ) {
+    const call = eventCall(type, { challenge_sid: sidOf(index), uuid: `${type} ${index}` });
+    expect(await receiver.deliver(call)).toBe(200);
+    return call;
+  }
+  const outcomeKeys = () => server.redis.keys("*:outcome:*");
 
   beforeEach(async () => {
     server = await startRedis();
     opened = [];
   });
   afterEach(async () => {
-    await Promise.all(opened.map(({ queue }) => queue.close({ deadlineMs: 200 })));
+    await Promise.all(opened.map((receiver) => receiver.close(200)));
     await stopServers();
     await stopRedis();
   });
 
-  it("resolves at one with what came at the other: before, and after", async () => {
+  it("resolves in one process with the outcome of another: before, and after", async () => {
     const [a, b] = [await open(), await open()];
-    await b.answer(sidOf(1), "challenge.denied");
-    const early = await a.push.waitForChallenge(sidOf(1), { timeoutMs: 5_000 });
-    expect(early).toMatchObject({ type: "challenge.denied", challenge_sid: sidOf(1) });
-    const waiting = a.push.waitForChallenge(sidOf(2), { timeoutMs: 5_000 });
-    await new Promise((later) => setTimeout(later, 50));
-    await b.answer(sidOf(2), "challenge.approved");
+    await respond(b, 1, "challenge.denied");
+    expect(await wait(a, 1)).toMatchObject({ type: "challenge.denied", challenge_sid: sidOf(1) });
+    const waiting = wait(a, 2);
+    await later(50);
+    await respond(b, 2);
     expect(await waiting).toMatchObject({ type: "challenge.approved", version: "v2" });
   });
 
-  it("keeps the first outcome, everywhere", async () => {
+  it("keeps the first outcome in every process", async () => {
     const [a, b] = [await open(), await open()];
-    await a.answer(sidOf(1), "challenge.approved");
-    await b.answer(sidOf(1), "challenge.denied");
-    for (const { push } of [a, b]) {
-      expect(await push.waitForChallenge(sidOf(1))).toHaveProperty("type", "challenge.approved");
+    await respond(a, 1, "challenge.approved");
+    await respond(b, 1, "challenge.denied");
+    for (const one of [a, b]) {
+      expect(await wait(one, 1)).toHaveProperty("type", "challenge.approved");
     }
   });
 
-  it("loses none of 500 that arrive as somebody begins to wait", async () => {
+  it("loses none of 500 that arrive while a wait begins", async () => {
     const [a, b] = [await open(), await open()];
     const outcomes = await Promise.all(
       Array.from({ length: 500 }, async (_, index) => {
-        const pause = () => new Promise((later) => setTimeout(later, Math.random() * 6));
-        const sid = sidOf(index);
-        const answered = pause().then(() => b.answer(sid, "challenge.approved"));
+        const pause = () => later(Math.random() * 6);
+        const responded = pause().then(() => respond(b, index));
         await pause();
-        const outcome = await a.push.waitForChallenge(sid, { timeoutMs: 2_900 });
-        await answered;
-        return outcome.challenge_sid === sid;
+        // Below the 3 s after which a recheck would find a missed outcome.
+        const outcome = await wait(a, index, 2_900);
+        await responded;
+        return outcome.challenge_sid === sidOf(index);
       }),
     );
     expect(outcomes.every(Boolean)).toBe(true);
   }, 20_000);
 
-  it("takes one more connection, whatever the number of those who wait", async () => {
+  it("opens one more connection for any number of waits", async () => {
     const a = await open();
     const count = async () =>
       Number((/^connected_clients:(\d+)/m.exec(await server.redis.info("clients")) ?? [])[1]);
     const before = await count();
     const stop = new AbortController();
+    const { signal } = stop;
     const waits = Array.from({ length: 300 }, (_, index) =>
-      a.push.waitForChallenge(sidOf(index), { signal: stop.signal }).catch(() => "ended"),
+      a.push
+        .waitForChallenge({ challengeSid: sidOf(index), entityIdentity, signal })
+        .catch(() => "aborted"),
     );
     const channels = async () => (await server.redis.pubsub("CHANNELS", "*")).length;
     await until(async () => (await channels()) === 300);
     expect((await count()) - before).toBe(1);
     stop.abort();
     await Promise.all(waits);
-    // Nobody waits any more, so nobody listens.
     await until(async () => (await channels()) === 0);
   });
 
-  it("is bounded, checked, and ends when the queue is closed", async () => {
-    const { push, queue } = await open({ maxWaiting: 1 });
-    const waiting = push.waitForChallenge(sidOf(1));
-    await expect(push.waitForChallenge(sidOf(2))).rejects.toHaveProperty("code", "OVERLOADED");
-    await expect(push.waitForChallenge("YC1")).rejects.toThrow(TypeError);
+  it("rejects beyond maxWaiting, for a malformed SID, and when the queue is closed", async () => {
+    const receiver = await open({ maxWaiting: 1 });
+    const waiting = wait(receiver, 1);
+    await expect(wait(receiver, 2)).rejects.toHaveProperty("code", "OVERLOADED");
+    await expect(
+      receiver.push.waitForChallenge({ challengeSid: "YC1", entityIdentity }),
+    ).rejects.toHaveProperty("code", "CHALLENGE_SID_INVALID");
     const ended = expect(waiting).rejects.toHaveProperty("code", "CLOSING");
-    await queue.close();
+    await receiver.queue.close();
     await ended;
+    await expect(wait(receiver, 1)).rejects.toHaveProperty("code", "CLOSING");
   });
 
-  it("ends after its timeout", async () => {
-    const { push } = await open();
-    await expect(push.waitForChallenge(sidOf(1), { timeoutMs: 30 })).rejects.toHaveProperty(
-      "code",
-      "CHALLENGE_TIMEOUT",
-    );
+  it("rejects after its timeout", async () => {
+    await expect(wait(await open(), 1, 30)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 
-  it("forgets an outcome after outcomeTtlMs", async () => {
-    const { push, answer } = await open({ outcomeTtlMs: 1_000 });
-    await answer(sidOf(1), "challenge.approved");
-    await push.waitForChallenge(sidOf(1));
-    await until(async () => (await server.redis.keys("*:outcome:*")).length === 0);
+  it("keeps an outcome for outcomeTtlMs", async () => {
+    const receiver = await open({ dedupeTtlMs: 1_000, outcomeTtlMs: 1_000 });
+    await respond(receiver, 1);
+    await wait(receiver, 1);
+    await until(async () => (await outcomeKeys()).length === 0);
   });
 
-  it("survives a restart of Redis", async () => {
+  it("records an outcome for the first delivery of a uuid only", async () => {
+    const receiver = await open();
+    const call = await respond(receiver, 1);
+    expect(await server.redis.del(await outcomeKeys())).toBe(1);
+    expect(await receiver.deliver(call)).toBe(200);
+    expect(await receiver.queue.stats()).toMatchObject({ waiting: 1 });
+    expect(await outcomeKeys()).toEqual([]);
+  });
+
+  it("resolves by the outcomes of its own database only", async () => {
+    const [a, b] = [await open(), await open({ connection: `${server.url}/1` })];
+    const waiting = wait(a, 1);
+    let isResolved = false;
+    const resolved = waiting.then(() => (isResolved = true));
+    await until(async () => (await server.redis.pubsub("CHANNELS", "*")).length === 1);
+    await respond(b, 1, "challenge.approved");
+    await later(300);
+    expect(isResolved).toBe(false);
+    await respond(a, 1, "challenge.denied");
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+    await resolved;
+  });
+
+  it("resolves after a restart of Redis", async () => {
     const [a, b] = [await open(), await open()];
-    const waiting = a.push.waitForChallenge(sidOf(1), { timeoutMs: 20_000 });
-    await new Promise((later) => setTimeout(later, 100));
+    const waiting = wait(a, 1, 20_000);
+    await later(100);
     await server.stop("SIGKILL");
     await server.start();
-    await b.answer(sidOf(1), "challenge.approved");
+    await respond(b, 1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
   }, 30_000);
 
-  it("survives a connection that is dead without having been closed", async () => {
-    const sockets = new Set<Socket>();
-    let isHole = false;
-    const proxy = createServer((client) => {
-      const upstream = connect(server.port, "127.0.0.1");
-      sockets.add(client.on("error", () => {})).add(upstream.on("error", () => {}));
-      const swallows = () => isHole && sockets.has(client);
-      client.on("data", (chunk) => void (swallows() || upstream.write(chunk)));
-      upstream.on("data", (chunk) => void (swallows() || client.write(chunk)));
-      client.on("close", () => upstream.destroy());
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    const connection = `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const [a, b] = [await open({ connection }), await open()];
-    await a.queue.ready();
-    const waiting = a.push.waitForChallenge(sidOf(1), { timeoutMs: 25_000 });
-    await new Promise((later) => setTimeout(later, 200));
-    isHole = true;
-    await b.answer(sidOf(1), "challenge.approved");
-    // New connections get through.
-    await new Promise((later) => setTimeout(later, 500));
-    sockets.clear();
-    for (const index of [2, 3]) await b.answer(sidOf(index), "challenge.denied");
-    isHole = false;
+  it("resolves when its connections are dead without having been closed", async () => {
+    const proxy = await startRedisProxy(server.port);
+    const [a, b] = [await open({ connection: proxy.url }), await open()];
+    const waiting = wait(a, 1, 25_000);
+    await later(200);
+    proxy.swallow();
+    await respond(b, 1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
-    await a.queue.close({ deadlineMs: 200 });
+    await a.close(200);
     proxy.close();
   }, 40_000);
 });

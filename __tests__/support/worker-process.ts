@@ -1,11 +1,10 @@
-/** A process that handles stored events and tells its parent; what is called "slow" takes long. */
-import { pushWebhooks } from "express-push-verification";
+/** A process that handles stored events and reports to its parent; the uuid "slow" takes 8 s. */
+import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 
-const [, , connection = ""] = process.argv;
-const queue = durableQueue({ connection });
-const push = pushWebhooks({ authToken: "t", publicUrl: "https://app.example.com/", queue });
-push.on("*", async ({ uuid }) => {
+const [, , connection = "", name = ""] = process.argv;
+const queue = durableQueue({ connection, name });
+const handlers = createHandlers().onAny(async ({ uuid }) => {
   process.send?.(`began ${uuid}`);
   if (uuid === "slow") await new Promise((resolve) => setTimeout(resolve, 8_000));
   process.send?.(`done ${uuid}`);
@@ -14,6 +13,6 @@ void main();
 
 async function main(): Promise<void> {
   await queue.ready();
-  queue.work(push);
+  queue.work(handlers);
   process.send?.("ready");
 }

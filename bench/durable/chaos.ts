@@ -11,7 +11,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { durableQueue } from "express-push-verification/durable";
-import { deliver, findFreePort, startProcess, startRedis, type Revivable } from "./processes";
+import {
+  deliver,
+  findFreePort,
+  QUEUE_NAME,
+  startProcess,
+  startRedis,
+  type Revivable,
+} from "./processes";
 
 const [, , runs = "3", seconds = "60"] = process.argv;
 
@@ -61,7 +68,7 @@ async function run(number: number): Promise<void> {
   }
   await Promise.all([killAtRandom(), ...Array.from({ length: 16 }, load)]);
 
-  const queue = durableQueue({ connection: redis.url });
+  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
   await queue.ready();
   let stats = await queue.stats();
   for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {

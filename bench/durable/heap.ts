@@ -3,26 +3,25 @@
  *
  * node --expose-gc --import tsx bench/durable/heap.ts [events]
  */
-import { pushWebhooks } from "express-push-verification";
+import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { settings, startRedis } from "./processes";
+import { QUEUE_NAME, queuedEvent, startRedis } from "./processes";
 
 const [, , events = "200000"] = process.argv;
 
 async function main(): Promise<void> {
   const redis = await startRedis();
-  const queue = durableQueue({ connection: redis.url });
-  const push = pushWebhooks({ ...settings, queue });
+  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
   const done = { stored: 0, handled: 0 };
-  push.on("*", () => void done.handled++);
+  const handlers = createHandlers().onAny(() => void done.handled++);
   await queue.ready();
-  queue.work(push, { concurrency: 64 });
+  queue.work(handlers, { concurrency: 64 });
   async function storeUpTo(count: number): Promise<void> {
     while (done.stored < count) {
       done.stored++;
       const event = eventFixture("challenge.approved");
-      await queue.store({ uuid: event.uuid, contentHash: "0", event, authTokenIndex: 0 });
+      await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
     }
   }
   for (let quarter = 0; quarter <= 4; quarter++) {

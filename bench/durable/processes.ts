@@ -6,9 +6,11 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PushEvent, QueuedEvent } from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 
 export const settings = { authToken: "bench-token", publicUrl: "https://app.example.com/push" };
+export const QUEUE_NAME = "bench";
 
 /** A process that is started again after it was killed. */
 export interface Revivable {
@@ -83,13 +85,20 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-/** Delivers one call; 0 when no answer came. */
+/** An event as a receiver passes it to the queue. */
+export function queuedEvent(event: PushEvent): QueuedEvent {
+  const { account_sid: accountSid, uuid } = event;
+  const identity = { account: "", accountSid, uuid, contentHash: "0" };
+  return { ...identity, event, authTokenIndex: 0, publicUrlIndex: 0, receiver: undefined };
+}
+
+/** Sends one webhook request; 0 without a response. */
 export async function deliver(
   port: number,
   type: "factor.created" | "challenge.approved",
   overrides: object,
 ): Promise<number> {
-  const { method, path, headers, body } = signedRequest(type, overrides, settings);
+  const { method, path, headers, body } = signedRequest(settings, type, overrides);
   try {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,

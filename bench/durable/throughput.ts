@@ -7,9 +7,10 @@
 import { randomUUID } from "node:crypto";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
+import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { percentile, startRedis } from "./processes";
+import { percentile, QUEUE_NAME, queuedEvent, startRedis } from "./processes";
 
 const ROUNDS = 7;
 const EVENTS = 5_000;
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const port = Number(new URL(redis.url).port);
   const connection = new Redis(port, "127.0.0.1", { maxRetriesPerRequest: null });
   const bare = new Queue("bare", { connection });
-  const queue = durableQueue({ connection: redis.url });
+  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
   await queue.ready();
   const options = { attempts: 8, removeOnComplete: true, removeOnFail: false };
   const contestants = {
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
       type === "factor.created"
         ? eventFixture(type, { uuid })
         : eventFixture(type, { uuid, challenge_sid });
-    return queue.store({ uuid, contentHash: "0", event, authTokenIndex: 0 });
+    return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   }
   const rates = new Map<string, number[]>();
   for (let round = 0; round < ROUNDS; round++) {
@@ -66,17 +67,15 @@ async function main(): Promise<void> {
   await connection.flushall();
   const arrivals = new Map<string, number>();
   const delaysMs: number[] = [];
-  queue.work({
-    handle: ({ uuid }) => {
-      delaysMs.push(performance.now() - (arrivals.get(uuid) ?? 0));
-      return Promise.resolve();
-    },
+  const handlers = createHandlers().onAny(({ uuid }) => {
+    delaysMs.push(performance.now() - (arrivals.get(uuid) ?? 0));
   });
+  queue.work(handlers);
   for (let count = 0; count < 2_000; count++) {
     const event = eventFixture("factor.created");
     const { uuid } = event;
     arrivals.set(uuid, performance.now());
-    await queue.store({ uuid, contentHash: "0", event, authTokenIndex: 0 });
+    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const [p50, p99] = [percentile(delaysMs.slice(200), 0.5), percentile(delaysMs.slice(200), 0.99)];

@@ -5,9 +5,18 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pushWebhooks } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 import { signedRequest } from "express-push-verification/testing";
-import { findFreePort, now, percentile, settings, startProcess, startRedis } from "./processes";
+import {
+  findFreePort,
+  now,
+  percentile,
+  QUEUE_NAME,
+  settings,
+  startProcess,
+  startRedis,
+} from "./processes";
 
 const [, , waits = "5000"] = process.argv;
 
@@ -15,7 +24,8 @@ async function main(): Promise<void> {
   const redis = await startRedis();
   const port = await findFreePort();
   const web = await startProcess("web.ts", { REDIS_URL: redis.url, PORT: String(port) });
-  const queue = durableQueue({ connection: redis.url });
+  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
+  const push = pushWebhooks({ ...settings, queue });
   await queue.ready();
   const delaysMs: number[] = [];
   let lost = 0;
@@ -23,7 +33,8 @@ async function main(): Promise<void> {
   async function race(): Promise<void> {
     const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
     const uuid = randomUUID();
-    const call = signedRequest("challenge.approved", { challenge_sid, uuid }, settings);
+    const overrides = { challenge_sid, uuid, entity_identity: "user-1" };
+    const call = signedRequest(settings, "challenge.approved", overrides);
     const arrives = async () => {
       await sleep(Math.random() * 6);
       const { method, headers, body = "" } = call;
@@ -33,7 +44,12 @@ async function main(): Promise<void> {
     const waitsFor = async () => {
       await sleep(3);
       const startedAt = now();
-      const isResolved = await queue.waitForChallenge(challenge_sid, { timeoutMs: 10_000 }).then(
+      const wait = {
+        challengeSid: challenge_sid,
+        entityIdentity: "user-1",
+        timeoutMs: 10_000,
+      };
+      const isResolved = await push.waitForChallenge(wait).then(
         () => true,
         () => false,
       );

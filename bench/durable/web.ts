@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import { pushWebhooks } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
-import { now, settings } from "./processes";
+import { now, QUEUE_NAME, settings } from "./processes";
 
-const queue = durableQueue({ connection: process.env.REDIS_URL ?? "" });
+const queue = durableQueue({ name: QUEUE_NAME, connection: process.env.REDIS_URL ?? "" });
 const push = pushWebhooks({ ...settings, queue });
 push.onRejected(() => {});
 const server = createServer((req, res) => {

@@ -1,16 +1,18 @@
 /** Handles stored events: writes a line to LOG for each, when it is done. One in 20 fails once. */
 import { appendFileSync } from "node:fs";
-import { pushWebhooks } from "express-push-verification";
+import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
-import { settings } from "./processes";
+import { QUEUE_NAME } from "./processes";
 
-const queue = durableQueue({ connection: process.env.REDIS_URL ?? "", backoff: 200 });
-const push = pushWebhooks({ ...settings, queue });
-push.onError(() => {});
-push.on("*", async ({ uuid }, { attempt }) => {
+const queue = durableQueue({
+  name: QUEUE_NAME,
+  connection: process.env.REDIS_URL ?? "",
+  backoff: 200,
+});
+const handlers = createHandlers().onAny(async ({ uuid }, { attempt }) => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   if (attempt === 1 && Number.parseInt(uuid.slice(-2), 16) % 20 === 0) throw new Error("once");
   appendFileSync(process.env.LOG ?? "", `${uuid} ${Date.now()}\n`);
 });
-queue.work(push);
+queue.work(handlers, { onError: () => {} });
 process.send?.("ready");

@@ -1,7 +1,20 @@
 /** What the package publishes on its diagnostics channels, as Prometheus reads it. */
 import { subscribe } from "node:diagnostics_channel";
-import { DIAGNOSTIC_NAMES, type Diagnostics } from "express-push-verification";
+import type { Diagnostics } from "express-push-verification";
 import { Counter, Histogram, Registry } from "prom-client";
+
+const CHANNELS = [
+  "received",
+  "rejected",
+  "held",
+  "stored",
+  "duplicate",
+  "conflict",
+  "handled",
+  "unhandled",
+  "failed",
+  "dead-lettered",
+] as const satisfies readonly (keyof Diagnostics)[];
 
 export function collectMetrics(): Registry {
   const registry = new Registry();
@@ -19,7 +32,7 @@ export function collectMetrics(): Registry {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 8],
     registers,
   });
-  for (const what of DIAGNOSTIC_NAMES) {
+  for (const what of CHANNELS) {
     subscribe(`express-push-verification:${what}`, (message) => {
       const { code = "", type = "", durationMs } = message as Partial<Diagnostics["failed"]>;
       calls.inc({ what, code, type });

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const port = await findPort(web);
 
   const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
-  const login = fetch(`http://127.0.0.1:${port}/login/${challenge_sid}`);
+  const login = fetch(`http://127.0.0.1:${port}/login/${challenge_sid}/user-1`);
   for (let count = 0; count < 20; count++) {
     console.log(`${await deliver(port, {})} for a factor`);
   }
@@ -76,8 +76,8 @@ async function deliver(port: string, { challenge_sid }: { challenge_sid?: string
   const settings = { authToken, publicUrl };
   const { method, path, headers, body } =
     challenge_sid === undefined
-      ? signedRequest("factor.created", { uuid: randomUUID() }, settings)
-      : signedRequest("challenge.approved", { challenge_sid }, settings);
+      ? signedRequest(settings, "factor.created", { uuid: randomUUID() })
+      : signedRequest(settings, "challenge.approved", { challenge_sid, entity_identity: "user-1" });
   const url = `http://127.0.0.1:${port}${path}`;
   const answer = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   return answer.status;

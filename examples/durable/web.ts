@@ -1,20 +1,30 @@
-/** Takes calls, lets a login wait for an answer that may arrive elsewhere, and shows metrics. */
+/** Receives webhook requests, lets a login wait for its outcome, and serves metrics. */
 import { once } from "node:events";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
+import type { PushWebhooks } from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
 import { collectMetrics } from "./metrics";
-import { createPush } from "./push";
+import { createPush, createQueue } from "./push";
 
 void main();
 
 async function main(): Promise<void> {
-  const { push, queue } = createPush();
+  const queue = createQueue();
+  const push = createPush(queue);
   await queue.ready();
   const metrics = collectMetrics();
   const app = express();
   app.use("/webhooks/push", push);
-  app.get("/login/:challenge_sid", async (req, res) => {
-    const outcome = await push.waitForChallenge(req.params.challenge_sid, { timeoutMs: 20_000 });
+  // A real login takes both from its session, not from the request.
+  app.get("/login/:challengeSid/:entityIdentity", async (req, res) => {
+    const { challengeSid, entityIdentity } = req.params;
+    const outcome = await push.waitForChallenge({
+      challengeSid,
+      entityIdentity,
+      timeoutMs: 20_000,
+    });
     res.json({ type: outcome.type });
   });
   app.get("/metrics", async (_req, res) => {
@@ -24,7 +34,12 @@ async function main(): Promise<void> {
   await once(server, "listening");
   console.log(`web ${process.pid}: listening on ${(server.address() as AddressInfo).port}`);
   process.once("SIGTERM", () => {
-    server.close();
-    void push.close().then(() => queue.close());
+    void close(server, push, queue);
   });
+}
+
+async function close(server: Server, push: PushWebhooks, queue: DurableQueue): Promise<void> {
+  server.close();
+  await push.close();
+  await queue.close();
 }

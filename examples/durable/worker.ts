@@ -1,13 +1,22 @@
-/** Handles stored events; start as many as you like. */
-import { createPush } from "./push";
+/** Runs handlers for stored events, without token or URL; start as many processes as needed. */
+import { createHandlers } from "express-push-verification";
+import { createQueue } from "./push";
 
-const { push, queue } = createPush();
-push.on("*", async ({ type, uuid }, { attempt }) => {
-  // What a real handler does takes time, and fails now and then: it is run again.
+const queue = createQueue();
+const handlers = createHandlers();
+handlers.on(["factor.created", "challenge.approved"], async ({ type, uuid }, { attempt }) => {
+  // A real handler takes time and fails now and then; the queue runs it again.
   await new Promise((resolve) => setTimeout(resolve, 20));
-  if (attempt === 1 && uuid.startsWith("0")) throw new Error("the first try fails");
+  if (attempt === 1 && uuid.startsWith("0")) throw new Error("the first attempt fails");
   console.log(`worker ${process.pid}: ${type}, attempt ${attempt}`);
 });
-push.onError((error) => console.log(`worker ${process.pid}: ${error.code}, will try again`));
-queue.work(push, { concurrency: 4 });
-process.once("SIGTERM", () => void queue.close());
+const worker = queue.work(handlers, {
+  concurrency: 4,
+  onError: (error) => console.log(`worker ${process.pid}: ${error.code}, will run again`),
+});
+process.once("SIGTERM", () => void close());
+
+async function close(): Promise<void> {
+  await worker.close();
+  await queue.close();
+}

@@ -1,4 +1,4 @@
-import type { Job, Queue } from "bullmq";
+import { ErrorCode, type Job, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { PushEvent, UnknownPushEvent } from "../event";
 import type { DurableSettings } from "./options";
@@ -73,32 +73,42 @@ export function createDeadLetters(
     },
     async retry(uuid, options = {}) {
       const jobs = await findLetters("retry", uuid, options);
-      for (const job of jobs) await retryJob(job);
-      return jobs.length > 0;
+      let isRetried = false;
+      for (const job of jobs) isRetried = (await retryJob(job)) || isRetried;
+      return isRetried;
     },
     async retryAll() {
       let count = 0;
       for await (const job of findJobs()) {
-        await retryJob(job);
-        count++;
+        if (await retryJob(job)) count++;
       }
       return count;
     },
     async discard(uuid, options = {}) {
       const jobs = await findLetters("discard", uuid, options);
+      let isDiscarded = false;
       for (const job of jobs) {
         // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
         const key = `${prefix}:${name}:de:${dedupeIdOf(keyOf(job))}`;
         await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
-        await job.remove();
+        // 0: another process retried it meanwhile, and its handlers run.
+        isDiscarded = (await queue.remove(job.id ?? "")) === 1 || isDiscarded;
       }
-      return jobs.length > 0;
+      return isDiscarded;
     },
   };
 }
 
-function retryJob(job: Job<StoredEvent>): Promise<void> {
-  return job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+/** Whether the job was a dead letter still: another process may retry or discard it meanwhile. */
+async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
+  try {
+    await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return false;
+    throw error;
+  }
 }
 
 function keyOf({ data }: Job<StoredEvent>): { accountSid: string; uuid: string } {

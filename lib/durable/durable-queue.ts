@@ -14,7 +14,7 @@ import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
 import { createEventStore } from "./store";
 import type { StoredEvent } from "./stored-event";
-import { startWorker } from "./worker";
+import { startWorker, type RedisWorker } from "./worker";
 
 /** Options of `queue.work`. */
 export interface WorkOptions {
@@ -123,13 +123,15 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     maxHeld: maxPending,
     attemptMs: ATTEMPT_MS,
   });
-  const workers = new Set<EventWorker>();
+  const workers = new Map<EventWorker, RedisWorker>();
   const storing = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
   async function drain(closeOptions: CloseOptions): Promise<void> {
-    const closing = [...workers].map((worker) => worker.close(closeOptions));
+    const closing = [...workers.keys()].map((worker) => worker.close(closeOptions));
     await settleWithin(Promise.allSettled([...storing, ...closing]), closeOptions);
+    // Those that were being closed with a longer deadline.
+    for (const running of workers.values()) running.disconnect();
     outcomes.disconnect();
     store.close();
     redis.disconnect();
@@ -193,7 +195,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
         },
         [Symbol.asyncDispose]: () => worker.close(),
       };
-      workers.add(worker);
+      workers.set(worker, running);
       return worker;
     },
     deadLetters: letters.list,

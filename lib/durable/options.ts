@@ -8,6 +8,7 @@ import {
   type OptionRules,
 } from "../option-rules";
 import type { Logger } from "../reports";
+import { createSafeLogger } from "./safe-logger";
 
 /** Options of a connection to Redis: those of ioredis, of which the usual ones are listed. */
 export interface RedisConnectionOptions {
@@ -158,7 +159,7 @@ export function resolveDurableOptions(options: DurableQueueOptions): DurableSett
     maxPending: options.maxPending ?? 5_000,
     outcomeTtlMs,
     maxWaiting: options.maxWaiting ?? 10_000,
-    logger: options.logger,
+    logger: options.logger && createSafeLogger(options.logger),
   };
 }
 

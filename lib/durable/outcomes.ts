@@ -9,7 +9,8 @@ import type { DurableSettings } from "./options";
 
 /** The outcomes that the processes of one queue share. */
 export interface SharedOutcomes extends OutcomeStore {
-  record(account: string, event: ChallengeEvent): Promise<void>;
+  /** @param ttlMs how long the outcome is kept. @default outcomeTtlMs */
+  record(account: string, event: ChallengeEvent, ttlMs?: number): Promise<void>;
   /** Rejects the waits and closes the connection. */
   disconnect(): void;
 }
@@ -104,9 +105,9 @@ export function createSharedOutcomes(redis: Redis, settings: DurableSettings): S
   }
 
   return {
-    async record(account, event) {
+    async record(account, event, ttlMs = outcomeTtlMs) {
       const key = head + joinOutcomeKey({ account, challengeSid: event.challenge_sid });
-      await redis.eval(RECORD, 1, key, JSON.stringify(event.params), outcomeTtlMs);
+      await redis.eval(RECORD, 1, key, JSON.stringify(event.params), ttlMs);
     },
     wait: (wait) => waiters.wait(joinOutcomeKey(wait), wait),
     closeWaits: waiters.close,

@@ -11,6 +11,7 @@ export interface StoredEvent {
   /** The account of its outcome, as an `OutcomeKey` has it. */
   account: string;
   authTokenIndex: number;
+  publicUrlIndex: number;
   /** The name of the receiver. */
   receiver?: string | undefined;
 }
@@ -24,14 +25,16 @@ const storedEventSchema = z.object({
   params: z.array(z.tuple([z.string(), z.string()])),
   account: z.string(),
   authTokenIndex: z.int(),
+  publicUrlIndex: z.int(),
   receiver: z.string().optional(),
 });
 
 /** Writes an event for the store. */
 export function toStoredEvent(queued: QueuedEvent): StoredEvent {
-  const { event, account, authTokenIndex, receiver } = queued;
+  const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const params = event.params.map(([name, value]): [string, string] => [name, value]);
-  return { params, account, authTokenIndex, ...(receiver !== undefined && { receiver }) };
+  const stored = { params, account, authTokenIndex, publicUrlIndex };
+  return receiver === undefined ? stored : { ...stored, receiver };
 }
 
 /**

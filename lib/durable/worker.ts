@@ -2,20 +2,21 @@ import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { publish } from "../diagnostics";
-import { createDispatch, type Dispatch } from "../dispatch";
+import { createDispatch } from "../dispatch";
 import type { WebhookError } from "../errors";
 import { isChallengeEvent } from "../event";
 import type { Handlers } from "../handlers";
-import type { OutcomeStore } from "../outcome-store";
+import { createHold } from "../hold";
 import { PermanentError } from "../permanent-error";
 import { createReports, type ErrorListener } from "../reports";
 import { openConnection } from "./connection";
 import type { DurableSettings } from "./options";
-import { readStoredEvent, type StoredEvent } from "./stored-event";
+import type { SharedOutcomes } from "./outcomes";
+import { readStoredEvent, type ReadEvent, type StoredEvent } from "./stored-event";
 
 /** Runs handlers for stored events until it is closed. */
 export interface RedisWorker {
-  /** Takes no more events and resolves when the running handlers have finished. */
+  /** Takes no more events and resolves when the running handlers have finished, or at disconnect. */
   finish(): Promise<void>;
   /** Closes its connections. Events whose handlers still run are run again by another worker. */
   disconnect(): void;
@@ -37,17 +38,23 @@ const LOCK_MS = 6_000;
 const STALLED_CHECK_MS = 3_000;
 // After as many kills in a row the event itself may be the cause.
 const MAX_STALLED_COUNT = 20;
+const RECORD_ATTEMPT_MS = 2_000;
 
 /** Starts a worker that runs handlers for stored events. */
 export function startWorker(
   settings: DurableSettings,
-  outcomes: OutcomeStore,
+  outcomes: SharedOutcomes,
   { handlers, concurrency, handlerTimeoutMs, onError }: WorkerSettings,
 ): RedisWorker {
-  const { name, prefix, logger, outcomeTtlMs } = settings;
+  const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs } = settings;
   const reports = createReports(logger);
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
+  const retryRecord = createHold({
+    holdMs: storeTimeoutMs,
+    maxHeld: concurrency,
+    attemptMs: RECORD_ATTEMPT_MS,
+  });
   const connection = openConnection(settings, "worker");
   const copies = trackCopies(connection);
   const worker = new Worker<StoredEvent>(name, handleJob, {
@@ -71,33 +78,60 @@ export function startWorker(
   });
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
-    const { event, account, ...context } = readStoredEvent(job.data);
-    // Again: the process that stored the event may have died before it recorded the outcome.
-    if (isChallengeEvent(event) && Date.now() - job.timestamp < outcomeTtlMs) {
-      await outcomes.record(account, event);
+    const stored = readStoredEvent(job.data);
+    try {
+      await recordOutcome(stored, job.timestamp);
+      const { event, authTokenIndex, publicUrlIndex, receiver } = stored;
+      const context = { attempt: job.attemptsStarted, authTokenIndex, publicUrlIndex, receiver };
+      await dispatch(event, context, handlerTimeoutMs);
+    } catch (error) {
+      const reason = describeFailure(error as WebhookError);
+      throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
     }
-    await runJob(dispatch, job, event, context, handlerTimeoutMs);
+  }
+
+  /** Again: the process that stored the event may have died before it recorded the outcome. */
+  async function recordOutcome({ event, account }: ReadEvent, storedAtMs: number): Promise<void> {
+    if (!isChallengeEvent(event)) return;
+    // What is left of the time of the outcome: a late retry must not bring back an expired one.
+    const leftMs = Math.min(storedAtMs + outcomeTtlMs - Date.now(), outcomeTtlMs);
+    if (leftMs <= 0) return;
+    try {
+      // Without a retry, a short outage of this connection would use up an attempt of the handlers.
+      await retryRecord(() => outcomes.record(account, event, leftMs));
+    } catch (error) {
+      reports.error(error as WebhookError, event);
+      throw error;
+    }
   }
 
   const active = new Set<string | undefined>();
-  const finished = new EventEmitter();
+  const state = new EventEmitter();
   worker.on("active", ({ id }) => void active.add(id));
   const remove = ({ id }: { id?: string | undefined } = {}) => {
     active.delete(id);
-    if (active.size === 0) finished.emit("all");
+    if (active.size === 0) state.emit("idle");
   };
   worker.on("completed", remove);
   worker.on("failed", remove);
+  async function finishHandlers(): Promise<void> {
+    await worker.pause(true);
+    if (active.size > 0) await once(state, "idle");
+  }
 
   return {
     async finish() {
-      // Not worker.close(), which does not return while Redis is out of reach.
-      await worker.pause(true);
-      if (active.size > 0) await once(finished, "all");
+      // worker.close() awaits the event that is being fetched, but also a Redis that is down.
+      const finished = connection.status === "ready" ? worker.close() : finishHandlers();
+      await Promise.race([finished, once(state, "disconnected")]);
     },
     disconnect() {
+      state.emit("disconnected");
       void worker.close(true).catch(() => {});
-      for (const one of [connection, ...copies]) one.disconnect();
+      for (const one of [connection, ...copies]) {
+        // ioredis starts a timer of 2 s otherwise, which keeps the process.
+        if (one.status !== "end") one.disconnect();
+      }
     },
   };
 }
@@ -115,25 +149,6 @@ function trackCopies(connection: Redis): Redis[] {
     return copy;
   };
   return copies;
-}
-
-async function runJob(
-  dispatch: Dispatch,
-  job: Job<StoredEvent>,
-  event: Parameters<Dispatch>[0],
-  { authTokenIndex, receiver }: { authTokenIndex: number; receiver?: string | undefined },
-  handlerTimeoutMs: number,
-): Promise<void> {
-  try {
-    await dispatch(
-      event,
-      { attempt: job.attemptsStarted, authTokenIndex, receiver },
-      handlerTimeoutMs,
-    );
-  } catch (error) {
-    const reason = describeFailure(error as WebhookError);
-    throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
-  }
 }
 
 function isPermanent({ cause }: WebhookError): boolean {

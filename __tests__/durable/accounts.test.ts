@@ -1,0 +1,120 @@
+import { PermanentError } from "express-push-verification";
+import { ACCOUNT_SID, CHALLENGE_SID, eventCall } from "../support/calls";
+import { entityIdentity, openReceiver, type DurableReceiver } from "../support/durable";
+import {
+  collect,
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../support/redis";
+import { stopServers } from "../support/servers";
+
+const A = ACCOUNT_SID;
+const B = `AC${"b".repeat(32)}`;
+const names = { challenge_sid: CHALLENGE_SID };
+const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-of-account-b" };
+
+/** A request that an account signs with its own token. */
+function callOf(
+  account_sid: string,
+  type: Parameters<typeof eventCall>[0],
+  overrides: Record<string, string> = {},
+) {
+  const authToken = TOKENS[account_sid] ?? "";
+  return eventCall(type, { account_sid, ...overrides }, { authToken });
+}
+
+describeWithRedis("two accounts on one receiver with a queue", () => {
+  let server: RedisServer;
+  let receiver: DurableReceiver;
+  let handled: string[];
+
+  beforeEach(async () => {
+    server = await startRedis();
+    receiver = await openReceiver(
+      { connection: server.url },
+      { authToken: ({ account_sid = "" }) => TOKENS[account_sid] },
+    );
+    handled = [];
+    receiver.push.onAny(({ account_sid, uuid }) => void handled.push(`${account_sid} ${uuid}`));
+    await receiver.queue.ready();
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await stopServers();
+    await stopRedis();
+  });
+
+  it("resolve a wait by an event of its account only", async () => {
+    const waiting = receiver.push.waitForChallenge({
+      challengeSid: CHALLENGE_SID,
+      entityIdentity,
+      accountSid: A,
+      timeoutMs: 10_000,
+    });
+    let isResolved = false;
+    const resolved = waiting.then(() => (isResolved = true));
+    const forged = callOf(B, "challenge.approved", { ...names, entity_identity: entityIdentity });
+    expect(await receiver.deliver(forged)).toBe(200);
+    // The worker records outcomes as well.
+    receiver.queue.work(receiver.push.handlers);
+    await until(() => handled.length === 1);
+    await new Promise((later) => setTimeout(later, 300));
+    expect(isResolved).toBe(false);
+
+    expect(await receiver.deliver(callOf(A, "challenge.denied", names))).toBe(200);
+    expect(await waiting).toMatchObject({ type: "challenge.denied", account_sid: A });
+    await resolved;
+  });
+
+  it("have uuids of their own: the event of one is no duplicate of the other's", async () => {
+    const uuid = "same";
+    for (const account of [B, A]) {
+      const call = callOf(account, "factor.created", { uuid });
+      expect(await receiver.deliver(call)).toBe(200);
+      expect(await receiver.deliver(call)).toBe(200);
+    }
+    expect(await receiver.queue.stats()).toMatchObject({ waiting: 2 });
+    receiver.queue.work(receiver.push.handlers);
+    await until(() => handled.length === 2);
+    expect(handled.toSorted()).toEqual([`${A} ${uuid}`, `${B} ${uuid}`].toSorted());
+  });
+
+  it("have dead letters of their own, which accountSid tells apart", async () => {
+    const { push, queue } = receiver;
+    let isBroken = true;
+    push.on("factor.created", () => {
+      if (isBroken) throw new PermanentError("no");
+    });
+    queue.work(push.handlers);
+    const uuid = "dead";
+    for (const account of [A, B])
+      await receiver.deliver(callOf(account, "factor.created", { uuid }));
+    await until(async () => (await queue.stats()).deadLetters === 2);
+    const accounts = (await collect(queue.deadLetters())).map(({ accountSid }) => accountSid);
+    expect(accounts.toSorted()).toEqual([A, B].toSorted());
+
+    for (const method of ["retry", "discard"] as const) {
+      await expect(queue[method](uuid)).rejects.toThrow(TypeError);
+      await expect(queue[method](uuid)).rejects.toThrow(/accountSid/);
+      expect(await queue[method](uuid, { accountSid: `AC${"c".repeat(32)}` })).toBe(false);
+    }
+    expect(await queue.stats()).toMatchObject({ deadLetters: 2 });
+
+    isBroken = false;
+    handled = [];
+    expect(await queue.retry(uuid, { accountSid: B })).toBe(true);
+    await until(() => handled.length === 1);
+    expect(handled).toEqual([`${B} ${uuid}`]);
+    expect(await queue.discard(uuid, { accountSid: B })).toBe(false);
+    expect(await queue.discard(uuid)).toBe(true);
+    expect(await collect(queue.deadLetters())).toEqual([]);
+
+    // The uuid of a discarded event stays taken, in its own account.
+    expect(await receiver.deliver(callOf(A, "factor.created", { uuid }))).toBe(200);
+    expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0 });
+    expect(handled).toHaveLength(1);
+  });
+});

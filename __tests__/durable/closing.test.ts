@@ -1,0 +1,178 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createHandlers, pushWebhooks } from "express-push-verification";
+import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { QUEUE_NAME, queuedEvent, silent } from "../support/durable";
+import {
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../support/redis";
+import { send } from "../support/servers";
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeWithRedis("closing", () => {
+  let server: RedisServer;
+  let queue: DurableQueue;
+  const openQueue = () =>
+    durableQueue({ name: QUEUE_NAME, connection: server.url, logger: silent });
+
+  beforeEach(async () => {
+    server = await startRedis();
+    queue = openQueue();
+    await queue.ready();
+  });
+  afterEach(async () => {
+    await queue.close({ deadlineMs: 200 });
+    await stopRedis();
+  });
+  const store = (uuid: string, into = queue) =>
+    into.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
+  const count = async () =>
+    Number((/^connected_clients:(\d+)/m.exec(await server.redis.info("clients")) ?? [])[1]);
+
+  it("a worker finishes its running handlers, and the queue goes on storing", async () => {
+    const handled: string[] = [];
+    const worker = queue.work(
+      createHandlers().onAny(async ({ uuid }) => {
+        await later(100);
+        handled.push(uuid);
+      }),
+    );
+    await store("running");
+    await until(async () => (await queue.stats()).active === 1);
+    await worker.close();
+    expect(handled).toEqual(["running"]);
+    expect(await store("next")).toBe("new");
+    await later(200);
+    expect(await queue.stats()).toEqual({ waiting: 1, active: 0, delayed: 0, deadLetters: 0 });
+    queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+    await until(() => handled.includes("next"));
+  });
+
+  it("a worker leaves no event active, whenever it is closed", async () => {
+    const handled: string[] = [];
+    for (let round = 0; round < 60; round++) {
+      const worker = queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+      await later(round % 3 === 0 ? 0 : 15);
+      const storing = [store(`${round} a`), store(`${round} b`)];
+      await later((round % 6) * 0.5);
+      await worker.close();
+      await Promise.all(storing);
+      const { active, waiting } = await queue.stats();
+      expect([active, handled.length + waiting]).toEqual([0, 2 * (round + 1)]);
+    }
+  }, 30_000);
+
+  it("a queue rejects further events with 503, and finishes its workers", async () => {
+    let finish!: () => void;
+    const running = new Promise<void>((resolve) => (finish = resolve));
+    const handlers = createHandlers().onAny(() => running);
+    queue.work(handlers);
+    await store("running");
+    await until(async () => (await queue.stats()).active === 1);
+    let isClosed = false;
+    const closing = queue.close().then(() => (isClosed = true));
+    await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+    expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
+    await later(50);
+    expect(isClosed).toBe(false);
+    finish();
+    await closing;
+    await queue.close();
+    expect(await server.redis.llen(`push:${QUEUE_NAME}:active`)).toBe(0);
+  });
+
+  it("a queue awaits no handler beyond its deadline, also of a worker that is closing", async () => {
+    let finish!: () => void;
+    const running = new Promise<void>((resolve) => (finish = resolve));
+    const worker = queue.work(createHandlers().onAny(() => running));
+    await store("slow");
+    await until(async () => (await queue.stats()).active === 1);
+    const workerClosed = worker.close({ deadlineMs: 60_000 });
+    const startMs = performance.now();
+    await queue.close({ deadlineMs: 200 });
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    await workerClosed;
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    // The connection of the test itself.
+    await until(async () => (await count()) === 1);
+    finish();
+  });
+
+  it("await using closes a worker and a queue", async () => {
+    const handled: string[] = [];
+    const other = openQueue();
+    await other.ready();
+    const worker = other.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+    await worker[Symbol.asyncDispose]();
+    await store("kept", other);
+    await later(100);
+    expect([handled, await other.stats()]).toMatchObject([[], { waiting: 1 }]);
+    await other[Symbol.asyncDispose]();
+    await expect(store("late", other)).rejects.toHaveProperty("code", "CLOSING");
+  });
+
+  it("rejects options that do not exist", () => {
+    const worker = queue.work(createHandlers().onAny(() => {}));
+    for (const { close } of [worker, queue]) {
+      expect(() => close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
+    }
+    expect(() =>
+      queue.work(
+        createHandlers().onAny(() => {}),
+        { concurrency: 0 },
+      ),
+    ).toThrow(/concurrency/);
+  });
+
+  it("server, receiver, worker and queue in this order lose no request in flight", async () => {
+    const handled = new Set<string>();
+    const push = pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      queue,
+      logger: silent,
+    });
+    push.onAny(async ({ uuid }) => {
+      await later(5);
+      handled.add(uuid);
+    });
+    const worker = queue.work(push.handlers, { concurrency: 4 });
+    let received = 0;
+    const web = createServer((req, res) => {
+      received++;
+      void push(req, res);
+    }).listen(0, "127.0.0.1");
+    await once(web, "listening");
+    const { port } = web.address() as AddressInfo;
+    server.freeze();
+    const sent = Array.from({ length: 40 }, async (_, index) => {
+      const uuid = `in flight ${index}`;
+      const { status } = await send(port, eventCall("factor.created", { uuid }));
+      return { uuid, status };
+    });
+    await until(() => received === 40);
+    web.close();
+    const closing = push
+      .close()
+      .then(() => worker.close())
+      .then(() => queue.close());
+    await later(200);
+    server.thaw();
+    const responses = await Promise.all(sent);
+    await closing;
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+
+    const next = openQueue();
+    next.work(push.handlers);
+    await until(() => handled.size === 40);
+    await next.close();
+  }, 30_000);
+});

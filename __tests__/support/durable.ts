@@ -1,0 +1,81 @@
+/** Queues and receivers of the durable tests; each pair stands for one process of an app. */
+import {
+  pushWebhooks,
+  type Pair,
+  type PushEvent,
+  type PushWebhooks,
+  type PushWebhooksOptions,
+  type QueuedEvent,
+} from "express-push-verification";
+import {
+  durableQueue,
+  type DurableQueue,
+  type DurableQueueOptions,
+} from "express-push-verification/durable";
+import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestCall } from "./calls";
+import { send, startServer } from "./servers";
+
+export const QUEUE_NAME = "durable-test";
+/** The user of every event that `eventCall` creates. */
+export const entityIdentity = "user-7f3a-22";
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The challenge SID with this number. */
+export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
+
+/** A receiver on a queue of its own, with connections of its own. */
+export interface DurableReceiver {
+  queue: DurableQueue;
+  push: PushWebhooks;
+  /** Sends a webhook request and returns the status of the response. */
+  deliver(call: TestCall): Promise<number>;
+  /** Closes the receiver and the queue. */
+  close(deadlineMs?: number): Promise<void>;
+}
+
+/** Opens a receiver on a server of its own; `stopServers` closes the server. */
+export async function openReceiver(
+  queueOptions: Partial<DurableQueueOptions> & Pick<DurableQueueOptions, "connection">,
+  receiverOptions: Partial<PushWebhooksOptions> = {},
+): Promise<DurableReceiver> {
+  const queue = durableQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions });
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    logger: silent,
+    queue,
+    ...receiverOptions,
+  });
+  const port = await startServer((req, res) => void push(req, res));
+  return {
+    queue,
+    push,
+    deliver: async (call) => (await send(port, call)).status,
+    async close(deadlineMs = 500) {
+      await push.close({ deadlineMs });
+      await queue.close({ deadlineMs });
+    },
+  };
+}
+
+/** An event as a receiver passes it to the queue. */
+export function queuedEvent(event: PushEvent, overrides: Partial<QueuedEvent> = {}): QueuedEvent {
+  return {
+    event,
+    account: "",
+    accountSid: event.account_sid,
+    uuid: event.uuid,
+    contentHash: "h",
+    authTokenIndex: 0,
+    publicUrlIndex: 0,
+    receiver: undefined,
+    ...overrides,
+  };
+}
+
+/** The smallest event that a queue stores; no worker can read it. */
+export function queuedParams(params: Pair[]): QueuedEvent {
+  const { uuid = "" } = Object.fromEntries(params);
+  const event = { uuid, account_sid: ACCOUNT_SID, params };
+  return queuedEvent(event as unknown as PushEvent);
+}
