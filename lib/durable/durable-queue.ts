@@ -8,6 +8,7 @@ import { checkOptions, hasMethods, MAX_TIMER_MS, wholeNumber } from "../option-r
 import type { EventQueue } from "../queue";
 import { openConnection } from "./connection";
 import { createDeadLetters, type DeadLetter } from "./dead-letters";
+import { DurabilityError } from "./durability";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
 import { createEventStore } from "./store";
@@ -97,7 +98,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
   const outcomes = createSharedOutcomes(redis, settings);
   const store = createEventStore(queue, redis, settings);
   const letters = createDeadLetters(queue, redis, settings);
-  const hold = createHold({ holdMs, maxHeld, attemptMs: ATTEMPT_MS });
+  const hold = createHold({ holdMs, maxHeld, attemptMs: ATTEMPT_MS, isNeutral });
   const workers: EventWorker[] = [];
   const storing = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -159,4 +160,9 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
       return (closed ??= drain(closeOptions));
     },
   };
+}
+
+/** Its message names the lines of redis.conf to change: the cause must keep them all. */
+function isNeutral(error: unknown): boolean {
+  return error instanceof DurabilityError;
 }
