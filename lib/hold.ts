@@ -16,6 +16,8 @@ export interface HoldOptions {
   code?: WebhookErrorCode;
   /** Names in error messages what the attempts need. @default "a store" */
   what?: string;
+  /** Returns whether an error holds no arguments and may be the cause as it is. @default never */
+  isNeutral?: (error: unknown) => boolean;
   /** How long a call is held before it is refused. @default 8_000, below the sender's 15 s */
   holdMs?: number;
   /** How many calls are held at a time. @default 1_000 */
@@ -44,6 +46,7 @@ export interface HoldOptions {
 export function createHold({
   code = "STORE_UNAVAILABLE",
   what = "a store",
+  isNeutral = () => false,
   holdMs = 8_000,
   maxHeld = 1_000,
   attemptMs = holdMs,
@@ -51,6 +54,7 @@ export function createHold({
   firstPauseMs = 25,
   longestPauseMs = 500,
 }: HoldOptions = {}): Hold {
+  const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
   let held = 0;
 
   async function waitOnce<Value>(answer: Promise<Value>): Promise<Value> {
@@ -59,7 +63,7 @@ export function createHold({
     } catch (error) {
       if (error instanceof WebhookError) throw error;
       const message = `${maxHeld} webhook requests already wait for ${what}; see the cause.`;
-      throw new WebhookError("OVERLOADED", message, { cause: createNeutralCause(error) });
+      throw new WebhookError("OVERLOADED", message, { cause: toCause(error) });
     }
   }
 
@@ -83,7 +87,7 @@ export function createHold({
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
         const message = `${capitalize(what)} failed or did not respond within ${holdMs} ms; see the cause.`;
-        throw new WebhookError(code, message, { cause: createNeutralCause(cause) });
+        throw new WebhookError(code, message, { cause: toCause(cause) });
       }
       await sleep(Math.min(pauseMs, leftMs));
       answer = begin(attempt);

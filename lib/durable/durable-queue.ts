@@ -10,6 +10,7 @@ import type { EventQueue } from "../queue";
 import type { ErrorListener } from "../reports";
 import { openConnection } from "./connection";
 import { createDeadLetters, type DeadLetter, type DeadLetterOptions } from "./dead-letters";
+import { DurabilityError } from "./durability";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
 import { createEventStore } from "./store";
@@ -122,6 +123,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     holdMs: storeTimeoutMs,
     maxHeld: maxPending,
     attemptMs: ATTEMPT_MS,
+    isNeutral,
   });
   const workers = new Map<EventWorker, RedisWorker>();
   const storing = new Set<Promise<unknown>>();
@@ -221,4 +223,9 @@ async function settleWithin(
   const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
   await Promise.race([work, expired]);
   deadline.abort();
+}
+
+/** Its message names the lines of redis.conf to change: the cause must keep them all. */
+function isNeutral(error: unknown): boolean {
+  return error instanceof DurabilityError;
 }
