@@ -35,9 +35,10 @@ export interface VerifyOptions {
    */
   allowedServiceSids?: readonly string[] | undefined;
   /**
-   * Names of parameters that the service sends beyond the specification and that sort directly
-   * after `entity_identity`. Names that begin with `entity_`, `event_` or `factor_` need not be
-   * listed; see "Another reading" in SECURITY.md. @default none
+   * Names of parameters beyond the specification that every webhook request of the service carries.
+   * Needed for those that sort directly after `entity_identity`, such as `event_id`: without it
+   * these requests are rejected with PAYLOAD_AMBIGUOUS, and with it those that lack the parameter
+   * are; see "Another reading" in SECURITY.md. @default none
    */
   extraParameters?: readonly string[] | undefined;
 }

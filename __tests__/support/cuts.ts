@@ -1,0 +1,234 @@
+/**
+ * Cuts: other sets of parameters that have the same signed text. An implementation of its own, so
+ * that a mistake of the library does not hide here as well.
+ */
+import { createFindAmbiguity } from "../../lib/ambiguity";
+import { parsePayload } from "../../lib/payload";
+
+/** Parameters in the order in which they are signed. */
+export type Cut = readonly (readonly [name: string, value: string])[];
+
+/** The names of the specification, sorted. */
+export const NAMES = [
+  "account_sid",
+  "challenge_details",
+  "challenge_hidden_details",
+  "challenge_metadata",
+  "challenge_sid",
+  "entity_identity",
+  "factor_friendly_name",
+  "factor_metadata",
+  "factor_sid",
+  "factor_type",
+  "service_sid",
+  "type",
+  "uuid",
+];
+const ACCOUNT = NAMES.indexOf("account_sid");
+const TYPE = NAMES.indexOf("type");
+const UUID = NAMES.indexOf("uuid");
+
+/** How the value of each SID parameter begins. */
+export const SID_PREFIXES: Record<string, string> = {
+  account_sid: "AC",
+  challenge_sid: "YC",
+  factor_sid: "YF",
+  service_sid: "VA",
+};
+/** The parameters that decide what an event means. */
+const DECISIVE = new Set([...Object.keys(SID_PREFIXES), "entity_identity", "type", "uuid"]);
+/** The types of the specification. */
+export const KNOWN_TYPES = [
+  "challenge.approved",
+  "challenge.denied",
+  "factor.created",
+  "factor.deleted",
+  "factor.verified",
+];
+/** Longer names of unknown parameters are cut off: only their order decides. */
+export const MAX_NAME_CHARACTERS = 24;
+
+/** The text that is signed beside the URL. */
+export function joinCut(cut: Cut): string {
+  const sorted = cut.toSorted(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : 1));
+  const distinct = sorted.filter((pair, at) => String(pair) !== String(sorted[at - 1]));
+  return distinct.map(([name, value]) => name + value).join("");
+}
+
+/** Reads the fields of an event that decide; undefined when the receiver rejects the cut. */
+function createReadCut(extraParameters: readonly string[] = []) {
+  const findAmbiguity = createFindAmbiguity(extraParameters);
+  return function readCut(cut: Cut, text: string): string | undefined {
+    if (!isComplete(cut) || /^[?&]/.test(text)) return undefined;
+    const event = parsePayload(cut);
+    return findAmbiguity(event, text) === undefined ? listDecisive(event) : undefined;
+  };
+}
+
+/** The fields of an event that decide, as one text. */
+export function listDecisive(event: object): string {
+  const { version, type, account_sid, service_sid, uuid, ...rest } = event as Record<
+    string,
+    string
+  >;
+  const fields = [type, account_sid, service_sid, uuid];
+  if (version === undefined) return fields.join("\n");
+  return [...fields, rest["entity_identity"], rest["factor_sid"], rest["challenge_sid"]].join("\n");
+}
+
+/** Whether parsePayload accepts a cut: asked first because an exception costs the most. */
+function isComplete(cut: Cut): boolean {
+  const fields = new Map<string, string>();
+  for (const [name, value] of cut) {
+    if (!NAMES.includes(name)) continue;
+    if (fields.has(name)) return false;
+    fields.set(name, value);
+  }
+  const isSid = (name: string) =>
+    new RegExp(`^${SID_PREFIXES[name]}[0-9a-fA-F]{32}$`).test(fields.get(name) ?? "");
+  const isText = (name: string) => (fields.get(name) ?? "") !== "";
+  const type = fields.get("type") ?? "";
+  if (!isText("uuid") || (fields.get("uuid") ?? "").length > 256 || !isSid("account_sid")) {
+    return false;
+  }
+  if (!KNOWN_TYPES.includes(type)) {
+    return (
+      /^[A-Za-z][\w.-]{0,99}$/.test(type) && (!fields.has("service_sid") || isSid("service_sid"))
+    );
+  }
+  const isChallenge = type.startsWith("challenge.");
+  if (!isSid("service_sid") || !isSid("factor_sid") || !isText("entity_identity")) return false;
+  if (isChallenge && !isSid("challenge_sid")) return false;
+  const isV2 = NAMES.some(
+    (name) =>
+      /^factor_(?!sid)|^challenge_(?!sid)/.test(name) &&
+      (isChallenge || !name.startsWith("challenge_")) &&
+      fields.has(name),
+  );
+  return !isV2 || (fields.has("factor_type") && fields.has("factor_friendly_name"));
+}
+
+/** Counts the cuts of a request that mean another event, and how many of those are accepted. */
+export function countForeign(honest: Cut, cuts: Iterable<Cut | undefined>) {
+  const own = listDecisive(parsePayload(honest));
+  const text = joinCut(honest);
+  const readCut = createReadCut();
+  const count = { foreign: 0, accepted: 0 };
+  for (const cut of cuts) {
+    if (cut === undefined || !isComplete(cut) || listDecisive(parsePayload(cut)) === own) continue;
+    if (cut.flat().join("") !== text) throw new Error("This cut has another text.");
+    count.foreign++;
+    if (readCut(cut, text) !== undefined) count.accepted++;
+  }
+  return count;
+}
+
+/**
+ * Lists the cuts of a text that could be accepted.
+ *
+ * Each choice of decisive values is listed in its simplest form. A gap has one unknown parameter at
+ * most, since further ones could only add to what is rejected. A value that decides nothing and has
+ * no format has none after it, since it may be longer instead. The parameters with JSON are left
+ * out, since the value before them, or an unknown parameter, can hold their text.
+ *
+ * @param unknownNames names of unknown parameters that are tried beside the shortest possible one.
+ */
+export function* listCuts(text: string, unknownNames: readonly string[] = []): Generator<Cut> {
+  const positions = NAMES.map((name) => listPositions(text, name));
+  const isStart: true[] = [];
+  for (const at of positions.flat()) isStart[at] = true;
+  const seen = new Set<string>();
+  yield* cutFrom(0, -1, "", [], "");
+
+  /** `key` holds all that an acceptance can depend on. */
+  function* cutFrom(
+    at: number,
+    last: number,
+    lastName: string,
+    pairs: Cut,
+    key: string,
+  ): Generator<Cut> {
+    const state = `${at} ${lastName} ${key}`;
+    if (seen.has(state)) return;
+    seen.add(state);
+    for (const required of [TYPE, UUID]) {
+      if (last < required && !positions[required]?.some((one) => one >= at)) return;
+    }
+    if (at === text.length && last === UUID) yield pairs;
+    for (const known of listNext(last)) {
+      const name = NAMES[known] ?? "";
+      if (name < lastName || !text.startsWith(name, at)) continue;
+      const start = at + name.length;
+      for (const end of listEnds(known, start)) {
+        const value = text.slice(start, end);
+        const nextKey = `${key}${known}${DECISIVE.has(name) ? value : ""}|`;
+        yield* cutFrom(end, known, name, [...pairs, [name, value]], nextKey);
+      }
+    }
+    if (last !== -1 && !DECISIVE.has(NAMES[last] ?? "")) return;
+    for (const gapName of listGapNames(at, lastName)) {
+      const start = at + gapName.length;
+      if (last === UUID) yield [...pairs, [gapName, text.slice(start)]];
+      for (const known of listNext(last)) {
+        if ((NAMES[known] ?? "") < gapName) continue;
+        for (const end of positions[known]?.filter((one) => one >= start) ?? []) {
+          const gap = [gapName, text.slice(start, end)] as const;
+          yield* cutFrom(end, known - 1, gapName, [...pairs, gap], `${key}${gapName}|`);
+        }
+      }
+    }
+  }
+
+  /** The known names that may come next: none of the required ones is left out. */
+  function listNext(last: number): number[] {
+    const required = [ACCOUNT, TYPE, UUID].find((one) => one > last) ?? -1;
+    return NAMES.flatMap((_, known) =>
+      known > last && known <= required && !/data$|details$/.test(NAMES[known] ?? "")
+        ? [known]
+        : [],
+    );
+  }
+
+  function listEnds(known: number, start: number): number[] {
+    const name = NAMES[known] ?? "";
+    const prefix = SID_PREFIXES[name];
+    if (prefix !== undefined) {
+      const isSid = /^..[0-9a-fA-F]{32}/.test(text.slice(start)) && text.startsWith(prefix, start);
+      return isSid ? [start + 34] : [];
+    }
+    const longest =
+      known === TYPE
+        ? (/^[A-Za-z][\w.-]{0,99}/.exec(text.slice(start))?.[0].length ?? -1)
+        : Infinity;
+    const ends: number[] = [];
+    const isDecisive = DECISIVE.has(name);
+    for (let at = start; at <= Math.min(text.length, start + longest); at++) {
+      const isEnd =
+        at === text.length ||
+        (isStart[at] === true && NAMES.some((next) => next > name && text.startsWith(next, at))) ||
+        (isDecisive && listGapNames(at, name).length > 0);
+      if (isEnd) ends.push(at);
+    }
+    return ends;
+  }
+
+  /** The shortest unknown name that can begin here and sort after a name, and the given ones. */
+  function listGapNames(at: number, after: string): string[] {
+    const longest = text.slice(at, at + MAX_NAME_CHARACTERS);
+    if (longest <= after) return [];
+    let length = 1;
+    while (length <= longest.length && longest.slice(0, length) <= after) length++;
+    const names = ["entity_identity", "type", "uuid"].includes(after)
+      ? unknownNames.filter((name) => name > after && text.startsWith(name, at))
+      : [];
+    if (length <= longest.length) names.push(longest.slice(0, length));
+    return names.filter((name) => !NAMES.includes(name));
+  }
+}
+
+/** Lists where a part stands in a text. */
+export function listPositions(text: string, part: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.push(at);
+  return found;
+}
