@@ -6,17 +6,20 @@ const B = `AC${"b".repeat(32)}`;
 const event = eventFixture("challenge.approved", { account_sid: B });
 const notAllowed = expect.objectContaining({ code: "ACCOUNT_NOT_ALLOWED", status: 403 }) as Error;
 
+const createScope = (hasTokenPerAccount: boolean, allowed: ReadonlySet<string> | undefined) =>
+  createAccountScope({ hasTokenPerAccount, allowedAccountSids: allowed, impliedAccount: "login" });
+
 describe("createAccountScope", () => {
   it("needs no account for the static token of one account", () => {
-    const scope = createAccountScope(false, undefined);
-    expect([scope.accountOf(event), scope.accountOfWait(undefined)]).toEqual(["", ""]);
-    expect(scope.accountOfWait(A)).toBe("");
+    const scope = createScope(false, undefined);
+    expect([scope.accountOf(event), scope.accountOfWait(undefined)]).toEqual(["login", "login"]);
+    expect(scope.accountOfWait(A)).toBe("login");
   });
 
   it.each([false, true])(
     "implies the only allowed account (function: %s)",
     (hasTokenPerAccount) => {
-      const scope = createAccountScope(hasTokenPerAccount, new Set([A]));
+      const scope = createScope(hasTokenPerAccount, new Set([A]));
       expect([scope.accountOf(event), scope.accountOfWait(undefined)]).toEqual([B, A]);
       expect(scope.accountOfWait(A)).toBe(A);
       expect(() => scope.accountOfWait(B)).toThrow(notAllowed);
@@ -24,8 +27,8 @@ describe("createAccountScope", () => {
   );
 
   it.each([
-    ["a function", createAccountScope(true, undefined)],
-    ["several accounts", createAccountScope(false, new Set([A, B]))],
+    ["a function", createScope(true, undefined)],
+    ["several accounts", createScope(false, new Set([A, B]))],
   ])("requires the account of a wait with %s", (_what, scope) => {
     expect(scope.accountOf(event)).toBe(B);
     expect(scope.accountOfWait(A)).toBe(A);
@@ -33,7 +36,7 @@ describe("createAccountScope", () => {
   });
 
   it("rejects the wait for an account that is not allowed", () => {
-    const scope = createAccountScope(true, new Set([A, B]));
+    const scope = createScope(true, new Set([A, B]));
     expect(() => scope.accountOfWait(`AC${"c".repeat(32)}`)).toThrow(notAllowed);
   });
 });

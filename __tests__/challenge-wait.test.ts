@@ -1,6 +1,6 @@
 import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../lib/account-scope";
-import { createWaitForChallenge, type WaitOptions } from "../lib/challenge-wait";
+import { createChallengeWaits, type WaitOptions } from "../lib/challenge-wait";
 import { createMemoryOutcomes } from "../lib/memory-outcomes";
 
 const event = eventFixture("challenge.approved");
@@ -9,23 +9,29 @@ const other = `AC${"0".repeat(32)}`;
 
 function start() {
   const outcomes = createMemoryOutcomes();
-  return { outcomes, wait: createWaitForChallenge(outcomes, createAccountScope(false, undefined)) };
+  const scope = createAccountScope({
+    hasTokenPerAccount: false,
+    allowedAccountSids: undefined,
+    impliedAccount: "login",
+  });
+  const { waitForChallenge: wait, close } = createChallengeWaits(outcomes, scope);
+  return { outcomes, scope, wait, close };
 }
 
 afterEach(() => jest.useRealTimers());
 
-describe("createWaitForChallenge", () => {
+describe("createChallengeWaits", () => {
   it("resolves with the outcome of the challenge and the user", async () => {
     const { outcomes, wait } = start();
     const early = wait(good);
-    await outcomes.record("", event);
+    await outcomes.record("login", event);
     expect(await early).toEqual(event);
     expect(await wait({ ...good, accountSid: event.account_sid })).toEqual(event);
   });
 
   it("rejects the outcome of another user", async () => {
     const { outcomes, wait } = start();
-    await outcomes.record("", event);
+    await outcomes.record("login", event);
     await expect(wait({ ...good, entityIdentity: "ada" })).rejects.toMatchObject({
       code: "ENTITY_MISMATCH",
       status: 403,
@@ -34,11 +40,34 @@ describe("createWaitForChallenge", () => {
 
   it("rejects the outcome of another account", async () => {
     const { outcomes, wait } = start();
-    await outcomes.record("", event);
+    await outcomes.record("login", event);
     await expect(wait({ ...good, accountSid: other })).rejects.toHaveProperty(
       "code",
       "ACCOUNT_NOT_ALLOWED",
     );
+  });
+
+  it("rejects pending and later waits in the turn in which it closes, and no other's", async () => {
+    const { outcomes, scope, wait, close } = start();
+    const other = createChallengeWaits(outcomes, scope).waitForChallenge(good);
+    const pending = wait(good);
+    const rejected = jest.fn();
+    pending.catch(rejected);
+    close();
+    await expect(pending).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+    await expect(wait(good)).rejects.toHaveProperty("code", "CLOSING");
+    await outcomes.record("login", event);
+    expect(await other).toEqual(event);
+  });
+
+  it("rejects with the reason of its signal, before and while it waits", async () => {
+    const { wait } = start();
+    const controller = new AbortController();
+    const reason = new Error("the user left");
+    const pending = wait({ ...good, signal: controller.signal });
+    controller.abort(reason);
+    await expect(pending).rejects.toBe(reason);
+    await expect(wait({ ...good, signal: controller.signal })).rejects.toBe(reason);
   });
 
   it("rejects after 5 minutes by default", async () => {

@@ -103,13 +103,4 @@ describe("createMemoryOutcomes", () => {
     const signal = AbortSignal.abort(reason);
     await expect(outcomes.wait({ ...waitOf(), signal })).rejects.toBe(reason);
   });
-
-  it("rejects the pending waits and later ones after closeWaits, but still records", async () => {
-    const outcomes = createMemoryOutcomes();
-    const wait = outcomes.wait(waitOf());
-    outcomes.closeWaits();
-    await expect(wait).rejects.toMatchObject({ code: "CLOSING", status: 503 });
-    await expect(outcomes.wait(waitOf())).rejects.toHaveProperty("code", "CLOSING");
-    await expect(outcomes.record("AC1", eventOf("challenge.denied"))).toBeUndefined();
-  });
 });

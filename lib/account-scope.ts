@@ -13,27 +13,36 @@ export interface AccountScope {
   accountOfWait(accountSid: string | undefined): string;
 }
 
+/** What the scope of a receiver is made of. */
+export interface AccountScopeOptions {
+  /** Whether `authToken` is a function. */
+  hasTokenPerAccount: boolean;
+  /** Undefined for every account. */
+  allowedAccountSids: ReadonlySet<string> | undefined;
+  /** Stands for the account of a static token whose SID is not configured. */
+  impliedAccount: string;
+}
+
 /**
  * Creates the scope of a receiver.
  *
- * A signature authenticates the account whose token made it and nothing else. A static token is
- * that of one account: its outcomes need no account in their key while its SID is not configured.
- * With a function, the account is the one that the function was asked for.
- *
- * @param hasTokenPerAccount whether `authToken` is a function.
- * @param allowedAccountSids undefined for every account.
+ * A signature authenticates the account whose token made it and nothing else. With a function, the
+ * account is the one that the function was asked for. A static token is that of one account; while
+ * its SID is not configured, the `account_sid` of an event is only a claim of its signer, and
+ * `impliedAccount` keeps receivers that share a queue apart.
  */
-export function createAccountScope(
-  hasTokenPerAccount: boolean,
-  allowedAccountSids: ReadonlySet<string> | undefined,
-): AccountScope {
+export function createAccountScope({
+  hasTokenPerAccount,
+  allowedAccountSids,
+  impliedAccount,
+}: AccountScopeOptions): AccountScope {
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
 
   return {
-    accountOf: (event) => (isImplied ? "" : event.account_sid),
+    accountOf: (event) => (isImplied ? impliedAccount : event.account_sid),
     accountOfWait(accountSid) {
-      if (isImplied) return "";
+      if (isImplied) return impliedAccount;
       const account = accountSid ?? onlySid;
       if (account === undefined) {
         throw new TypeError(

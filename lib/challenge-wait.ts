@@ -1,3 +1,4 @@
+import { onAbort } from "./abort-signal";
 import type { AccountScope } from "./account-scope";
 import { WebhookError } from "./errors";
 import type { ChallengeEvent } from "./event";
@@ -47,14 +48,21 @@ const RULES: OptionRules<WaitOptions> = {
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
 };
 
-/** Creates `waitForChallenge`, which gives an outcome only to the account and user it is of. */
-export function createWaitForChallenge(
-  outcomes: OutcomeStore,
-  scope: AccountScope,
-): WaitForChallenge {
-  return async function waitForChallenge(options) {
+/** The waits of one receiver. */
+export interface ChallengeWaits {
+  waitForChallenge: WaitForChallenge;
+  /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
+  close(): void;
+}
+
+/** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
+export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope): ChallengeWaits {
+  const closing = new AbortController();
+
+  async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
     checkOptions("waitForChallenge", options, RULES);
     const { challengeSid, entityIdentity, accountSid, signal } = options;
+    for (const stopped of [closing.signal, signal]) stopped?.throwIfAborted();
     if (!challengeSidSchema.safeParse(challengeSid).success) {
       throw new WebhookError(
         "CHALLENGE_SID_INVALID",
@@ -63,7 +71,9 @@ export function createWaitForChallenge(
     }
     const account = scope.accountOfWait(accountSid);
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const event = await outcomes.wait({ account, challengeSid, timeoutMs, signal });
+    const event = await waitUntilStopped([closing.signal, signal], (stop) =>
+      outcomes.wait({ account, challengeSid, timeoutMs, signal: stop }),
+    );
     if (accountSid !== undefined && event.account_sid !== accountSid) {
       throw new WebhookError(
         "ACCOUNT_NOT_ALLOWED",
@@ -77,5 +87,29 @@ export function createWaitForChallenge(
       );
     }
     return event;
+  }
+
+  return {
+    waitForChallenge,
+    close() {
+      const message = "The receiver is closing: no outcome will arrive.";
+      closing.abort(new WebhookError("CLOSING", message));
+    },
   };
+}
+
+/** Runs a wait with a signal that aborts when one of several does. */
+async function waitUntilStopped<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  wait: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const stop = new AbortController();
+  const removers = signals.map(
+    (signal) => signal && onAbort(signal, () => stop.abort(signal.reason)),
+  );
+  try {
+    return await wait(stop.signal);
+  } finally {
+    for (const remove of removers) remove?.();
+  }
 }

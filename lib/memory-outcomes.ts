@@ -50,7 +50,6 @@ export function createMemoryOutcomes({
       const kept = outcomes.get(key);
       return kept === undefined ? waiters.wait(key, { timeoutMs, signal }) : readEvent(kept);
     },
-    closeWaits: waiters.close,
   };
 }
 

@@ -2,7 +2,7 @@ import { IncomingMessage, type ServerResponse } from "node:http";
 import { createAccountScope } from "./account-scope";
 import { boundRest, sendAnswer } from "./answer";
 import { createReadBody } from "./body";
-import { createWaitForChallenge } from "./challenge-wait";
+import { createChallengeWaits } from "./challenge-wait";
 import { createConnections } from "./connections";
 import { createDeliverOnce, deliverEach } from "./deliver-once";
 import { createDeliverLater, createDeliverNow } from "./deliver";
@@ -28,6 +28,7 @@ import {
   readTarget,
 } from "./request";
 import type { RunContext } from "./run-handlers";
+import { hashText } from "./signature";
 import { createCoverGet, createCoverPost } from "./signed-parts";
 import { createVerifyRequest } from "./verify";
 
@@ -54,11 +55,14 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const { queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
   const reports = createReports(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
-  const scope = createAccountScope(
-    typeof settings.authToken === "function",
-    settings.allowedAccountSids,
-  );
+  const scope = createAccountScope({
+    hasTokenPerAccount: typeof settings.authToken === "function",
+    allowedAccountSids: settings.allowedAccountSids,
+    // The last of a list stays the same while a domain moves.
+    impliedAccount: name ?? hashText(settings.publicUrls.at(-1) ?? ""),
+  });
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
+  const waits = createChallengeWaits(outcomes, scope);
   const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
   const coverPost = createCoverPost(settings.publicUrls, settings.urlMatching);
   const coverGet = createCoverGet(settings.publicUrls, settings.urlMatching);
@@ -188,7 +192,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {
     checkOptions("close", closeOptions, CLOSE_RULES);
-    outcomes.closeWaits();
+    waits.close();
     closing ??= connections.drain(closeOptions.deadlineMs ?? 10_000).then(() => {
       isClosed = true;
     });
@@ -203,7 +207,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     handledTypes: handlers.handledTypes,
     onError: chain(reports.onError),
     onRejected: chain(reports.onRejected),
-    waitForChallenge: createWaitForChallenge(outcomes, scope),
+    waitForChallenge: waits.waitForChallenge,
     dispatch,
     close,
     handlers,

@@ -3,8 +3,9 @@ import type { ChallengeEvent } from "./event";
 /** Identifies the outcome of a challenge. */
 export interface OutcomeKey {
   /**
-   * The account that was authenticated; empty for a receiver whose static `authToken` belongs to
-   * one account without a configured SID. An outcome never reaches a wait of another account.
+   * The account that was authenticated: its SID, or the name or URL of a receiver whose static
+   * `authToken` belongs to an account without a configured SID. An outcome never reaches a wait of
+   * another account.
    */
   account: string;
   challengeSid: string;
@@ -23,12 +24,10 @@ export interface OutcomeStore {
   /**
    * Resolves with the outcome of a challenge, also when it was stored before.
    *
-   * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when too many waits are
-   *   pending; the reason of `signal`.
+   * @throws WebhookError `CHALLENGE_TIMEOUT`, `OVERLOADED` when too many waits are pending, `CLOSING`
+   *   when the store is closed; the reason of `signal`.
    */
   wait(wait: OutcomeWait): Promise<ChallengeEvent>;
-  /** Rejects the pending waits in the same turn, and every later wait. */
-  closeWaits(): void;
 }
 
 /** Writes an {@link OutcomeKey} as one text. */

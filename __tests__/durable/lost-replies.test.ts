@@ -123,7 +123,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
 
     it.each([
       ["the event", "uuid-1"],
-      ["the outcome", ":outcome::"],
+      ["the outcome", ":outcome:"],
     ])("%s is stored once, recorded and handled once", async (_what, text) => {
       const web = await open(proxy.url);
       // Redis has the scripts of BullMQ from then on: the next command stores at once.

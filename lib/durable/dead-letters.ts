@@ -89,7 +89,8 @@ export function createDeadLetters(
       let isDiscarded = false;
       for (const job of jobs) {
         // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
-        const key = `${prefix}:${name}:de:${dedupeIdOf(keyOf(job))}`;
+        const { account } = job.data;
+        const key = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid })}`;
         await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
         // 0: another process retried it meanwhile, and its handlers run.
         isDiscarded = (await queue.remove(job.id ?? "")) === 1 || isDiscarded;

@@ -11,6 +11,8 @@ import type { DurableSettings } from "./options";
 export interface SharedOutcomes extends OutcomeStore {
   /** @param ttlMs how long the outcome is kept. @default outcomeTtlMs */
   record(account: string, event: ChallengeEvent, ttlMs?: number): Promise<void>;
+  /** Rejects the pending waits in the same turn, and every later wait. */
+  closeWaits(): void;
   /** Rejects the waits and closes the connection. */
   disconnect(): void;
 }

@@ -49,13 +49,14 @@ export function readStoredEvent(stored: unknown): ReadEvent {
 
 /** What tells stored events apart. */
 interface EventKey {
-  accountSid: string;
+  /** The authenticated account, as an `OutcomeKey` has it. */
+  account: string;
   uuid: string;
 }
 
 /** Returns the identifier that a duplicate shares: account first, so that no account meets another. */
-export function dedupeIdOf({ accountSid, uuid }: EventKey): string {
-  return `${accountSid}:${uuid}`;
+export function dedupeIdOf({ account, uuid }: EventKey): string {
+  return `${account}:${uuid}`;
 }
 
 /**
