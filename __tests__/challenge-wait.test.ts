@@ -5,7 +5,7 @@ import { createMemoryOutcomes } from "../lib/memory-outcomes";
 
 const event = eventFixture("challenge.approved");
 const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
-const other = `AC${"0".repeat(32)}`;
+const otherSid = `AC${"0".repeat(32)}`;
 
 function start() {
   const outcomes = createMemoryOutcomes();
@@ -41,7 +41,7 @@ describe("createChallengeWaits", () => {
   it("rejects the outcome of another account", async () => {
     const { outcomes, wait } = start();
     await outcomes.record("login", event);
-    await expect(wait({ ...good, accountSid: other })).rejects.toHaveProperty(
+    await expect(wait({ ...good, accountSid: otherSid })).rejects.toHaveProperty(
       "code",
       "ACCOUNT_NOT_ALLOWED",
     );
@@ -97,7 +97,12 @@ describe("createChallengeWaits", () => {
     { ...good, accountSid: "AC1" },
     { ...good, signal: {} },
     { ...good, timeout: 5 },
-    ...[0, -1, 1.5, Number.NaN, "5s", 2 ** 31].map((timeoutMs) => ({ ...good, timeoutMs })),
+    { ...good, timeoutMs: 0 },
+    { ...good, timeoutMs: -1 },
+    { ...good, timeoutMs: 1.5 },
+    { ...good, timeoutMs: Number.NaN },
+    { ...good, timeoutMs: "5s" },
+    { ...good, timeoutMs: 2 ** 31 },
   ])("rejects the options %j with a TypeError that shows no identity", async (options) => {
     const failed = start().wait(options as WaitOptions);
     await expect(failed).rejects.toThrow(TypeError);

@@ -89,7 +89,12 @@ describe("createDeliverOnce", () => {
     const slow: DedupeStore = {
       claim: () => "new",
       complete: () =>
-        new Promise((resolve) => setTimeout(() => resolve((marked = true) && undefined), 150)),
+        new Promise((resolve) => {
+          setTimeout(() => {
+            marked = true;
+            resolve();
+          }, 150);
+        }),
       release: () => {},
     };
     const deliver = createDeliverOnce(slow, createHold(), (error) => failures.push(error));

@@ -1,7 +1,7 @@
 /** Receivers on HTTP/2 servers, over real sockets: what goes beyond one request on one stream. */
 import { request } from "node:https";
 import { constants } from "node:http2";
-import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL, type TestCall } from "./support/calls";
 import {
   HTTP2_SERVERS,

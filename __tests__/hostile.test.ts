@@ -2,7 +2,7 @@
  * What strangers send, and what somebody sends who holds a right signature: as bytes on a socket,
  * on every kind of server. After each the next good call is taken.
  */
-import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
 import { good, HOSTILE_ROWS, signature } from "./support/hostile-rows";
 import { FRAME_ROWS, STREAM_ROWS } from "./support/hostile-stream-rows";

@@ -34,7 +34,8 @@ export function createConnections(): Connections {
   return {
     track(req, res, work) {
       // Adapters of serverless platforms have no socket, or one without a server.
-      const { server } = (req.socket ?? {}) as { server?: Server };
+      const socket = req.socket as { server?: Server } | undefined;
+      const server = socket?.server;
       if (server !== undefined) servers.add(server);
       if (isDraining) endKeepAlive(res);
       running.set(work, res);

@@ -190,13 +190,15 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
+  async function drain(deadlineMs = 10_000): Promise<void> {
+    await connections.drain(deadlineMs);
+    isClosed = true;
+  }
+
   function close(closeOptions: CloseOptions = {}): Promise<void> {
     checkOptions("close", closeOptions, CLOSE_RULES);
     waits.close();
-    closing ??= connections.drain(closeOptions.deadlineMs ?? 10_000).then(() => {
-      isClosed = true;
-    });
-    return closing;
+    return (closing ??= drain(closeOptions.deadlineMs));
   }
 
   const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls"> = {

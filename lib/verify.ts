@@ -80,7 +80,7 @@ export function createVerifyRequest(
       const publicUrlIndex = parts.publicUrlIndexes[signedUrls.indexOf(match.signedUrl)] ?? 0;
       return { event, authTokenIndex: match.authTokenIndex, publicUrlIndex };
     }
-    throw rejection;
+    throw rejection ?? noToken();
   };
 
   function describeParts(
@@ -133,16 +133,18 @@ function notAllowed(message: string): WebhookError {
   return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
+function noToken(): WebhookError {
+  return new WebhookError(
+    "SIGNATURE_MISMATCH",
+    "The option authToken found no token for the account that this request claims.",
+  );
+}
+
 function mismatch(
   tokens: readonly string[],
   explain: () => SignatureReport | undefined,
 ): WebhookError {
-  if (tokens.length === 0) {
-    return new WebhookError(
-      "SIGNATURE_MISMATCH",
-      "The option authToken found no token for the account that this request claims.",
-    );
-  }
+  if (tokens.length === 0) return noToken();
   return new WebhookError(
     "SIGNATURE_MISMATCH",
     "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error finds out.",

@@ -1,5 +1,5 @@
-import { PermanentError } from "express-push-verification";
-import { ACCOUNT_SID, CHALLENGE_SID, eventCall } from "../support/calls";
+import { PermanentError, pushWebhooks } from "express-push-verification";
+import { ACCOUNT_SID, CHALLENGE_SID, eventCall, PUBLIC_URL } from "../support/calls";
 import { entityIdentity, openReceiver, type DurableReceiver } from "../support/durable";
 import {
   collect,
@@ -9,7 +9,7 @@ import {
   until,
   type RedisServer,
 } from "../support/redis";
-import { stopServers } from "../support/servers";
+import { send, startServer, stopServers } from "../support/servers";
 
 const A = ACCOUNT_SID;
 const B = `AC${"b".repeat(32)}`;
@@ -116,5 +116,45 @@ describeWithRedis("two accounts on one receiver with a queue", () => {
     expect(await receiver.deliver(callOf(A, "factor.created", { uuid }))).toBe(200);
     expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0 });
     expect(handled).toHaveLength(1);
+  });
+});
+
+describeWithRedis("two receivers with static tokens on one queue", () => {
+  let server: RedisServer;
+  beforeEach(async () => {
+    server = await startRedis();
+  });
+  afterEach(async () => {
+    await stopServers();
+    await stopRedis();
+  });
+
+  it("share neither outcomes nor uuids, though each signer may claim any account", async () => {
+    const one = await openReceiver(
+      { connection: server.url },
+      { authToken: "token-one", name: "one" },
+    );
+    const two = pushWebhooks({
+      authToken: "token-two",
+      publicUrl: PUBLIC_URL,
+      name: "two",
+      queue: one.queue,
+    });
+    const port = await startServer((req, res) => void two(req, res));
+    await one.queue.ready();
+    const uuid = "same";
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+    const waiting = one.push.waitForChallenge(wait);
+    const forged = eventCall("challenge.approved", { ...names, uuid }, { authToken: "token-two" });
+    expect(await send(port, forged)).toHaveProperty("status", 200);
+    const denied = eventCall("challenge.denied", { ...names, uuid }, { authToken: "token-one" });
+    expect(await one.deliver(denied)).toBe(200);
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+    expect(await two.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
+    // Closing one receiver leaves the waits of the other alone.
+    await two.close();
+    await expect(two.waitForChallenge(wait)).rejects.toHaveProperty("code", "CLOSING");
+    expect(await one.push.waitForChallenge(wait)).toHaveProperty("type", "challenge.denied");
+    await one.close();
   });
 });

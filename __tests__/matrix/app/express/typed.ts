@@ -65,10 +65,9 @@ export async function useRooms(queue: DurableQueue): Promise<PushEvent | Unknown
   });
   const { url, headers, body } = signedRequest(settings, "challenge.approved", {});
   const stored: PushEvent | UnknownPushEvent = parsePushEvent(eventFixture("factor.verified"));
+  const name = "logins";
   // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
-  createServer(
-    pushWebhooks({ ...settings, queue: durableQueue({ name: "q", connection: "redis://a" }) }),
-  );
+  createServer(pushWebhooks({ ...settings, queue: durableQueue({ name, connection: "redis:a" }) }));
   void [queue, webhook, stored];
   return verifyPushRequest({ method: "POST", url, headers, body }, settings);
 }

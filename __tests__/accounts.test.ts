@@ -1,0 +1,113 @@
+import { pushWebhooks, type PushWebhooks } from "express-push-verification";
+import { ACCOUNT_SID, CHALLENGE_SID, eventCall, PUBLIC_URL } from "./support/calls";
+import { send, SERVERS, startServer, stopServers } from "./support/servers";
+
+const A = ACCOUNT_SID;
+const B = `AC${"b".repeat(32)}`;
+const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-of-account-b" };
+const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 300 };
+const challenge = { challenge_sid: CHALLENGE_SID, entity_identity: "ada" };
+
+/** A request that an account signs with its own token. */
+const callOf = (
+  account_sid: string,
+  type: Parameters<typeof eventCall>[0],
+  overrides: Record<string, string> = {},
+) =>
+  eventCall(
+    type,
+    { account_sid, ...challenge, ...overrides },
+    { authToken: TOKENS[account_sid] ?? "" },
+  );
+
+afterEach(stopServers);
+
+describe.each(SERVERS)("two accounts on one receiver on %s", (_server, listenerOf) => {
+  let push: PushWebhooks;
+  let port: number;
+  let handled: string[];
+
+  beforeEach(async () => {
+    handled = [];
+    push = pushWebhooks({
+      authToken: ({ account_sid = "" }) => TOKENS[account_sid],
+      publicUrl: PUBLIC_URL,
+    });
+    push.onAny(({ account_sid, type }) => void handled.push(`${account_sid} ${type}`));
+    port = await startServer(listenerOf(push));
+  });
+
+  it("resolve a wait by an event of its account only, whichever arrives first", async () => {
+    const early = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
+    expect(await send(port, callOf(B, "challenge.approved"))).toHaveProperty("status", 200);
+    const late = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
+    // The denial of A is no later outcome of a challenge that B approved.
+    expect(await send(port, callOf(A, "challenge.denied"))).toHaveProperty("status", 200);
+    for (const waited of [early, late, push.waitForChallenge({ ...wait, accountSid: A })]) {
+      expect(await waited).toMatchObject({ type: "challenge.denied", account_sid: A });
+    }
+    expect(await push.waitForChallenge({ ...wait, accountSid: B })).toMatchObject({
+      type: "challenge.approved",
+      account_sid: B,
+    });
+    expect(handled).toEqual([`${B} challenge.approved`, `${A} challenge.denied`]);
+  });
+
+  it("have uuids of their own: a uuid that B used does not make the event of A a duplicate", async () => {
+    const uuid = "1f8b6e1c-6f2e-4c0a-9a53-0d9f6c4f2b10";
+    await send(port, callOf(B, "challenge.approved", { uuid }));
+    await send(port, callOf(A, "challenge.approved", { uuid }));
+    await send(port, callOf(A, "challenge.approved", { uuid }));
+    expect(handled).toEqual([`${B} challenge.approved`, `${A} challenge.approved`]);
+  });
+
+  it("reject an event that names the other account", async () => {
+    const forged = eventCall(
+      "challenge.approved",
+      { account_sid: A, ...challenge },
+      { authToken: TOKENS[B] ?? "" },
+    );
+    expect(await send(port, forged)).toHaveProperty("status", 403);
+    expect(handled).toEqual([]);
+  });
+
+  it("need the account of a wait", async () => {
+    await expect(push.waitForChallenge(wait)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("a receiver with a static token", () => {
+  it("resolves waits without an account, and rejects the outcome of another account", async () => {
+    const push = pushWebhooks({ authToken: TOKENS[A] ?? "", publicUrl: PUBLIC_URL });
+    const port = await startServer((req, res) => void push(req, res));
+    await send(port, callOf(A, "challenge.approved"));
+    expect(await push.waitForChallenge(wait)).toHaveProperty("account_sid", A);
+    await expect(push.waitForChallenge({ ...wait, accountSid: B })).rejects.toHaveProperty(
+      "code",
+      "ACCOUNT_NOT_ALLOWED",
+    );
+  });
+
+  it("keeps outcomes of 60 kB within the bounds of its memory in bytes", async () => {
+    const push = pushWebhooks({ authToken: TOKENS[A] ?? "", publicUrl: PUBLIC_URL });
+    const port = await startServer((req, res) => void push(req, res));
+    const details = JSON.stringify({ message: "x".repeat(60_000) });
+    const before = process.memoryUsage().arrayBuffers;
+    const count = 1_000;
+    for (let index = 0; index < count; index++) {
+      const challenge_sid = `YC${index.toString(16).padStart(32, "0")}`;
+      const call = callOf(A, "challenge.approved", { challenge_sid, challenge_details: details });
+      expect(await send(port, call)).toHaveProperty("status", 200);
+    }
+    // 60 MB arrived; outcomes take up to 32 MiB, and buffers await garbage collection.
+    const keptSid = `YC${(count - 1).toString(16).padStart(32, "0")}`;
+    expect(await push.waitForChallenge({ ...wait, challengeSid: keptSid })).toHaveProperty(
+      "challenge_sid",
+      keptSid,
+    );
+    await expect(
+      push.waitForChallenge({ ...wait, challengeSid: `YC${"0".repeat(32)}` }),
+    ).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64_000_000);
+  }, 30_000);
+});
