@@ -10,7 +10,16 @@ import { dirname, join, relative } from "node:path";
 const root = dirname(__dirname);
 const BREAK_PERCENT = 90;
 /** What must not go wrong: whom to believe, what was said, and that it is done once. */
-const CORE = ["signature", "body", "payload", "dedupe", "dispatch", "errors"];
+const CORE = [
+  "signature",
+  "ambiguity",
+  "body",
+  "payload",
+  "deliver-once",
+  "memory-dedupe",
+  "run-handlers",
+  "errors",
+];
 
 const testOf = (file: string) =>
   `${file.replace(/^lib/, "__tests__").replace(/\.ts$/, "")}.test.ts`;

@@ -59,19 +59,20 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       running.set(key, { owner, contentHash, lapsesMs: nowMs + leaseMs });
       return "new";
     },
-    complete(key) {
-      const claim = takeClaim(key);
-      if (claim !== undefined) done.add(keyOf(key), () => claim.contentHash);
+    complete(completed) {
+      const key = keyOf(completed);
+      const claim = takeClaim(key, completed.owner);
+      if (claim !== undefined) done.add(key, () => claim.contentHash);
     },
-    release(key) {
-      takeClaim(key);
+    release(released) {
+      takeClaim(keyOf(released), released.owner);
     },
   };
 
-  function takeClaim(key: DedupeKey): RunningClaim | undefined {
-    const claim = running.get(keyOf(key));
-    if (claim?.owner !== key.owner) return undefined;
-    running.delete(keyOf(key));
+  function takeClaim(key: string, owner: string): RunningClaim | undefined {
+    const claim = running.get(key);
+    if (claim?.owner !== owner) return undefined;
+    running.delete(key);
     return claim;
   }
 }

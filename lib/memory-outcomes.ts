@@ -12,7 +12,7 @@ export interface MemoryOutcomesOptions {
   ttlMs?: number;
   /** How many outcomes are kept; the oldest are evicted first. @default 100_000 */
   maxEntries?: number;
-  /** How many bytes the outcomes may take. @default 33_554_432 (32 MiB) */
+  /** How many bytes the outcomes may take. @default 16_777_216 (16 MiB) */
   maxBytes?: number;
   /** How many waits may be pending. @default 10_000 */
   maxWaiting?: number;
@@ -25,7 +25,7 @@ const ENTRY_BYTES = 250;
 export function createMemoryOutcomes({
   ttlMs = 86_400_000,
   maxEntries = 100_000,
-  maxBytes = 33_554_432,
+  maxBytes = 16_777_216,
   maxWaiting = 10_000,
 }: MemoryOutcomesOptions = {}): OutcomeStore {
   const outcomes = createExpiringMap<KeptTexts>({
@@ -40,7 +40,7 @@ export function createMemoryOutcomes({
   return {
     record(account, event) {
       const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
-      const isFirst = outcomes.add(key, () => keepTexts(event.params.flat()));
+      const isFirst = outcomes.add(key, () => keepTexts(listTexts(event.params)));
       if (isFirst) waiters.resolve(key, event);
     },
     async wait(wait) {
@@ -51,6 +51,13 @@ export function createMemoryOutcomes({
       return kept === undefined ? waiters.wait(key, { timeoutMs, signal }) : readEvent(kept);
     },
   };
+}
+
+function listTexts(params: readonly Pair[]): string[] {
+  // Not params.flat(), which takes 10 us for the 13 parameters of a challenge.
+  const texts: string[] = [];
+  for (const [name, value] of params) texts.push(name, value);
+  return texts;
 }
 
 function readEvent(kept: KeptTexts): ChallengeEvent {

@@ -190,8 +190,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  async function drain(deadlineMs = 10_000): Promise<void> {
-    await connections.drain(deadlineMs);
+  async function drain(limitMs = 10_000): Promise<void> {
+    await connections.drain(limitMs);
     isClosed = true;
   }
 

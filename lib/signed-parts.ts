@@ -42,7 +42,8 @@ export type CoverGet = (target: string) => readonly SignedParts[];
 export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching): CoverGet {
   return function coverGet(target) {
     // No client sends a fragment, and no signature covers one.
-    if (target.includes("#")) throw uncovered("The target of a GET request has a fragment.");
+    if (target.includes("#"))
+      throw uncovered("The target of a GET request has a fragment.", publicUrls);
     const [, query = ""] = splitAtQuestionMark(target);
     const alternatives = publicUrls.flatMap((publicUrl, index): SignedParts[] => {
       const [base, prefix] = splitAtQuestionMark(publicUrl.split("#", 1)[0] ?? "");
@@ -59,13 +60,14 @@ export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMa
     if (alternatives.length > 0) return alternatives;
     throw uncovered(
       "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
+      publicUrls,
     );
   };
 }
 
-function uncovered(message: string): WebhookError {
+function uncovered(message: string, [publicUrl]: readonly string[]): WebhookError {
   return new WebhookError("SIGNATURE_MISMATCH", message, {
-    explain: () => explainCause("URL_QUERY_EXTRA"),
+    explain: () => explainCause("URL_QUERY_EXTRA", publicUrl),
   });
 }
 
@@ -77,27 +79,30 @@ function uncovered(message: string): WebhookError {
  * @returns (by what it returns) the reason, or undefined.
  */
 export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
-  const configured = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+  const spellings = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+  const configured = spellings.flat();
+  /** The configured URLs that go on where another one ends. */
+  const longerUrls = new Map(
+    configured.map((url) => [url, configured.filter((one) => one !== url && one.startsWith(url))]),
+  );
 
   return function findUrlAmbiguity(
     signedUrl: string,
     joined: string,
-    { signedUrls, publicUrlIndexes }: SignedParts,
+    publicUrlIndex: number,
   ): string | undefined {
     if (joined.startsWith("?") || joined.startsWith("&")) {
       return "the parameters begin like a query";
     }
-    const text = signedUrl + joined;
-    const own = configured[publicUrlIndexes[signedUrls.indexOf(signedUrl)] ?? 0] ?? [];
-    // The URL of a GET request goes on after the configured one.
-    const ownLength = longestStartOf(text, joined === "" ? own : [signedUrl]);
-    const isLonger = configured.some((urls) => longestStartOf(text, urls) > ownLength);
+    // The signed URL of a GET request goes on after the configured one.
+    const own = longerUrls.has(signedUrl)
+      ? signedUrl
+      : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
+    const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();
+    const isLonger =
+      longer.length > 0 && longer.some((url) => (signedUrl + joined).startsWith(url));
     return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
   };
-}
-
-function longestStartOf(text: string, urls: readonly string[]): number {
-  return Math.max(0, ...urls.filter((url) => text.startsWith(url)).map((url) => url.length));
 }
 
 /** Encodes a query as a request line has it, in ASCII. */

@@ -70,14 +70,14 @@ export function createVerifyRequest(
         continue;
       }
       const event = parsePayload(params);
+      const publicUrlIndex = parts.publicUrlIndexes[signedUrls.indexOf(match.signedUrl)] ?? 0;
       const ambiguity =
-        findUrlAmbiguity(match.signedUrl, joined, parts) ??
+        findUrlAmbiguity(match.signedUrl, joined, publicUrlIndex) ??
         // The separators of a query leave one reading of a GET request.
         (method === "GET" ? undefined : findAmbiguity(event, joined));
       if (ambiguity !== undefined) throw ambiguous(ambiguity);
       assertAllowed(settings, serviceSids, event);
       markVerified();
-      const publicUrlIndex = parts.publicUrlIndexes[signedUrls.indexOf(match.signedUrl)] ?? 0;
       return { event, authTokenIndex: match.authTokenIndex, publicUrlIndex };
     }
     throw rejection ?? noToken();

@@ -2,19 +2,20 @@
 /** What a receiver holds for what it remembers: run with --expose-gc. */
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
-const { createChallengeOutcomes } = require("../../dist/challenges");
+const { createMemoryOutcomes } = require("../../dist/memory-outcomes");
 const { decodeForm } = require("../../dist/form");
 const { parsePayload } = require("../../dist/payload");
 const { signCall } = require("./calls.cjs");
 
 function holdOutcome(outcomes) {
-  outcomes.prepare(parsePayload(decodeForm(Buffer.from(signCall().body))))();
+  outcomes.record("", parsePayload(decodeForm(Buffer.from(signCall().body))));
 }
 
 function holdUuid(dedupe) {
-  const uuid = randomUUID();
-  dedupe.claim(uuid, Buffer.from(randomUUID()).toString("base64"));
-  dedupe.complete(uuid);
+  const contentHash = randomUUID().slice(0, 28);
+  const key = { accountSid: "AC3c39f4e8dd93bc08628b7433542b06e2", uuid: randomUUID(), owner: "" };
+  dedupe.claim({ ...key, contentHash, leaseMs: 60_000 });
+  dedupe.complete(key);
 }
 
 // Alive to the end, or what one frees would be taken off the next.
@@ -35,5 +36,5 @@ function measureHeld(memory, hold, count) {
   return `${((measureBytes() - before) / 1e6).toFixed(0).padStart(4)} MB  ${count}`;
 }
 
-console.log(measureHeld(createChallengeOutcomes(), holdOutcome, 10_000), "outcomes of challenges");
+console.log(measureHeld(createMemoryOutcomes(), holdOutcome, 10_000), "outcomes of challenges");
 console.log(measureHeld(createMemoryDedupe(), holdUuid, 100_000), "uuids");
