@@ -192,7 +192,7 @@ describe("verifyPushRequest", () => {
     }
     const anonymous = signedCall([
       ["uuid", "1"],
-      ["type", "new.type"],
+      ["type", "factor.suspended"],
       ["account_sid", ACCOUNT_SID],
     ]);
     await expect(

@@ -1,5 +1,6 @@
 export { pushWebhooks } from "./middleware";
-export type { CloseOptions, PushWebhooks } from "./receiver";
+export type { PushWebhooks } from "./receiver";
+export type { CloseOptions } from "./close-options";
 export type { PushWebhooksOptions } from "./options";
 export type { VerifyOptions } from "./verify-options";
 export { createHandlers } from "./handlers";

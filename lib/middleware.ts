@@ -3,6 +3,7 @@ import { createAccountScope } from "./account-scope";
 import { boundRest, sendAnswer } from "./answer";
 import { createReadBody } from "./body";
 import { createChallengeWaits } from "./challenge-wait";
+import { CLOSE_RULES, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
 import { createDeliverOnce, deliverEach } from "./deliver-once";
 import { createDeliverLater, createDeliverNow } from "./deliver";
@@ -13,12 +14,12 @@ import { createHandlers } from "./handlers";
 import { checkHead } from "./head";
 import { createHold } from "./hold";
 import { createMemoryOutcomes } from "./memory-outcomes";
-import { checkOptions, MAX_TIMER_MS, wholeNumber } from "./option-rules";
+import { checkOptions } from "./option-rules";
 import { createNeutralCause } from "./neutral-cause";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event";
 import type { QueuedEvent } from "./queue";
-import type { CloseOptions, PushWebhooks } from "./receiver";
+import type { PushWebhooks } from "./receiver";
 import { createReports } from "./reports";
 import {
   describeRequest,
@@ -230,8 +231,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
 
   return push;
 }
-
-const CLOSE_RULES = { deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds") };
 
 function toWebhookError(error: unknown): WebhookError {
   if (error instanceof WebhookError) return error;

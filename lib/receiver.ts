@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WaitForChallenge } from "./challenge-wait";
+import type { CloseOptions } from "./close-options";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { HandlerRegistration, Handlers } from "./handlers";
 import type { ErrorListener, RejectedListener } from "./reports";
 import type { RunContext } from "./run-handlers";
-
-/** How a receiver, a queue or a worker is closed. */
-export interface CloseOptions {
-  /** After how long running work is no longer awaited, in milliseconds. @default 10_000 */
-  deadlineMs?: number | undefined;
-}
 
 /**
  * A receiver of webhook requests: middleware for Express 4 and 5 and connect, or, called without

@@ -99,8 +99,7 @@ export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatchin
       ? signedUrl
       : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
     const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();
-    const isLonger =
-      longer.length > 0 && longer.some((url) => (signedUrl + joined).startsWith(url));
+    const isLonger = longer.some((url) => (signedUrl + joined).startsWith(url));
     return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
   };
 }

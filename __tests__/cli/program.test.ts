@@ -247,8 +247,9 @@ describe("explain", () => {
   });
 
   it("takes a GET call that the receiver takes, and says what is wrong with another", async () => {
-    const settings = { authToken: AUTH_TOKEN, publicUrl: url, method: "GET" } as const;
-    const get = signedRequest(settings, "factor.created", { entity_identity: "ada" });
+    const settings = { authToken: AUTH_TOKEN, publicUrl: url };
+    const overrides = { entity_identity: "ada" };
+    const get = signedRequest(settings, "factor.created", overrides, { method: "GET" });
     const header = ["--header", get.headers["X-Service-Signature"] ?? "", "--method", "GET"];
     const args = ["explain", ...header, "--received-url", get.url];
     expect(await runCommand([...args, "--url", url], secret)).toHaveProperty("code", 0);

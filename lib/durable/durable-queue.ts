@@ -4,7 +4,7 @@ import { isChallengeEvent } from "../event";
 import { WebhookError } from "../errors";
 import { areHandlersEmpty, isHandlers, type Handlers } from "../handlers";
 import { createHold } from "../hold";
-import type { CloseOptions } from "../receiver";
+import { CLOSE_RULES, type CloseOptions } from "../close-options";
 import { checkOptions, MAX_TIMER_MS, wholeNumber } from "../option-rules";
 import type { EventQueue } from "../queue";
 import type { ErrorListener } from "../reports";
@@ -85,7 +85,6 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
 }
 
 const ATTEMPT_MS = 2_000;
-const CLOSE_RULES = { deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds") };
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
