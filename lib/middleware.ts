@@ -1,7 +1,7 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
 import { createAccountScope } from "./account-scope";
 import { boundRest, sendAnswer } from "./answer";
-import { createReadBody } from "./body";
+import { createAuthenticate } from "./authenticate";
 import { createChallengeWaits } from "./challenge-wait";
 import { CLOSE_RULES, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
@@ -11,7 +11,6 @@ import { publish } from "./diagnostics";
 import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
 import { createHandlers } from "./handlers";
-import { checkHead } from "./head";
 import { createHold } from "./hold";
 import { createMemoryOutcomes } from "./memory-outcomes";
 import { checkOptions } from "./option-rules";
@@ -21,17 +20,9 @@ import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event
 import type { QueuedEvent } from "./queue";
 import type { PushWebhooks } from "./receiver";
 import { createReports } from "./reports";
-import {
-  describeRequest,
-  findReceivedBody,
-  readHead,
-  readReceivedUrl,
-  readTarget,
-} from "./request";
+import { describeRequest } from "./request";
 import type { RunContext } from "./run-handlers";
 import { hashText } from "./signature";
-import { createCoverGet, createCoverPost } from "./signed-parts";
-import { createVerifyRequest } from "./verify";
 
 /** Kept for the completion mark when the handlers take all the time there is. */
 const MARK_RESERVE_MS = 500;
@@ -64,10 +55,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   });
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
-  const readBody = createReadBody(settings.limitBytes, settings.bodyTimeoutMs);
-  const coverPost = createCoverPost(settings.publicUrls, settings.urlMatching);
-  const coverGet = createCoverGet(settings.publicUrls, settings.urlMatching);
-  const verifyRequest = createVerifyRequest(settings);
+  const authenticate = createAuthenticate(settings, scope);
   const dispatchToHandlers = createDispatch(handlers, reports);
   const deliverOnce =
     settings.dedupe === false
@@ -119,32 +107,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   async function accept(req: IncomingMessage, res: ServerResponse, deadlineAtMs: number) {
-    const head = readHead(req);
-    publish("received", { method: head.method ?? "" });
+    publish("received", { method: req.method ?? "" });
     if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
-    const checked = checkHead(head, settings);
-    const alternatives =
-      checked.method === "GET"
-        ? coverGet(readTarget(req))
-        : coverPost(await readBody(req, res, checked.hasBody));
-    const { event, authTokenIndex, publicUrlIndex } = await verifyRequest(
-      checked,
-      alternatives,
-      { readUrl: () => readReceivedUrl(req), readBody: () => findReceivedBody(req) },
-      deadlineAtMs,
-    );
-    const queued: QueuedEvent = {
-      event,
-      account: scope.accountOf(event),
-      accountSid: event.account_sid,
-      uuid: event.uuid,
-      // A signature is a hash of the content, except that it depends on the token.
-      contentHash: checked.signature,
-      authTokenIndex,
-      publicUrlIndex,
-      receiver: name,
-    };
-    return { event, delivery: await deliver(queued, deadlineAtMs) };
+    const queued = await authenticate(req, res, deadlineAtMs);
+    return { event: queued.event, delivery: await deliver(queued, deadlineAtMs) };
   }
 
   function runNow(
