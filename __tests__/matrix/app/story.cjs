@@ -30,7 +30,7 @@ async function tellStory(rooms) {
     await receiveFromEmulator(push, emulator);
     await administer(rooms, app, emulator, origin);
     // Where nothing listens: it is made, and closed, all the same.
-    await rooms.durableQueue?.({ connection: "redis://127.0.0.1:9" }).close();
+    await rooms.durableQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
     await push.close();
     assert.equal((await sendCall(rooms, settings)).status, 503);
   } finally {
@@ -96,7 +96,8 @@ async function receiveFromEmulator(push, emulator) {
   emulator.verifyFactor(factor.sid);
   const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
   emulator.approveChallenge(sid);
-  assert.equal((await push.waitForChallenge(sid)).entity_identity, "ada");
+  const outcome = await push.waitForChallenge({ challengeSid: sid, entityIdentity: "ada" });
+  assert.equal(outcome.type, "challenge.approved");
   await emulator.settled();
   assert.deepEqual(
     emulator.deliveries.map(({ status }) => status),
