@@ -13,6 +13,13 @@ export type FindAmbiguity = (
 ) => string | undefined;
 
 const SID_CHARACTERS = 34;
+/** The parameters that hold a SID, by the prefix of their values. */
+const SID_NAMES = new Map<string, keyof EndsOfSids>([
+  ["AC", "account"],
+  ["YC", "challenge"],
+  ["YF", "factor"],
+  ["VA", "service"],
+]);
 const IDENTITY = "entity_identity";
 const FRIENDLY_NAME = "factor_friendly_name";
 const FACTOR_SID = "factor_sid";
@@ -44,17 +51,17 @@ export function createFindAmbiguity(extraParameters: readonly string[]): FindAmb
   };
 
   return function findAmbiguity(event, joined) {
-    const afterAccount = findEndOfSid(joined, "account_sidAC");
-    if (afterAccount === undefined) return "another value contains account_sid and a SID";
+    const ends = findEndsOfSids(joined);
+    if (!(ends.account > 0)) return "another value contains account_sid and a SID";
     const hasService = event.service_sid !== undefined;
-    const afterService = hasService ? findEndOfSid(joined, "service_sidVA") : afterAccount;
-    if (afterService === undefined || hasService !== joined.includes("service_sidVA"))
+    if (hasService ? !(ends.service > 0) : ends.service !== 0) {
       return "another value contains service_sid and a SID";
+    }
     return (
-      findTailProblem(event, joined.slice(afterService)) ??
+      findTailProblem(event, joined.slice(hasService ? ends.service : ends.account)) ??
       (event.version === undefined
         ? undefined
-        : findIdentityProblem(event, joined, afterAccount, afterIdentity[event.version]))
+        : findIdentityProblem(event, joined, ends, afterIdentity[event.version]))
     );
   };
 }
@@ -65,16 +72,25 @@ function findNameAfterIdentity(extraParameters: readonly string[], known: string
   return between.toSorted()[0] ?? known;
 }
 
-/**
- * Rule "SIDs": the name of a SID parameter, followed by the prefix of its values, stands in the
- * text once.
- *
- * @returns where the SID ends; undefined when there is none, or more than one.
- */
-function findEndOfSid(joined: string, start: string): number | undefined {
-  const at = joined.indexOf(start);
-  if (at === -1 || joined.includes(start, at + 1)) return undefined;
-  return at + start.length - 2 + SID_CHARACTERS;
+/** Where the SID of each parameter ends; 0: there is none; NaN: there is more than one. */
+interface EndsOfSids {
+  account: number;
+  challenge: number;
+  factor: number;
+  service: number;
+}
+
+/** Rule "SIDs": the name of each, followed by the prefix of its values, stands in the text once. */
+function findEndsOfSids(joined: string): EndsOfSids {
+  const ends = { account: 0, challenge: 0, factor: 0, service: 0 };
+  // One search for what the four have in common: a search for each takes three times as long.
+  for (let at = joined.indexOf("_sid"); at !== -1; at = joined.indexOf("_sid", at + 1)) {
+    const prefixAt = at + "_sid".length;
+    const name = SID_NAMES.get(joined.slice(prefixAt, prefixAt + 2));
+    if (name === undefined || !joined.endsWith(name, at)) continue;
+    ends[name] = ends[name] === 0 ? prefixAt + SID_CHARACTERS : Number.NaN;
+  }
+  return ends;
 }
 
 /** Rules "type" and "uuid", on the text after `service_sid`. */
@@ -129,13 +145,12 @@ function hasSafeType({ type }: UnknownPushEvent): boolean {
 function findIdentityProblem(
   event: PushEvent,
   joined: string,
-  afterAccount: number,
+  { account, challenge, factor }: EndsOfSids,
   expected: string,
 ): string | undefined {
-  const afterFactor = findEndOfSid(joined, "factor_sidYF");
-  if (afterFactor === undefined) return "another value contains factor_sid and a SID";
-  const start = "challenge_sid" in event ? findEndOfSid(joined, "challenge_sidYC") : afterAccount;
-  if (start === undefined) return "another value contains challenge_sid and a SID";
+  if (!(factor > 0)) return "another value contains factor_sid and a SID";
+  const start = "challenge_sid" in event ? challenge : account;
+  if (!(start > 0)) return "another value contains challenge_sid and a SID";
 
   let next = FACTOR_SID;
   for (const [name] of event.params) if (name > IDENTITY && name < next) next = name;
@@ -145,7 +160,7 @@ function findIdentityProblem(
       : "an unknown parameter sorts directly after entity_identity; if every webhook request of the service carries it, list its name in the option extraParameters";
   }
   // The metadata, which follows the friendly name, may contain any other name.
-  const factorAt = afterFactor - SID_CHARACTERS - FACTOR_SID.length;
+  const factorAt = factor - SID_CHARACTERS - FACTOR_SID.length;
   const friendlyAt = joined.indexOf(FRIENDLY_NAME, start);
   const hasFriendlyName = friendlyAt !== -1 && friendlyAt < factorAt;
   if (hasFriendlyName !== (event.version === "v2")) return "a value of v1 contains a name of v2";

@@ -15,10 +15,11 @@ export function createDeliverNow(
 ): Deliver {
   return function deliverNow(queued, deadlineAtMs) {
     const { account, event } = queued;
-    const runFirst = async () => {
+    const runFirst = () => {
       // The first delivery of a uuid only: a replay must not bring back an outcome that expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, event);
-      await run(queued, deadlineAtMs);
+      const recorded = isChallengeEvent(event) ? outcomes.record(account, event) : undefined;
+      const start = () => run(queued, deadlineAtMs);
+      return recorded === undefined ? start() : recorded.then(start);
     };
     return deliverOnce(queued, runFirst, deadlineAtMs);
   };

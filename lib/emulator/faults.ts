@@ -36,7 +36,7 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("extra-parameters"),
     ...scope,
-    params: z.record(textSchema, textSchema).default({ factor_risk_score: "12" }),
+    params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
   }),
 ]);
 
