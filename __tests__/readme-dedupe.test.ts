@@ -48,7 +48,7 @@ describeWithPostgres("the PostgreSQL dedupe store of the README", () => {
 
   it("gives a uuid to one of 20 concurrent owners", async () => {
     const owners = Array.from({ length: 20 }, (_, index) => claimOf({ owner: String(index) }));
-    const found = await Promise.all(owners.map((claim) => store.claim(claim)));
+    const found = await Promise.all(owners.map(async (claim) => store.claim(claim)));
     expect(found.toSorted()).toEqual(["new", ...Array(19).fill("running")]);
   });
 
@@ -78,6 +78,24 @@ describeWithPostgres("the PostgreSQL dedupe store of the README", () => {
     expect(await store.claim(claimOf({ owner: "b" }))).toBe("running");
     await new Promise((resolve) => setTimeout(resolve, 250));
     expect(await store.claim(claimOf({ owner: "b" }))).toBe("new");
+  });
+
+  it("runs handlers once when the response to the first claim is lost", async () => {
+    let claims = 0;
+    const lossy: DedupeStore = {
+      ...store,
+      async claim(claim) {
+        const found = await store.claim(claim);
+        if (++claims === 1) throw new Error("the connection ended after the commit");
+        return found;
+      },
+    };
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, dedupe: lossy });
+    const handle = jest.fn();
+    push.onAny(handle);
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, eventCall("challenge.approved"))).toHaveProperty("status", 200);
+    expect([claims, handle.mock.calls.length]).toEqual([2, 1]);
   });
 
   it("ignores complete and release of another owner", async () => {

@@ -20,7 +20,7 @@ const app = express();
 app.use("/webhooks/push", push);
 const server = app.listen(Number(process.env.PORT ?? 3000));
 
-process.once("SIGTERM", async () => {
+process.once("SIGTERM", () => {
   server.close();
-  await push.close();
+  void push.close();
 });

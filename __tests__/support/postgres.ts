@@ -9,8 +9,11 @@ import { Pool } from "pg";
 /** The folder of initdb and postgres: on the PATH, or where Debian installs them. */
 const binaries = findBinaries();
 
-/** Tests that start a PostgreSQL of their own; skipped, and counted, where there is none. */
-export const describeWithPostgres = binaries === undefined ? describe.skip : describe;
+/** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
+export function describeWithPostgres(name: string, define: () => void): void {
+  if (binaries !== undefined) describe(name, define);
+  else it.skip(`${name}: needs initdb and postgres on the PATH`, define);
+}
 
 /** A PostgreSQL with an empty database, on a socket in a folder of its own. */
 export interface PostgresServer {
