@@ -49,22 +49,23 @@ describe("npm start", () => {
 
   afterAll(() => void started.kill("SIGKILL"));
 
-  it("tells the whole story", () => {
+  it("shows all five types of event, and two waiting logins", () => {
     expect(complaints).toBe("");
     for (const line of [
-      /^Webhook YW[0-9a-f]{32} created; 0 differences\.$/m,
-      /^  handled: factor\.created for user-7f3a-22 \(Zoë's phone\)$/m,
+      /^Webhook YW[0-9a-f]{32} created; 0 findings of configuration drift\.$/m,
+      /^  handled: factor\.created for ada \(Zoë's phone\)$/m,
       /^  handled: factor\.verified for /m,
-      /^  handled: challenge\.approved by user-7f3a-22: Sign in from Köln\?$/m,
-      /^  the waiting login goes on: challenge\.approved$/m,
+      /^  handled: factor\.deleted for ada \(Old phone\)$/m,
+      /^  handled: challenge\.approved by ada: Sign in from Köln\?$/m,
+      /^  the waiting login resolves: challenge\.approved$/m,
       /^  handled: challenge\.denied by /m,
-      /^  the waiting login goes on: challenge\.denied$/m,
+      /^  the waiting login resolves: challenge\.denied$/m,
     ]) {
       expect(output).toMatch(line);
     }
   });
 
-  /** Runs a command that it says to try. */
+  /** Runs a command that it prints. */
   async function tryOut(part: string) {
     const command = commands.find((line) => line.includes(part)) ?? "";
     const [, script = "", ...args] = command.split(" ").slice(1);
@@ -85,12 +86,12 @@ describe("npm start", () => {
     ["--bad-signature", 1, /^403 /],
     ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],
   ])(
-    "has the terminal's program do what it says: %s",
+    "prints a command that works: %s",
     async (part, code, stdout) => {
       const before = output.length;
       expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
       const handled = output.slice(before);
-      if (code === 1) expect(handled).toContain("refused: SIGNATURE_MISMATCH, TOKEN_WRONG");
+      if (code === 1) expect(handled).toContain("rejected: SIGNATURE_MISMATCH, TOKEN_WRONG");
       else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);
     },
     30_000,
@@ -100,7 +101,7 @@ describe("npm start", () => {
     ["/admin/push/webhooks", 200],
     ["/admin/push/keys", 201],
     ["/approve", 200],
-  ])("answers what it says to ask: %s", async (part, status) => {
+  ])("responds to the command that it prints: %s", async (part, status) => {
     const command = commands.find((line) => line.startsWith("curl") && line.includes(part)) ?? "";
     const url = command.split(" ").at(-1) ?? "";
     const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(

@@ -1,13 +1,10 @@
+/** The code blocks of README.md and docs: each compiles, and each runs. */
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { pushWebhooks } from "express-push-verification";
-import { STATUS_BY_CODE } from "../lib/errors";
-import { durableQueue } from "express-push-verification/durable";
-import { createEmulator } from "express-push-verification/emulator";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -16,37 +13,41 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "./support/calls";
+import { DOCUMENTS, listBlocks, readText } from "./support/docs";
 import { startReceiver, stopEmulators } from "./support/emulators";
 import { send } from "./support/servers";
 
 const root = join(__dirname, "..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
-const blocks = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code);
 const folder = join(__dirname, ".readme");
-const fileOf = (index: number) => join(folder, `block-${index}.ts`);
+const blocks = DOCUMENTS.flatMap((file) => listBlocks(file));
+const isTest = ({ code }: { code: string }) => code.includes("\ntest(");
+const named = (chosen: typeof blocks) => chosen.map((block) => [block.name, block.code] as const);
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const settings = { extends: "../../tsconfig.json", include: ["*.ts"] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-  for (const [index, code] of blocks.entries()) writeFileSync(fileOf(index), code);
+  for (const { name, code } of blocks) writeFileSync(join(folder, `${name}.ts`), code);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("README", () => {
-  it("begins with examples/receive.ts", () => {
-    expect(blocks[0]).toBe(readFileSync(join(root, "examples", "receive.ts"), "utf8"));
+describe("README and docs", () => {
+  it("begin with examples/receive.ts, and have one block for each of twelve tasks", () => {
+    expect(blocks[0]?.code).toBe(readText("examples/receive.ts"));
+    const headings = readText("docs/tasks.md").match(/^## \d+\. /gm) ?? [];
+    expect(headings).toHaveLength(12);
+    expect(listBlocks("docs/tasks.md")).toHaveLength(12);
   });
 
-  it("has code that compiles", async () => {
+  it("have code that compiles", async () => {
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
     const compiled = promisify(execFile)(process.execPath, [tsc, "-p", folder]);
     await expect(compiled).resolves.toHaveProperty("stdout", "");
   }, 60_000);
 
-  describe("has code that runs:", () => {
+  describe("have code that runs:", () => {
     const listening: Server[] = [];
     beforeEach(() => {
       Object.assign(process.env, {
@@ -70,77 +71,37 @@ describe("README", () => {
     afterEach(async () => {
       jest.restoreAllMocks();
       process.removeAllListeners("SIGTERM");
-      for (const server of listening.splice(0))
+      for (const server of listening.splice(0)) {
+        server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
+      }
     });
 
-    const isTest = (code: string) => code.includes("\ntest(");
-    const numbered = blocks.map((code, index) => [index, code.split("\n")[0] ?? "", code] as const);
-    it.each(numbered.filter(([, , code]) => !isTest(code)))(
-      "block %i, %s",
-      async (index, _line, code) => {
-        const exported = require(fileOf(index)) as Record<string, unknown>;
-        expect(listening).toHaveLength(/^(app|server)\.listen\(/m.test(code) ? 1 : 0);
-        for (const server of listening) {
-          const { port } = server.address() as AddressInfo;
-          const path = "/webhooks/push";
-          const call = { ...eventCall("challenge.approved"), path };
-          const login = {
-            method: "POST",
-            path: `/login/user-7f3a-22/${CHALLENGE_SID}`,
-            headers: {},
-            body: undefined,
-          };
-          const waits = code.includes("/login/") ? send(port, login) : undefined;
-          expect(await send(port, call)).toHaveProperty("status", 200);
-          expect(await send(port, { ...call, body: "x=1" })).toHaveProperty("status", 403);
-          if (waits !== undefined) {
-            expect(await waits).toHaveProperty("status", 200);
-            expect(
-              await send(port, { ...login, path: login.path.replace("22", "23") }),
-            ).toHaveProperty("status", 403);
-          }
-        }
-        if (typeof exported.handler === "function") {
-          const { method, path, headers, body = "" } = eventCall("factor.created");
-          const event = {
-            requestContext: { http: { method } },
-            rawPath: path,
-            rawQueryString: "",
-            headers,
-          };
-          const run = (text: string, base64: boolean) =>
-            (exported.handler as (call: object) => Promise<object>)({
-              ...event,
-              body: Buffer.from(text).toString(base64 ? "base64" : "utf8"),
-              isBase64Encoded: base64,
-            });
-          expect(await run(body, false)).toEqual({ statusCode: 200 });
-          expect(await run(body, true)).toEqual({ statusCode: 200 });
-          expect(await run("x=1", false)).toEqual({ statusCode: 403 });
-        }
-        if (typeof exported.story === "function") {
-          const { publicUrl, events } = await startReceiver("test-token");
-          await (exported.story as (url: string) => Promise<void>)(publicUrl);
-          const told = jest
-            .mocked(console.log)
-            .mock.calls.filter(([, what]) => what === "succeeded");
-          expect(told).toEqual([
-            ["factor.created", "succeeded", 1],
-            ["factor.verified", "succeeded", 1],
-            ["challenge.approved", "succeeded", 1],
-            ["challenge.approved", "succeeded", 1],
-          ]);
-          expect(events).toHaveLength(3);
-          await stopEmulators();
-        }
-      },
-    );
+    const scripts = blocks.filter((block) => !isTest(block));
+    it.each(named(scripts))("%s", async (name, code) => {
+      // What the login example declares as the app's own code.
+      Object.assign(globalThis, {
+        checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
+        createChallenge: () => Promise.resolve(CHALLENGE_SID),
+      });
+      const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
+      expect(listening).toHaveLength(/\b(app|server)\.listen\(/.test(code) ? 1 : 0);
+      for (const server of listening) {
+        const { port } = server.address() as AddressInfo;
+        const call = { ...eventCall("challenge.approved"), path: "/webhooks/push" };
+        const logins = code.includes('"/login"') ? await startLogins(port) : undefined;
+        expect(await send(port, call)).toHaveProperty("status", 200);
+        expect(await send(port, { ...call, body: "x=1" })).toHaveProperty("status", 403);
+        if (logins !== undefined) expect(await logins.finish()).toEqual(LOGIN_STATUSES);
+      }
+      if (typeof exported.handler === "function") await runFunction(exported.handler as Run);
+      if (typeof exported.story === "function") await runStory(exported.story as Story);
+    });
 
-    it.each(numbered.filter(([, , code]) => isTest(code)))(
-      "block %i, %s, as a test of Jest",
-      async (index, _line, code) => {
-        const file = join(folder, `block-${index}.test.ts`);
+    it.each(named(blocks.filter(isTest)))(
+      "%s, as a test of Jest",
+      async (name, code) => {
+        const file = join(folder, `${name}.test.ts`);
         writeFileSync(file, code);
         const jestBin = join(root, "node_modules", "jest", "bin", "jest.js");
         const args = [jestBin, "--runTestsByPath", file, "--reporters", "default"];
@@ -150,67 +111,74 @@ describe("README", () => {
       60_000,
     );
   });
-
-  it("lists every code with its status", () => {
-    const rows = [...readme.matchAll(/^\|.*\| `([A-Z_]+)` +\| (\d{3})/gm)];
-    const documented = Object.fromEntries(
-      rows.map(([, code = "", status]) => [code, Number(status)]),
-    );
-    expect(documented).toEqual(STATUS_BY_CODE);
-  });
-
-  it("lists every option of the durable queue", () => {
-    const section = readme.slice(
-      readme.indexOf("## Durable mode"),
-      readme.indexOf("Redis must have"),
-    );
-    const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    const known = listOptions(() => durableQueue({ "?": 1 } as never));
-    expect(documented.toSorted()).toEqual(known);
-  });
-
-  it("lists every option of the emulator", () => {
-    const section = readme.slice(
-      readme.indexOf("## Local emulator"),
-      readme.indexOf("`emulator.deliveries` has"),
-    );
-    const rows = [...section.matchAll(/^\|((?: `\w+`,?)+) +\|/gm)].map(([, names = ""]) => names);
-    const documented = rows.flatMap((names) => names.match(/\w+/g) ?? []);
-    expect(documented.toSorted()).toEqual(listOptions(() => createEmulator({ "?": 1 } as never)));
-  });
-
-  it("lists every option", () => {
-    const section = readme.slice(
-      readme.indexOf("## Options"),
-      readme.indexOf("## What is answered"),
-    );
-    const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    expect(documented.toSorted()).toEqual(listOptions(() => pushWebhooks({ "?": 1 } as never)));
-  });
 });
 
-/** The options that a refusal of an unknown one names. */
-function listOptions(refuse: () => unknown): string[] {
-  try {
-    refuse();
-  } catch (error) {
-    const [, names = ""] = (error as Error).message.split("The options are: ");
-    return names.replace(".", "").split(", ").toSorted();
-  }
-  return [];
+const LOGIN_STATUSES = {
+  owner: 200,
+  ownerAgain: 404,
+  otherUser: 403,
+  unknownAttempt: 404,
+};
+
+/** Begins logins whose challenge is approved by `user-7f3a-22`, its user and another one. */
+async function startLogins(port: number) {
+  const post = (path: string, body?: object) =>
+    send(port, {
+      method: "POST",
+      path,
+      headers: { "content-type": "application/json" },
+      body: body && JSON.stringify(body),
+    });
+  const begin = async (user: string) => {
+    const begun = await post("/login", { user });
+    expect(begun.status).toBe(201);
+    return `/login/${((await begun.json()) as { attempt: string }).attempt}`;
+  };
+  const own = await begin("user-7f3a-22");
+  const foreign = await begin("mallory");
+  const waits = Promise.all([post(own), post(foreign)]);
+  return {
+    async finish(): Promise<typeof LOGIN_STATUSES> {
+      const [owner, otherUser] = await waits;
+      return {
+        owner: owner.status,
+        ownerAgain: (await post(own)).status,
+        otherUser: otherUser.status,
+        unknownAttempt: (await post("/login/1")).status,
+      };
+    },
+  };
 }
 
-describe("the SQL of the dedupe example", () => {
-  it("is driven by a store whose methods run it in order", async () => {
-    const index = blocks.findIndex((code) => code.includes("sqlDedupe"));
-    const { sqlDedupe } = require(fileOf(index)) as {
-      sqlDedupe: (query: (sql: string) => Promise<{ done: boolean }[]>) => {
-        claim: (uuid: string) => Promise<string>;
-      };
-    };
-    const answers = [[{ done: false }], [], [{ done: true }], [], [{ done: false }]];
-    const store = sqlDedupe(() => Promise.resolve(answers.shift() ?? []));
-    const claims = [await store.claim("a"), await store.claim("a"), await store.claim("a")];
-    expect(claims).toEqual(["new", "done", "running"]);
-  });
-});
+type Run = (request: object) => Promise<object>;
+
+async function runFunction(run: Run): Promise<void> {
+  const { method, path, headers, body = "" } = eventCall("factor.created");
+  const request = { requestContext: { http: { method } }, rawPath: path, rawQueryString: "" };
+  const runWith = (text: string, isBase64Encoded: boolean) =>
+    run({
+      ...request,
+      headers,
+      body: Buffer.from(text).toString(isBase64Encoded ? "base64" : "utf8"),
+      isBase64Encoded,
+    });
+  expect(await runWith(body, false)).toEqual({ statusCode: 200 });
+  expect(await runWith(body, true)).toEqual({ statusCode: 200 });
+  expect(await runWith("x=1", false)).toEqual({ statusCode: 403 });
+}
+
+type Story = (webhookUrl: string) => Promise<void>;
+
+async function runStory(story: Story): Promise<void> {
+  const { publicUrl, events } = await startReceiver("test-token");
+  await story(publicUrl);
+  const logged = jest.mocked(console.log).mock.calls.filter(([, what]) => what === "succeeded");
+  expect(logged).toEqual([
+    ["factor.created", "succeeded", 1],
+    ["factor.verified", "succeeded", 1],
+    ["challenge.approved", "succeeded", 1],
+    ["challenge.approved", "succeeded", 1],
+  ]);
+  expect(events).toHaveLength(3);
+  await stopEmulators();
+}

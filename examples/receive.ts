@@ -18,4 +18,9 @@ push.onRejected((error) => {
 
 const app = express();
 app.use("/webhooks/push", push);
-app.listen(Number(process.env.PORT ?? 3000));
+const server = app.listen(Number(process.env.PORT ?? 3000));
+
+process.once("SIGTERM", () => {
+  server.close();
+  void push.close();
+});

@@ -1,6 +1,6 @@
 /**
- * The main job, with no account: the service is emulated; an Express app receives its calls, waits
- * for a login, and has an admin router for its staff. Then it stays up for you to try things.
+ * The whole package without an account: an emulated service, and an Express app that receives its
+ * webhook requests, lets a login wait, and has an admin router. It runs until Ctrl-C.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -26,16 +26,16 @@ async function main(): Promise<void> {
 
   const push = pushWebhooks({ authToken, publicUrl: `${appUrl}/webhooks/push` });
   push.on(["factor.created", "factor.verified", "factor.deleted"], (event) => {
-    const name = event.version === "v2" ? ` (${event.factor_friendly_name})` : "";
-    console.log(`  handled: ${event.type} for ${event.entity_identity}${name}`);
+    const name = event.factor_friendly_name ?? "(v1)";
+    console.log(`  handled: ${event.type} for ${event.entity_identity} (${name})`);
   });
   push.on(["challenge.approved", "challenge.denied"], (event) => {
-    const asked = event.version === "v2" ? event.challenge_details?.message : undefined;
-    console.log(`  handled: ${event.type} by ${event.entity_identity}: ${asked ?? "(v1)"}`);
+    const message = event.challenge_details?.message ?? "(no details)";
+    console.log(`  handled: ${event.type} by ${event.entity_identity}: ${message}`);
   });
   push.onRejected((error) => {
     const [cause] = error.explain()?.causes ?? [];
-    console.log(`  refused: ${error.code}${cause === undefined ? "" : `, ${cause.code}`}`);
+    console.log(`  rejected: ${error.code}${cause === undefined ? "" : `, ${cause.code}`}`);
   });
 
   const client = createAdminClient({
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     "/admin/push",
     adminRouter({ client, authorize: (req) => isStaff(req.get("authorization")) }),
   );
-  console.log(`An Express app takes its calls at ${push.publicUrl}.\n`);
+  console.log(`An Express app receives its webhook requests at ${push.publicUrl}.\n`);
 
   const { result, webhook } = await client.webhooks.ensure({
     friendly_name: "login events",
@@ -60,7 +60,9 @@ async function main(): Promise<void> {
     webhook_url: push.publicUrl,
   });
   const findings = await client.webhooks.check(push);
-  console.log(`Webhook ${webhook.sid} ${result}; ${findings.length} differences.`);
+  console.log(
+    `Webhook ${webhook.sid} ${result}; ${findings.length} findings of configuration drift.`,
+  );
 
   console.log("A phone is registered:");
   const factor_sid = emulator.createFactor({
@@ -69,16 +71,20 @@ async function main(): Promise<void> {
   }).sid;
   emulator.verifyFactor(factor_sid);
   await emulator.settled();
-  for (const [message, answer] of [
+  console.log("An old phone is registered and deleted:");
+  const old = emulator.createFactor({ entity_identity: "ada", friendly_name: "Old phone" });
+  emulator.deleteFactor(old.sid);
+  await emulator.settled();
+  for (const [message, outcome] of [
     ["Sign in from Köln?", "approved"],
-    ["Pay 250 € to a stranger?", "denied"],
+    ["Pay 250 €?", "denied"],
   ] as const) {
     console.log(`The user is asked "${message}":`);
     const { sid } = emulator.createChallenge({ factor_sid, details: { message } });
     const login = push.waitForChallenge({ challengeSid: sid, entityIdentity: "ada" });
-    if (answer === "approved") emulator.approveChallenge(sid);
+    if (outcome === "approved") emulator.approveChallenge(sid);
     else emulator.denyChallenge(sid);
-    console.log(`  the waiting login goes on: ${(await login).type}`);
+    console.log(`  the waiting login resolves: ${(await login).type}`);
     await emulator.settled();
   }
 
@@ -87,7 +93,7 @@ async function main(): Promise<void> {
   const trigger = `${cli} trigger challenge.approved --url ${push.publicUrl}`;
   const asStaff = `-H "Authorization: Bearer ${staffPassword}"`;
   console.log(`
-It stays up; Ctrl-C ends it. In another terminal, try:
+It runs until Ctrl-C. In another terminal, try:
   export PUSH_AUTH_TOKEN=${authToken} PUSH_ACCOUNT_SID=${accountSid}
   export PUSH_SERVICE_SID=${serviceSid} PUSH_ACCOUNT_URL=${serviceUrl} PUSH_VERIFY_URL=${serviceUrl}
   ${trigger}
@@ -100,8 +106,8 @@ It stays up; Ctrl-C ends it. In another terminal, try:
 
   const end = async () => {
     server.close();
-    server.closeIdleConnections();
-    await Promise.all([push.close(), emulator.close()]);
+    await push.close();
+    await emulator.close();
   };
   process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
 }

@@ -1,0 +1,146 @@
+/** The PostgreSQL store of the README: its very SQL and code, against a real server. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pushWebhooks, type DedupeClaim, type DedupeStore } from "express-push-verification";
+import type { Pool } from "pg";
+import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
+import { listBlocks } from "./support/docs";
+import { describeWithPostgres, startPostgres, type PostgresServer } from "./support/postgres";
+import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
+
+const folder = join(__dirname, ".readme-dedupe");
+const [sql] = listBlocks("README.md", "sql");
+const code = listBlocks("README.md").find((block) => block.code.includes("createPostgresDedupe"));
+
+describeWithPostgres("the PostgreSQL dedupe store of the README", () => {
+  let server: PostgresServer;
+  let store: DedupeStore;
+  let uuid: string;
+  let cleanUp: string;
+
+  beforeAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    const file = join(folder, "block.ts");
+    writeFileSync(file, code?.code ?? "");
+    const exported = require(file) as { createPostgresDedupe(pool: Pool): DedupeStore };
+    server = await startPostgres();
+    store = exported.createPostgresDedupe(server.pool);
+    const [create = "", clean = ""] = (sql?.code ?? "").split(/(?<=^\);)$/m);
+    await server.pool.query(create);
+    cleanUp = clean;
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(stopServers);
+  beforeEach(() => void (uuid = crypto.randomUUID()));
+
+  const claimOf = (fields: Partial<DedupeClaim> = {}): DedupeClaim => ({
+    accountSid: "AC1",
+    uuid,
+    owner: "a",
+    contentHash: "hash",
+    leaseMs: 60_000,
+    ...fields,
+  });
+
+  it("gives a uuid to one of 20 concurrent owners", async () => {
+    const owners = Array.from({ length: 20 }, (_, index) => claimOf({ owner: String(index) }));
+    const found = await Promise.all(owners.map(async (claim) => store.claim(claim)));
+    expect(found.toSorted()).toEqual(["new", ...Array(19).fill("running")]);
+  });
+
+  it("gives the owner of a claim the claim again, and no other owner", async () => {
+    expect(await store.claim(claimOf())).toBe("new");
+    expect(await store.claim(claimOf())).toBe("new");
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("running");
+  });
+
+  it("tells a duplicate from a conflict once it is completed", async () => {
+    await store.claim(claimOf());
+    await store.complete(claimOf());
+    await store.release(claimOf());
+    expect(await store.claim(claimOf())).toBe("done");
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("done");
+    expect(await store.claim(claimOf({ owner: "b", contentHash: "other" }))).toBe("conflict");
+  });
+
+  it("gives a released uuid to the next owner", async () => {
+    await store.claim(claimOf());
+    await store.release(claimOf());
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("new");
+  });
+
+  it("lets a claim lapse after its own leaseMs, and not before", async () => {
+    await store.claim(claimOf({ leaseMs: 200 }));
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("running");
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("new");
+  });
+
+  it("runs handlers once when the response to the first claim is lost", async () => {
+    let claims = 0;
+    const lossy: DedupeStore = {
+      ...store,
+      async claim(claim) {
+        const found = await store.claim(claim);
+        if (++claims === 1) throw new Error("the connection ended after the commit");
+        return found;
+      },
+    };
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, dedupe: lossy });
+    const handle = jest.fn();
+    push.onAny(handle);
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, eventCall("challenge.approved"))).toHaveProperty("status", 200);
+    expect([claims, handle.mock.calls.length]).toEqual([2, 1]);
+  });
+
+  it("ignores complete and release of another owner", async () => {
+    await store.claim(claimOf());
+    await store.complete(claimOf({ owner: "b" }));
+    await store.release(claimOf({ owner: "b" }));
+    expect(await store.claim(claimOf({ owner: "c" }))).toBe("running");
+  });
+
+  it.each(["\u0000", "a\u0000b", "é".repeat(256), "😀".repeat(128)])(
+    "keeps the uuid %j apart from others, and accounts apart",
+    async (odd) => {
+      expect(await store.claim(claimOf({ uuid: odd }))).toBe("new");
+      await store.complete(claimOf({ uuid: odd }));
+      expect(await store.claim(claimOf({ uuid: odd, owner: "b" }))).toBe("done");
+      expect(await store.claim(claimOf({ uuid: `${odd}x` }))).toBe("new");
+      expect(await store.claim(claimOf({ uuid: odd, accountSid: "AC2" }))).toBe("new");
+    },
+  );
+
+  it("cleans up what is older than the replay window, and nothing else", async () => {
+    await store.claim(claimOf());
+    await store.complete(claimOf());
+    await server.pool.query(cleanUp);
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("done");
+    await server.pool.query(
+      "UPDATE push_events SET claimed_at = now() - interval '25 hours', lapses_at = now() - interval '24 hours'",
+    );
+    expect((await server.pool.query(cleanUp)).rowCount).toBeGreaterThan(0);
+    expect(await store.claim(claimOf({ owner: "b" }))).toBe("new");
+  });
+
+  it("runs handlers once for deliveries to two receivers", async () => {
+    const uuids: string[] = [];
+    const [, listenerOf] = SERVERS[0] ?? [];
+    const ports = await Promise.all(
+      [1, 2].map(() => {
+        const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, dedupe: store });
+        push.onAny((event) => void uuids.push(event.uuid));
+        return startServer(listenerOf?.(push) ?? (() => {}));
+      }),
+    );
+    const delivery = { ...eventCall("challenge.approved"), path: PATH };
+    const copies = Array.from({ length: 20 }, (_, index) => send(ports[index % 2] ?? 0, delivery));
+    for (const response of await Promise.all(copies)) expect(response.status).toBe(200);
+    expect(uuids).toHaveLength(1);
+  });
+});

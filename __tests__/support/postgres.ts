@@ -1,0 +1,72 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool } from "pg";
+
+/** The folder of initdb and postgres: on the PATH, or where Debian installs them. */
+const binaries = findBinaries();
+
+/** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
+export function describeWithPostgres(name: string, define: () => void): void {
+  if (binaries !== undefined) describe(name, define);
+  else it.skip(`${name}: needs initdb and postgres on the PATH`, define);
+}
+
+/** A PostgreSQL with an empty database, on a socket in a folder of its own. */
+export interface PostgresServer {
+  pool: Pool;
+  stop(): Promise<void>;
+}
+
+/** Starts a PostgreSQL; as root, under the user `postgres`, since it does not run as root. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
+  const user = process.getuid?.() === 0 ? findUser("postgres") : {};
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
+  const data = join(folder, "data");
+  const run = { ...user, stdio: "ignore" as const };
+  const init = ["-D", data, "-U", "push", "--auth=trust", "--no-sync", "-E", "UTF8"];
+  execFileSync(join(binaries ?? "", "initdb"), init, run);
+  const settings = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-F"];
+  const child = spawn(join(binaries ?? "", "postgres"), settings, run);
+  const exited = once(child, "exit");
+  const pool = new Pool({ host: folder, user: "push", database: "postgres", max: 20 });
+  // Idle connections fail when the server stops.
+  pool.on("error", () => {});
+  while (
+    !(await pool.query("SELECT 1").then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    if (child.exitCode !== null) throw new Error("postgres ended");
+    await sleep(20);
+  }
+  return {
+    pool,
+    async stop() {
+      await pool.end();
+      child.kill("SIGINT");
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function findBinaries(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  return folders.find((folder) => existsSync(join(folder, "initdb")));
+}
+
+function findUser(name: string): { uid?: number; gid?: number } {
+  const read = (flag: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }));
+  return { uid: read("-u"), gid: read("-g") };
+}
