@@ -25,6 +25,13 @@ describe("the emulator's server", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
+  it("is closed by Symbol.asyncDispose, for await using", async () => {
+    const emulator = createEmulator();
+    const url = await emulator.listen(0);
+    await emulator[Symbol.asyncDispose]();
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
   it("is closed for good, also while it opens", async () => {
     const emulator = createEmulator();
     const opening = emulator.listen(0);

@@ -12,7 +12,7 @@ import { createVerifyRoutes } from "./verify-api";
 import { createWebhooks, toWebhookFields, type NewWebhook, type WebhookResource } from "./webhooks";
 
 /** The service of the specification, in this process; see {@link createEmulator}. */
-export interface Emulator extends Factors {
+export interface Emulator extends Factors, AsyncDisposable {
   readonly accountSid: string;
   readonly authToken: string;
   /** What the fault `"old-token"` signs with. */
@@ -91,6 +91,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   for (const key of settings.keys) keys.create(key);
   for (const webhook of settings.webhooks) webhooks.create(webhook);
 
+  async function close(): Promise<void> {
+    await Promise.all([server.close(), deliveries.close()]);
+  }
+
   return {
     accountSid,
     authToken,
@@ -117,8 +121,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     clearFaults: faults.clear,
     onDelivery: deliveries.onDelivery,
     settled: deliveries.settled,
-    async close() {
-      await Promise.all([server.close(), deliveries.close()]);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
