@@ -15,13 +15,14 @@ export function createDeliverNow(
 ): Deliver {
   return function deliverNow(queued, deadlineAtMs) {
     const { account, event } = queued;
-    const runFirst = () => {
+    const start = () => run(queued, deadlineAtMs);
+    if (!isChallengeEvent(event)) return deliverOnce(queued, start, deadlineAtMs);
+    const recordThenStart = () => {
       // The first delivery of a uuid only: a replay must not bring back an outcome that expired.
-      const recorded = isChallengeEvent(event) ? outcomes.record(account, event) : undefined;
-      const start = () => run(queued, deadlineAtMs);
+      const recorded = outcomes.record(account, event);
       return recorded === undefined ? start() : recorded.then(start);
     };
-    return deliverOnce(queued, runFirst, deadlineAtMs);
+    return deliverOnce(queued, recordThenStart, deadlineAtMs);
   };
 }
 
