@@ -65,6 +65,7 @@ export function createDeliverOnce(
   }
 
   async function finish(
+    key: string,
     claim: DedupeClaim,
     run: () => Promise<void>,
     deadlineAtMs: number,
@@ -75,7 +76,7 @@ export function createDeliverOnce(
       mark = "complete";
     } finally {
       await markUuid(claim, mark, deadlineAtMs);
-      inFlight.delete(keyOf(claim));
+      inFlight.delete(key);
     }
   }
 
@@ -94,6 +95,7 @@ export function createDeliverOnce(
   }
 
   async function start(
+    key: string,
     request: RequestIdentity,
     run: () => Promise<void>,
     deadlineAtMs: number,
@@ -105,10 +107,10 @@ export function createDeliverOnce(
     try {
       found = await claimUuid(claim, deadlineAtMs);
     } finally {
-      if (found !== "new") inFlight.delete(keyOf(request));
+      if (found !== "new") inFlight.delete(key);
     }
     if (found === "new") {
-      const done = finish(claim, run, deadlineAtMs);
+      const done = finish(key, claim, run, deadlineAtMs);
       // Awaited by the receiver, but only if what follows the claim succeeds.
       done.catch(() => {});
       return { outcome: "new", done };
@@ -125,7 +127,7 @@ export function createDeliverOnce(
       const outcome = current.contentHash === contentHash ? "duplicate" : "conflict";
       return { outcome, done: (await current.delivery).done };
     }
-    const delivery = start(request, run, deadlineAtMs);
+    const delivery = start(key, request, run, deadlineAtMs);
     inFlight.set(key, { contentHash, delivery });
     return delivery;
   };

@@ -55,7 +55,8 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
 export function parsePayload(params: readonly Pair[]): PushEvent | UnknownPushEvent {
   const event = parseDraft(collectDraft(params));
   // Set after the check: the schema of the pairs would cost as much as all the others.
-  return Object.assign(event, { params });
+  (event as { params: readonly Pair[] }).params = params;
+  return event;
 }
 
 function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
