@@ -7,10 +7,16 @@ import { promisify } from "node:util";
 const root = join(__dirname, "..");
 
 /** Packages whose types an app must not need to have in order to compile against this package. */
-const HIDDEN = ["zod", "bullmq", "ioredis"];
+const HIDDEN = ["zod", "bullmq", "ioredis", "commander"];
 
 /** The entry points to walk from, and the packages whose types each may name. */
-const ENTRIES: [entry: string, allowed: string[]][] = [["admin", ["express"]]];
+const ENTRIES: [entry: string, allowed: string[]][] = [
+  [".", []],
+  ["admin", ["express"]],
+  ["durable", []],
+  ["emulator", []],
+  ["testing", []],
+];
 
 let folder: string;
 
@@ -33,7 +39,7 @@ function listImports(first: string): { file: string; name: string }[] {
   for (const file of files) {
     const text = readFileSync(file, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
     const targets = text.matchAll(
-      /\b(?:from|import|require)\s*\(?\s*"([^"]+)"|<reference types="([^"]+)"/g,
+      /(?<!")\b(?:from|import|require)\s*\(?\s*"([^"\s]+)"|<reference types="([^"]+)"/g,
     );
     for (const [, target, reference] of targets) {
       const name = target ?? reference ?? "";
@@ -44,7 +50,7 @@ function listImports(first: string): { file: string; name: string }[] {
   return found;
 }
 
-describe.each(ENTRIES)("the declarations of %s", (entry, allowed) => {
+describe.each(ENTRIES)("the declarations of %s/index", (entry, allowed) => {
   it(`reach no import of ${HIDDEN.join(", ")}`, () => {
     const hidden = listImports(`${entry}/index.d.ts`).filter(({ name }) =>
       HIDDEN.some((one) => name === one || name.startsWith(`${one}/`)),
@@ -52,13 +58,29 @@ describe.each(ENTRIES)("the declarations of %s", (entry, allowed) => {
     expect(hidden).toEqual([]);
   });
 
-  it(`reach no other package than ${allowed.join(", ")}`, () => {
+  it(`reach no package but ${allowed.length === 0 ? "those of Node.js" : allowed.join(", ")}`, () => {
     const names = new Set(listImports(`${entry}/index.d.ts`).map(({ name }) => name));
     expect([...names].filter((name) => !name.startsWith("node:"))).toEqual(allowed);
   });
 });
 
-it("finds the import of zod in a file that has one", () => {
-  const found = { file: join("admin", "view.d.ts"), name: "zod" };
-  expect(listImports("admin/view.d.ts")).toContainEqual(found);
+it.each([
+  ["zod", "admin/view.d.ts"],
+  ["zod", "emulator/fields.d.ts"],
+  ["bullmq", "durable/store.d.ts"],
+  ["ioredis", "durable/connection.d.ts"],
+  ["commander", "cli/program.d.ts"],
+])("finds the import of %s in %s", (name, file) => {
+  expect(listImports(file)).toContainEqual({ file: join(...file.split("/")), name });
+});
+
+it("walks the declarations of every entry of package.json", () => {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    exports: Record<string, string | { types: string }>;
+  };
+  const entries = Object.values(exports).flatMap((entry) =>
+    typeof entry === "string" ? [] : [entry.types],
+  );
+  const walked = ENTRIES.map(([entry]) => `./${join("dist", entry, "index.d.ts")}`);
+  expect(walked.toSorted()).toEqual(entries.toSorted());
 });

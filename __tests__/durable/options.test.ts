@@ -1,5 +1,6 @@
 import { durableQueue } from "express-push-verification/durable";
-import { resolveDurableOptions, toBullBackoff } from "../../lib/durable/options";
+import { resolveDurableOptions } from "../../lib/durable/options";
+import { toBullBackoff } from "../../lib/durable/store";
 
 const connection = "redis://127.0.0.1:1";
 const name = "shop";

@@ -1,28 +1,8 @@
 import { ErrorCode, type Job, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import type { PushEvent, UnknownPushEvent } from "../event";
+import type { DeadLetter, DeadLetterOptions } from "./dead-letter";
 import type { DurableSettings } from "./options";
 import { dedupeIdOf, readStoredEvent, type StoredEvent } from "./stored-event";
-
-/** An event that exhausted its attempts. */
-export interface DeadLetter {
-  uuid: string;
-  accountSid: string;
-  /** Undefined when this version cannot read the stored event. */
-  event: PushEvent | UnknownPushEvent | undefined;
-  /** The code and the message of the last error of its handlers. */
-  error: string;
-  /** How often its handlers ran. */
-  attempts: number;
-  /** When they failed last. */
-  failedAt: Date;
-}
-
-/** Chooses between dead letters of one uuid. */
-export interface DeadLetterOptions {
-  /** Needed only when several accounts have a dead letter of the uuid. */
-  accountSid?: string | undefined;
-}
 
 /** The operations on dead letters; see the methods of `DurableQueue`. */
 export interface DeadLetters {

@@ -1,26 +1,6 @@
 import type { Redis } from "ioredis";
-import { brand } from "../brand";
+import { DurabilityError } from "./durability-error";
 import type { DurableSettings } from "./options";
-
-/**
- * Redis is not configured to lose nothing. The message holds the lines of redis.conf to change.
- *
- * `instanceof` also recognises the errors of another installed copy of this package.
- */
-export class DurabilityError extends Error {
-  declare readonly name: "DurabilityError";
-  readonly code = "REDIS_NOT_DURABLE";
-
-  static {
-    brand(this, "DurabilityError");
-  }
-
-  /** Returns what `JSON.stringify` writes: never the cause. */
-  toJSON(): Pick<DurabilityError, "name" | "code" | "message"> {
-    const { name, code, message } = this;
-    return { name, code, message };
-  }
-}
 
 /** What redis.conf must say: with `everysec` a power cut loses what the last second stored. */
 const REQUIRED = {

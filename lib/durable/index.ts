@@ -1,5 +1,5 @@
 export { durableQueue } from "./durable-queue";
 export type { DurableQueue, EventWorker, QueueStats, WorkOptions } from "./durable-queue";
 export type { Backoff, DurableQueueOptions, RedisConnectionOptions } from "./options";
-export type { DeadLetter, DeadLetterOptions } from "./dead-letters";
-export { DurabilityError } from "./durability";
+export type { DeadLetter, DeadLetterOptions } from "./dead-letter";
+export { DurabilityError } from "./durability-error";

@@ -1,4 +1,3 @@
-import type { BackoffOptions } from "bullmq";
 import {
   checkOptions,
   hasMethods,
@@ -161,11 +160,6 @@ export function resolveDurableOptions(options: DurableQueueOptions): DurableSett
     maxWaiting: options.maxWaiting ?? 10_000,
     logger: options.logger && createSafeLogger(options.logger),
   };
-}
-
-/** Returns a backoff as BullMQ takes it. */
-export function toBullBackoff({ type, delayMs, jitter = 0 }: Backoff): BackoffOptions {
-  return { type, delay: delayMs, jitter };
 }
 
 function isBackoff(value: unknown): boolean {

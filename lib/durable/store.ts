@@ -1,10 +1,11 @@
-import type { Queue } from "bullmq";
+import type { BackoffOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { DeliveryOutcome } from "../deliver-once";
 import { WebhookError } from "../errors";
 import type { QueuedEvent } from "../queue";
-import { checkDurability, DurabilityError } from "./durability";
-import { toBullBackoff, type DurableSettings } from "./options";
+import { checkDurability } from "./durability";
+import { DurabilityError } from "./durability-error";
+import type { Backoff, DurableSettings } from "./options";
 import {
   createJobId,
   dedupeIdOf,
@@ -96,4 +97,9 @@ export function createEventStore(
       };
     },
   };
+}
+
+/** Returns a backoff as BullMQ takes it. */
+export function toBullBackoff({ type, delayMs, jitter = 0 }: Backoff): BackoffOptions {
+  return { type, delay: delayMs, jitter };
 }

@@ -1,7 +1,8 @@
 import type { ApiRequest, Route } from "./api";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "./errors";
-import { KEY_LIST, toKeyResource, type Key, type Keys } from "./keys";
+import type { Key } from "./key";
+import { KEY_LIST, toKeyResource, type Keys } from "./keys";
 import { cutPage, formatPageQuery, readPageQuery, type Page, type PageQuery } from "./pages";
 import { readForm, readOne } from "./parameters";
 import { isSid } from "./sids";

@@ -2,7 +2,8 @@ import type { ApiHandler, ApiRequest, Route } from "./api";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError } from "./errors";
 import type { Deliveries } from "./deliveries";
-import type { Factors, NewChallenge } from "./factors";
+import type { NewChallenge } from "./challenge";
+import type { Factors } from "./factors";
 import type { Fault, Faults } from "./faults";
 
 /** What the control API reaches. */

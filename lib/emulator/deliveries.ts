@@ -9,7 +9,7 @@ import { createLanes, type Turn } from "./lanes";
 import { readUserInfo, sendCall, type CallResponse, type SendFailure } from "../send";
 import { createAuthToken, createUuid } from "./sids";
 import type { EmulatorSettings } from "./options";
-import type { Webhook } from "./webhooks";
+import type { Webhook } from "./webhook";
 
 /** One call to one webhook, as it was sent and answered. */
 export interface Delivery {

@@ -5,11 +5,13 @@ import { authenticate } from "./credentials";
 import { createDeliveries, type Delivery, type DeliveryListener } from "./deliveries";
 import { createFactors, type Factors } from "./factors";
 import { createFaults, type Fault } from "./faults";
-import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./keys";
+import type { KeyResource, NewKey } from "./key";
+import { createKeys, toKeyResource } from "./keys";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
 import { createApiServer } from "./server";
 import { createVerifyRoutes } from "./verify-api";
-import { createWebhooks, toWebhookFields, type NewWebhook, type WebhookResource } from "./webhooks";
+import type { NewWebhook, WebhookResource } from "./webhook";
+import { createWebhooks, toWebhookFields } from "./webhooks";
 
 /** The service of the specification, in this process; see {@link createEmulator}. */
 export interface Emulator extends Factors, AsyncDisposable {

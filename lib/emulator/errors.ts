@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { brand } from "../brand";
 
 /** Every refusal of the service by name: its code and its HTTP status. */
@@ -65,28 +64,4 @@ export function toErrorBody({ serviceCode, status, message }: EmulatorError): ob
 /** The refusal of a path that leads to nothing; the message repeats the path. */
 export function notFound(path: string): EmulatorError {
   return new EmulatorError("NOT_FOUND", `The requested resource ${path} was not found`);
-}
-
-/** Text that can be sent: without halves of characters that UTF-16 writes in two. */
-export const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
-
-/**
- * Checks the fields of a resource.
- *
- * @throws EmulatorError 60200 that names the first wrong one.
- */
-export function checkFields<Schema extends z.ZodType>(
-  schema: Schema,
-  fields: unknown,
-): z.infer<Schema> {
-  const result = schema.safeParse(fields);
-  if (result.success) return result.data;
-  const problem = describeProblem(result.error);
-  throw new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${problem}`);
-}
-
-/** The first thing that is wrong: the name of the field, and why in parentheses. */
-export function describeProblem({ issues: [issue] }: z.ZodError): string {
-  const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path.join(".");
-  return `${name === undefined || name === "" ? "(all)" : name} (${issue?.message ?? ""})`;
 }

@@ -2,34 +2,12 @@ import { z } from "zod";
 import type { CallFields } from "../call-parameters";
 import type { PushEventType } from "../event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../event-schema";
+import type { Challenge, ChallengeAnswer, NewChallenge } from "./challenge";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { checkFields, EmulatorError, notFound, textSchema } from "./errors";
+import { EmulatorError, notFound } from "./errors";
+import type { Factor, NewFactor } from "./factor";
+import { checkFields, textSchema } from "./fields";
 import { createSid } from "./sids";
-
-/** A user's device. Its fields beyond those of calls are not specified (section 2.5). */
-export interface Factor {
-  sid: string;
-  entity_identity: string;
-  factor_type: string;
-  friendly_name: string;
-  metadata?: Record<string, string> | undefined;
-  status: "unverified" | "verified";
-  date_created: string;
-  date_updated: string;
-}
-
-/** A question to a user, who approves or denies it. */
-export interface Challenge {
-  sid: string;
-  factor_sid: string;
-  entity_identity: string;
-  details: z.infer<typeof detailsSchema>;
-  hidden_details?: Record<string, unknown> | undefined;
-  metadata?: Record<string, string> | undefined;
-  status: "pending" | "approved" | "denied";
-  date_created: string;
-  date_updated: string;
-}
 
 const MAX_METADATA_CHARACTERS = 1024;
 
@@ -66,15 +44,6 @@ const newChallengeSchema = z.strictObject({
 });
 
 const answerSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });
-
-/** A factor to make; everything has a default, and metadata is left out by default. */
-export type NewFactor = z.input<typeof newFactorSchema>;
-
-/** A challenge to make, for a verified factor. */
-export type NewChallenge = z.input<typeof newChallengeSchema>;
-
-/** What a device adds when its user answers. */
-export type ChallengeAnswer = z.input<typeof answerSchema>;
 
 /** Told of every transition, with the fields of its call but for the uuid. */
 export type EmitEvent = (type: PushEventType, fields: CallFields) => void;

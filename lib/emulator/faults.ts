@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { PUSH_EVENT_TYPES } from "../event";
-import { checkFields, textSchema } from "./errors";
+import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
+import { checkFields, textSchema } from "./fields";
 
 const scope = {
-  /** How many calls it happens to. */
   times: z.int().min(1).max(1_000_000).default(1),
-  /** The type of the calls it happens to; all by default. */
   event_type: z.enum(PUSH_EVENT_TYPES).optional(),
 };
 
@@ -15,13 +13,11 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("duplicate"),
     ...scope,
-    /** How many more than one, all at the same time. */
     copies: z.int().min(1).max(100).default(1),
   }),
   z.strictObject({
     kind: z.literal("reorder"),
     ...scope,
-    /** How long at the most the call waits to be overtaken. */
     delay_ms: delayMs.default(1_000),
   }),
   z.strictObject({ kind: z.literal("delay"), ...scope, delay_ms: delayMs.default(1_000) }),
@@ -53,13 +49,59 @@ const faultSchema = z.discriminatedUnion("kind", [
  * - `unknown-event-type`: the call is of a type that does not exist yet.
  * - `extra-parameters`: the call has parameters that do not exist yet.
  */
-export type Fault = z.input<typeof faultSchema>;
+export type Fault =
+  DuplicateFault | DelayFault | PlainFault | UnknownEventTypeFault | ExtraParametersFault;
+
+/** The webhook requests that a fault happens to. */
+interface FaultScope {
+  /** How many webhook requests it happens to, from 1 to 1,000,000. @default 1 */
+  times?: number | undefined;
+  /** The type of the events that it happens to. @default every type */
+  event_type?: PushEventType | undefined;
+}
+
+interface DuplicateFault extends FaultScope {
+  kind: "duplicate";
+  /** How many deliveries are added, all at the same time, from 1 to 100. @default 1 */
+  copies?: number | undefined;
+}
+
+interface DelayFault extends FaultScope {
+  kind: "reorder" | "delay";
+  /** The delay, in milliseconds; for `reorder`, the longest one. At most 600,000. @default 1_000 */
+  delay_ms?: number | undefined;
+}
+
+interface PlainFault extends FaultScope {
+  kind: "drop-connection" | "wrong-signature" | "old-token";
+}
+
+interface UnknownEventTypeFault extends FaultScope {
+  kind: "unknown-event-type";
+  /** The type of the event. @default "challenge.expired" */
+  type?: string | undefined;
+}
+
+interface ExtraParametersFault extends FaultScope {
+  kind: "extra-parameters";
+  /** The parameters by name. @default { factor_risk_score: "12" } */
+  params?: Readonly<Record<string, string>> | undefined;
+}
 
 /** The name of a fault. */
 export type FaultKind = Fault["kind"];
 
-/** What goes wrong with one call. */
-export type FaultPlan = { [Kind in FaultKind]?: Extract<ActiveFault, { kind: Kind }> };
+/** The faults of one webhook request, with their defaults. */
+export interface FaultPlan {
+  duplicate?: { copies: number };
+  reorder?: { delay_ms: number };
+  delay?: { delay_ms: number };
+  "drop-connection"?: object;
+  "wrong-signature"?: object;
+  "old-token"?: object;
+  "unknown-event-type"?: { type: string };
+  "extra-parameters"?: { params: Record<string, string> };
+}
 
 type ActiveFault = z.output<typeof faultSchema>;
 

@@ -1,34 +1,14 @@
 import { z } from "zod";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";
-import { checkFields, EmulatorError } from "./errors";
+import { EmulatorError } from "./errors";
+import { checkFields } from "./fields";
+import type { Key, KeyResource, NewKey } from "./key";
 import type { ListRules } from "./pages";
 import { createSecret, createSid, isSid } from "./sids";
 
-/** A key as it is fetched: exactly the four fields of the specification (section 2.1). */
-export interface KeyResource {
-  sid: string;
-  friendly_name: string;
-  date_created: string;
-  date_updated: string;
-}
-
-/** A key with what is shown only once, or never. */
-export interface Key {
-  sid: string;
-  secret: string;
-  friendly_name: string;
-  /** A Main key manages keys, as the account's own credentials do (specification, section 1). */
-  type: "standard" | "main";
-  createdSeconds: number;
-  updatedSeconds: number;
-}
-
-/** A key to make; everything that is left out is random or empty. */
-export type NewKey = z.input<typeof newKeySchema>;
-
 const MAX_NAME_CHARACTERS = 64;
 
-/** What a key may be made of. */
+/** The schema of a `NewKey`. */
 export const newKeySchema = z.strictObject({
   sid: z
     .string()

@@ -9,47 +9,51 @@ import {
   type OptionRules,
 } from "../option-rules";
 import type { Clock } from "./dates";
-import { describeProblem } from "./errors";
-import { newKeySchema, type NewKey } from "./keys";
+import { describeProblem } from "./fields";
+import type { NewKey } from "./key";
+import { newKeySchema } from "./keys";
 import { createAuthToken, createSid, isSid } from "./sids";
-import { webhookSchema, type NewWebhook } from "./webhooks";
+import type { NewWebhook } from "./webhook";
+import { webhookSchema } from "./webhooks";
 
 /** How the service is emulated. */
 export interface EmulatorOptions {
   /** The account. @default random */
-  accountSid?: string;
+  accountSid?: string | undefined;
   /** The account's auth token, which also signs calls. @default random */
-  authToken?: string;
+  authToken?: string | undefined;
   /** The token before it, which the fault `"old-token"` signs with. @default random */
-  previousAuthToken?: string;
+  previousAuthToken?: string | undefined;
   /** The verification service. @default random */
-  serviceSid?: string;
+  serviceSid?: string | undefined;
   /** Keys that exist from the start; Main keys are made here or with `createKey` alone. @default none */
-  keys?: readonly NewKey[];
+  keys?: readonly NewKey[] | undefined;
   /** Webhooks that exist from the start. @default none */
-  webhooks?: readonly NewWebhook[];
+  webhooks?: readonly NewWebhook[] | undefined;
   /** The header that holds the signature. @default "X-Service-Signature" */
-  signatureHeader?: string;
+  signatureHeader?: string | undefined;
   /** The content type of calls. @default "application/x-www-urlencoded", the specification's spelling */
-  contentType?: string;
+  contentType?: string | undefined;
   /** How webhooks are called that do not say it themselves. @default "POST" */
-  webhookMethod?: "GET" | "POST";
+  webhookMethod?: "GET" | "POST" | undefined;
   /** How long connecting to a receiver may take, in milliseconds. @default 5_000 */
-  connectTimeoutMs?: number;
+  connectTimeoutMs?: number | undefined;
   /** How long a call may take with all its attempts, in milliseconds. @default 15_000 */
-  totalTimeoutMs?: number;
+  totalTimeoutMs?: number | undefined;
   /** How often a call is sent again after its connection failed. @default 1 */
-  connectionRetries?: number;
+  connectionRetries?: number | undefined;
   /** How many deliveries are remembered; the oldest are forgotten first. @default 1_000 */
-  maxDeliveries?: number;
+  maxDeliveries?: number | undefined;
   /** How many keys the account may have. @default 10_000 */
-  maxKeys?: number;
+  maxKeys?: number | undefined;
   /** Tells the time for dates, in milliseconds since 1970. @default Date.now */
-  now?: Clock;
+  now?: Clock | undefined;
 }
 
 /** Options of an emulator with every default filled in. */
-export type EmulatorSettings = Required<EmulatorOptions>;
+export type EmulatorSettings = {
+  [Name in keyof EmulatorOptions]-?: Exclude<EmulatorOptions[Name], undefined>;
+};
 
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),

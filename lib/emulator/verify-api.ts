@@ -2,13 +2,11 @@ import type { ApiRequest, Route } from "./api";
 import { EmulatorError, notFound } from "./errors";
 import { cutPage, formatPageQuery, readPageQuery, type Page, type PageQuery } from "./pages";
 import { invalidParameter, readForm, readOne } from "./parameters";
+import type { NewWebhook, Webhook, WebhookChange } from "./webhook";
 import {
   toWebhookResource,
   WEBHOOK_LIST,
   webhookSchema,
-  type NewWebhook,
-  type Webhook,
-  type WebhookChange,
   type WebhookOwner,
   type Webhooks,
 } from "./webhooks";

@@ -2,42 +2,12 @@ import { z } from "zod";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
 import { isHttpUrl } from "../url";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { checkFields } from "./errors";
+import { checkFields } from "./fields";
 import type { ListRules } from "./pages";
 import { createSid } from "./sids";
+import type { NewWebhook, Webhook, WebhookChange, WebhookResource } from "./webhook";
 
-/** A webhook as it is fetched (specification, section 2.3). */
-export interface WebhookResource {
-  sid: string;
-  service_sid: string;
-  account_sid: string;
-  friendly_name: string;
-  event_types: string[];
-  status: "enabled" | "disabled";
-  version: "v1" | "v2";
-  webhook_url: string;
-  webhook_method: "GET" | "POST";
-  date_created: string;
-  date_updated: string;
-  url: string;
-}
-
-/** A webhook as it is kept. */
-export interface Webhook extends WebhookFields {
-  sid: string;
-  createdSeconds: number;
-  updatedSeconds: number;
-}
-
-type WebhookFields = z.infer<typeof webhookSchema>;
-
-/** A webhook to make; only `webhook_url` has no default. */
-export type NewWebhook = Pick<WebhookFields, "webhook_url"> & Partial<WebhookFields>;
-
-/** What of a webhook may be changed. */
-export type WebhookChange = Partial<WebhookFields>;
-
-/** What a webhook is made of (specification, sections 2.3 and 4.2). */
+/** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
 export const webhookSchema = z.strictObject({
   friendly_name: z.string().min(1),
   event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),

@@ -1,0 +1,21 @@
+import type { PushEvent, UnknownPushEvent } from "../event";
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** Chooses between dead letters of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have a dead letter of the uuid. */
+  accountSid?: string | undefined;
+}

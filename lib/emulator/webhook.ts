@@ -1,0 +1,53 @@
+import type { PushEventType } from "../event";
+
+/** A webhook as it is fetched (specification, section 2.3). */
+export interface WebhookResource {
+  sid: string;
+  service_sid: string;
+  account_sid: string;
+  friendly_name: string;
+  event_types: string[];
+  status: "enabled" | "disabled";
+  version: "v1" | "v2";
+  webhook_url: string;
+  webhook_method: "GET" | "POST";
+  date_created: string;
+  date_updated: string;
+  url: string;
+}
+
+/** The fields of a webhook that a client sets (specification, sections 2.3 and 4.2). */
+export interface WebhookFields {
+  friendly_name: string;
+  event_types: ("*" | PushEventType)[];
+  webhook_url: string;
+  status: "enabled" | "disabled";
+  version: "v1" | "v2";
+  webhook_method: "GET" | "POST";
+}
+
+/** A webhook as it is stored. */
+export interface Webhook extends WebhookFields {
+  sid: string;
+  createdSeconds: number;
+  updatedSeconds: number;
+}
+
+/** A webhook to create. */
+export interface NewWebhook {
+  /** The absolute http or https URL of the receiver. */
+  webhook_url: string;
+  /** @default "emulator" */
+  friendly_name?: string | undefined;
+  /** The types of event to send; `"*"` stands for all. @default ["*"] */
+  event_types?: readonly ("*" | PushEventType)[] | undefined;
+  /** @default "enabled" */
+  status?: "enabled" | "disabled" | undefined;
+  /** @default "v2" */
+  version?: "v1" | "v2" | undefined;
+  /** @default the option `webhookMethod` of the emulator */
+  webhook_method?: "GET" | "POST" | undefined;
+}
+
+/** The fields of a webhook to change. */
+export type WebhookChange = Partial<WebhookFields>;
