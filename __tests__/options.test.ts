@@ -62,10 +62,14 @@ const bad: [option: string, options: object][] = [
     "acknowledge",
     { ...good, acknowledge },
   ]),
-  ...[true, null, {}, { claim() {}, complete() {} }].map((dedupe): [string, object] => [
-    "dedupe",
-    { ...good, dedupe },
-  ]),
+  ...[
+    true,
+    null,
+    {},
+    { claim() {}, complete() {} },
+    { ...store, init: 5 },
+    { ...store, close: "" },
+  ].map((dedupe): [string, object] => ["dedupe", { ...good, dedupe }]),
   ...[null, {}, { store() {} }].map((queue): [string, object] => ["queue", { ...good, queue }]),
   ...[[], ["/push"], [PUBLIC_URL, ""]].map((publicUrl): [string, object] => [
     "publicUrl",

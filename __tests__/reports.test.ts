@@ -41,6 +41,41 @@ describe("createReports", () => {
     expect(warnings).not.toHaveBeenCalled();
   });
 
+  it.each<[WebhookErrorCode, isFailure: boolean]>([
+    ["STORE_UNAVAILABLE", true],
+    ["TOKEN_UNAVAILABLE", true],
+    ["OVERLOADED", true],
+    ["BODY_CONSUMED", true],
+    ["INTERNAL_ERROR", true],
+    ["CLOSING", false],
+    ["SIGNATURE_MISMATCH", false],
+    ["BODY_TIMEOUT", false],
+  ])("reports a request rejected with %s to onError and logs err: %s", (code, isFailure) => {
+    const { logger, lines } = recordingLogger();
+    const reports = createReports(logger);
+    const [onError, onRejected] = [jest.fn(), jest.fn()];
+    reports.onError(onError);
+    reports.onRejected(onRejected);
+    const error = errorOf(code);
+    reports.rejected(error, request, 1);
+    expect(onRejected.mock.calls).toEqual([[error, request]]);
+    expect(onError.mock.calls).toEqual(isFailure ? [[error]] : []);
+    expect(lines).toHaveLength(1);
+    expect(Object.entries(lines[0]?.[1] ?? {}).filter(([name]) => name === "err")).toEqual(
+      isFailure ? [["err", error]] : [],
+    );
+  });
+
+  it.each<["onError" | "onRejected"]>([["onError"], ["onRejected"]])(
+    "emits no warning for a failure that a listener of %s receives",
+    (method) => {
+      const reports = createReports(undefined);
+      reports[method](() => {});
+      reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1);
+      expect(warnings).not.toHaveBeenCalled();
+    },
+  );
+
   it.each<[WebhookErrorCode, string]>([
     ["SIGNATURE_MISMATCH", "warn"],
     ["PAYLOAD_INVALID", "warn"],

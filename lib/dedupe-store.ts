@@ -45,4 +45,15 @@ export interface DedupeStore {
   complete(key: DedupeKey): void | Promise<void>;
   /** Releases a uuid that this owner holds, so that the next delivery runs the handlers. */
   release(key: DedupeKey): void | Promise<void>;
+  /**
+   * Prepares the store: connects, creates its table. The first receiver that uses the store calls
+   * it when it is created; webhook requests wait for it within their deadline. When it fails,
+   * `onError` receives `STORE_UNAVAILABLE` and the next attempt to claim calls it again.
+   */
+  init?(): void | Promise<void>;
+  /**
+   * Releases the connections of the store. `push.close()` of the last receiver that uses the store
+   * calls it when the requests are finished, and waits for it for up to 5 s.
+   */
+  close?(): void | Promise<void>;
 }

@@ -5,13 +5,12 @@ import { createAuthenticate } from "./authenticate";
 import { createChallengeWaits } from "./challenge-wait";
 import { CLOSE_RULES, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
-import { createDeliverOnce, deliverEach } from "./deliver-once";
+import { createDedupe } from "./dedupe";
 import { createDeliverLater, createDeliverNow } from "./deliver";
 import { publish } from "./diagnostics";
 import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
 import { createHandlers } from "./handlers";
-import { createHold } from "./hold";
 import { createMemoryOutcomes } from "./memory-outcomes";
 import { checkOptions } from "./option-rules";
 import { createNeutralCause } from "./neutral-cause";
@@ -57,13 +56,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const waits = createChallengeWaits(outcomes, scope);
   const authenticate = createAuthenticate(settings, scope);
   const dispatchToHandlers = createDispatch(handlers, reports);
-  const deliverOnce =
-    settings.dedupe === false
-      ? deliverEach
-      : createDeliverOnce(settings.dedupe, createHold(), reports.error);
+  const dedupe = createDedupe(settings.dedupe, reports.error);
   const deliver =
     queue === undefined
-      ? createDeliverNow(deliverOnce, outcomes, runNow)
+      ? createDeliverNow(dedupe.deliverOnce, outcomes, runNow)
       : createDeliverLater(queue);
   const connections = createConnections();
   let closing: Promise<void> | undefined;
@@ -160,6 +156,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   async function drain(limitMs = 10_000): Promise<void> {
     await connections.drain(limitMs);
     isClosed = true;
+    await dedupe.close();
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {

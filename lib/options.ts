@@ -76,8 +76,9 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   acknowledge: oneOf("after", "before"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
   dedupe: {
-    accepts: (value) => value === false || hasMethods(value, ["claim", "complete", "release"]),
-    expected: "false, or a store with the methods claim, complete and release",
+    accepts: (value) => value === false || isDedupeStore(value),
+    expected:
+      "false, or a store with the methods claim, complete and release, and init and close if it has these",
   },
   queue: {
     accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
@@ -131,4 +132,10 @@ export function resolveReceiverOptions(
     forwardErrors: options.forwardErrors ?? false,
     logger: options.logger,
   };
+}
+
+function isDedupeStore(value: unknown): boolean {
+  if (!hasMethods(value, ["claim", "complete", "release"])) return false;
+  const { init = () => {}, close = () => {} } = value as Partial<DedupeStore>;
+  return typeof init === "function" && typeof close === "function";
 }

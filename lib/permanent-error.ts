@@ -10,4 +10,10 @@ export class PermanentError extends Error {
   static {
     brand(this, "PermanentError");
   }
+
+  /** Returns what `JSON.stringify` writes: never the cause. */
+  toJSON(): Pick<PermanentError, "name" | "message"> {
+    const { name, message } = this;
+    return { name, message };
+  }
 }

@@ -12,10 +12,14 @@ import type { RunContext } from "./run-handlers";
  */
 export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDisposable {
   (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): Promise<void>;
-  /** Adds a listener of failures after a request was accepted: of handlers or of a store. */
+  /**
+   * Adds a listener of failures: of handlers, of a store, of a token lookup, and of the receiver
+   * itself. A failure that also rejects its request, with a status of 500 or above, reaches
+   * `onRejected` too; there is no event then. `CLOSING` is no failure.
+   */
   onError(listener: ErrorListener): PushWebhooks;
   /**
-   * Adds a listener of rejected requests; `error.message` says what to change, and
+   * Adds a listener of rejected requests, whatever the status; `error.message` says what to change, and
    * `error.explain()` finds why a signature does not match.
    */
   onRejected(listener: RejectedListener): PushWebhooks;
@@ -36,8 +40,8 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   dispatch(event: PushEvent | UnknownPushEvent, context?: Partial<RunContext>): Promise<void>;
   /**
-   * Rejects the waits at once, finishes the requests on open connections, then responds 503. Call
-   * it after `server.close()`.
+   * Rejects the waits at once, finishes the requests on open connections, then responds 503 and
+   * closes the dedupe store. Call it after `server.close()`.
    */
   close(options?: CloseOptions): Promise<void>;
   /** The handlers of this receiver, for `queue.work(push.handlers)`. */

@@ -12,32 +12,35 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** What may be known of a call that was refused: nothing that identifies a user, no secret. */
+/** What a listener learns of a rejected request: nothing that identifies a user, no secret. */
 export interface RejectedRequest {
   method: string;
-  /** Without the query, where a GET call carries its parameters. */
+  /** Without the query, where a GET request carries its parameters. */
   path: string;
   /** The peer of the connection: behind a proxy, the proxy. */
   remoteAddress: string | undefined;
 }
 
-/** Told of a failure after the call was accepted. */
+/**
+ * Receives a failure of handlers, of a store, of a token lookup or of the receiver itself; `event`
+ * is undefined when the request failed before its event was accepted.
+ */
 export type ErrorListener = (error: WebhookError, event?: PushEvent | UnknownPushEvent) => unknown;
 
-/** Told of a call that was refused. */
+/** Receives a rejected request. */
 export type RejectedListener = (error: WebhookError, request: RejectedRequest) => unknown;
 
-/** Who is told of what went wrong. */
+/** The reports of a receiver or a worker to its listeners and its logger. */
 export interface Reports {
   onError(listener: ErrorListener): void;
   onRejected(listener: RejectedListener): void;
-  /** Handlers or a store failed. */
+  /** Reports a failure of handlers or of a store. */
   error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void;
-  /** A call was refused. */
+  /** Reports a rejected request; to the listeners of failures too when it {@link isFailure}. */
   rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void;
-  /** An event had no handler. */
+  /** Reports an event without a handler. */
   unhandled(event: PushEvent | UnknownPushEvent): void;
-  /** An event was taken, or dropped. */
+  /** Reports an event that was accepted, or dropped as a duplicate. */
   taken(event: PushEvent | UnknownPushEvent, outcome: DeliveryOutcome): void;
 }
 
@@ -48,10 +51,10 @@ const MESSAGES: Readonly<Record<DeliveryOutcome, string>> = {
 };
 
 /**
- * Makes the reports of a receiver. A listener or logger that fails harms no call.
+ * Creates the reports of a receiver. A listener or logger that fails changes no response.
  *
- * A failure that nobody listens to would be a silent 5xx, so each code of them is brought up once,
- * as a warning of the process.
+ * Without a logger and a listener, the first failure of each code emits a process warning:
+ * otherwise a response with a 5xx would leave no trace.
  */
 export function createReports(logger: Logger | undefined, receiver?: string): Reports {
   const errorListeners = new Set<ErrorListener>();
@@ -64,7 +67,7 @@ export function createReports(logger: Logger | undefined, receiver?: string): Re
   }
 
   function warnIfUnheard(error: WebhookError, listenerCount: number): void {
-    if (error.status < 500 || error.code === "CLOSING" || warnedCodes.has(error.code)) return;
+    if (!isFailure(error) || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
     process.emitWarning(`${error.message} (Said once: set a logger, onError and onRejected.)`, {
@@ -87,10 +90,14 @@ export function createReports(logger: Logger | undefined, receiver?: string): Re
     },
     rejected(error, request, durationMs) {
       publish("rejected", { code: error.code, status: error.status, durationMs });
-      const level = error.status < 500 || error.code === "CLOSING" ? "warn" : "error";
-      log(level, { code: error.code, status: error.status, ...request }, error.message);
+      const fields = { code: error.code, status: error.status, ...request };
+      if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
+      else log("warn", fields, error.message);
       for (const listener of rejectedListeners) void runSafely(() => listener(error, request));
-      warnIfUnheard(error, rejectedListeners.size);
+      if (isFailure(error)) {
+        for (const listener of errorListeners) void runSafely(() => listener(error));
+      }
+      warnIfUnheard(error, rejectedListeners.size + errorListeners.size);
     },
     unhandled(event) {
       publish("unhandled", { type: event.type });
@@ -102,6 +109,11 @@ export function createReports(logger: Logger | undefined, receiver?: string): Re
       if (logger !== undefined) log(level, { ...identify(event), outcome }, MESSAGES[outcome]);
     },
   };
+}
+
+/** Tells whether an error is a failure: of status 500 or above, except the planned `CLOSING`. */
+function isFailure({ status, code }: WebhookError): boolean {
+  return status >= 500 && code !== "CLOSING";
 }
 
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {
