@@ -1,0 +1,180 @@
+import { createMemoryDedupe, type DedupeStore } from "express-push-verification";
+import { testDedupeStore } from "express-push-verification/testing";
+
+/** Runs the checks of a store that must fail some, and returns the error. */
+async function findFailures(store: DedupeStore): Promise<AggregateError> {
+  const error: unknown = await testDedupeStore(() => store).catch((thrown: unknown) => thrown);
+  if (!(error instanceof AggregateError)) throw new Error("the store passed");
+  return error;
+}
+
+/** Returns the memory store with some methods changed. */
+function changeStore(change: (store: DedupeStore) => Partial<DedupeStore>): DedupeStore {
+  const store = createMemoryDedupe();
+  return { ...store, ...change(store) };
+}
+
+function changeUuid(change: (uuid: string) => string): DedupeStore {
+  return changeStore(({ claim, complete, release }) => ({
+    claim: (one) => claim({ ...one, uuid: change(one.uuid) }),
+    complete: (key) => complete({ ...key, uuid: change(key.uuid) }),
+    release: (key) => release({ ...key, uuid: change(key.uuid) }),
+  }));
+}
+
+const marks = new Map<string, number>();
+const taken = new Set<string>();
+
+/** Each breaks one rule; the checks that must fail, by the beginning of their names. */
+const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
+  [
+    "never lapses a claim",
+    changeStore(({ claim }) => ({ claim: (one) => claim({ ...one, leaseMs: 1e9 }) })),
+    ["a claim lapses", "one of many concurrent claims takes over"],
+  ],
+  [
+    "ignores the account",
+    changeStore(({ claim, complete, release }) => ({
+      claim: (one) => claim({ ...one, accountSid: "AC" }),
+      complete: (key) => complete({ ...key, accountSid: "AC" }),
+      release: (key) => release({ ...key, accountSid: "AC" }),
+    })),
+    ["accounts are apart"],
+  ],
+  [
+    "ignores the owner",
+    changeStore(({ claim, complete, release }) => ({
+      claim: (one) => claim({ ...one, owner: "x" }),
+      complete: (key) => complete({ ...key, owner: "x" }),
+      release: (key) => release({ ...key, owner: "x" }),
+    })),
+    [
+      "a uuid is claimed once",
+      "complete of another owner",
+      "release of another owner",
+      "one of many concurrent claims is new",
+    ],
+  ],
+  [
+    "rejects a repeated claim of its owner",
+    changeStore(({ claim }) => ({
+      claim: (one) => claim({ ...one, owner: crypto.randomUUID() }),
+    })),
+    ["the owner of a claim may repeat it"],
+  ],
+  ["never releases", changeStore(() => ({ release: () => {} })), ["a released uuid is new again"]],
+  ["never completes", changeStore(() => ({ complete: () => {} })), ["a uuid is claimed once"]],
+  [
+    "lets the mark of a done uuid lapse with the lease",
+    changeStore((store) => ({
+      claim: async (one) => {
+        const found = await store.claim(one);
+        return found === "done" && (marks.get(one.uuid) ?? 0) < performance.now() ? "new" : found;
+      },
+      complete: (key) => {
+        marks.set(key.uuid, performance.now() + 200);
+        return store.complete(key);
+      },
+    })),
+    ["a done uuid stays done"],
+  ],
+  [
+    "reads before it writes",
+    changeStore((store) => ({
+      claim: async (one) => {
+        const key = `${one.accountSid} ${one.uuid}`;
+        const hasClaim = taken.has(key);
+        await new Promise((resolve) => setImmediate(resolve));
+        taken.add(key);
+        const found = await store.claim(one);
+        return hasClaim || found !== "running" ? found : "new";
+      },
+    })),
+    ["one of many concurrent claims is new"],
+  ],
+  ["ignores the case of a uuid", changeUuid((uuid) => uuid.toLowerCase()), ["uuids are apart"]],
+  ["cuts a uuid to 255 characters", changeUuid((uuid) => uuid.slice(0, 255)), ["uuids are apart"]],
+  ["trims a uuid", changeUuid((uuid) => uuid.trim()), ["uuids are apart"]],
+  [
+    "throws for NUL",
+    changeStore(({ claim }) => ({
+      claim(one) {
+        if (one.uuid.includes("\0")) throw new RangeError("invalid byte sequence: 0x00");
+        return claim(one);
+      },
+    })),
+    ["every text may be a uuid"],
+  ],
+  [
+    "returns another word",
+    changeStore(() => ({ claim: () => "claimed" as never })),
+    ["a uuid is claimed once", "every text may be a uuid"],
+  ],
+];
+
+describe("testDedupeStore", () => {
+  it("passes the memory store, also when one is shared by several runs", async () => {
+    const store = createMemoryDedupe();
+    await Promise.all([testDedupeStore(() => store), testDedupeStore(async () => store)]);
+  });
+
+  it("passes a store that says done for a conflict", async () => {
+    const store = changeStore(({ claim }) => ({
+      claim: async (one) => {
+        const found = await claim(one);
+        return found === "conflict" ? "done" : found;
+      },
+    }));
+    await testDedupeStore(() => store);
+  });
+
+  it.concurrent.each(BROKEN)("fails a store that %s", async (_what, store, checks) => {
+    const { errors, message } = await findFailures(store);
+    for (const check of checks) expect(message).toContain(`\n- ${check}`);
+    expect(errors.every((error) => error instanceof Error)).toBe(true);
+  });
+
+  it("names the check, the expected and the received value", async () => {
+    const store = changeStore(({ claim }) => ({
+      claim: (one) => claim({ ...one, accountSid: "AC" }),
+      complete: () => {},
+    }));
+    const { message } = await findFailures(store);
+    expect(message).toMatch(/^testDedupeStore: \d+ of \d+ checks failed:\n- /);
+    expect(message).toContain(
+      'accounts are apart: a claim of this uuid of another account must return "new"; received "running"',
+    );
+  });
+
+  it("calls init before the first check, and close after the last", async () => {
+    const log: string[] = [];
+    const store = changeStore(({ claim }) => ({
+      init: async () => void log.push("init"),
+      claim(one) {
+        if (log.at(-1) !== "claim") log.push("claim");
+        return claim(one);
+      },
+      close: () => void log.push("close"),
+    }));
+    await testDedupeStore(() => store);
+    expect(log).toEqual(["init", "claim", "close"]);
+  });
+
+  it("calls close of a store that fails", async () => {
+    const close = jest.fn();
+    await findFailures(changeStore(() => ({ claim: () => "done", close })));
+    expect(close).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([undefined, null, {}, { claim() {} }])("rejects what is no store: %p", async (store) => {
+    await expect(testDedupeStore(() => store as never)).rejects.toThrow(TypeError);
+  });
+
+  it("fails a store that does not respond, rather than wait for it", async () => {
+    jest.useFakeTimers();
+    const failed = findFailures(changeStore(() => ({ claim: () => new Promise(() => {}) })));
+    await jest.advanceTimersByTimeAsync(5_000 * 20);
+    jest.useRealTimers();
+    expect((await failed).message).toContain("no response within 5000 ms");
+  });
+});

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Claim, DedupeClaim, DedupeStore } from "../dedupe-store";
+
+/** Checks one rule of a store. Throws an Error that names the expected and the received value. */
+type DedupeCheck = (store: DedupeStore) => Promise<void>;
+
+const LONG_LEASE_MS = 60_000;
+const SHORT_LEASE_MS = 200;
+/** Beyond the lease: clocks of databases and timers are not exact. */
+const LAPSE_MS = 100;
+const OWNERS = 20;
+
+/** The text of a uuid is not restricted (specification, section 6.3). */
+const ODD_UUIDS: Readonly<Record<string, string>> = {
+  NUL: "a\0b",
+  quotes: `a'b"c\`d`,
+  colons: "a:b::c:",
+  "a backslash, a percent sign and an underscore": "a\\b%c_d",
+  "a line break": "a\r\nb",
+  "256 characters": "x".repeat(256),
+  "256 characters of two bytes": "é".repeat(256),
+  emoji: "👍🏽".repeat(3),
+  __proto__: "__proto__",
+  constructor: "constructor",
+  meta: "meta",
+  "one space": " ",
+};
+
+/** The checks of `testDedupeStore` by name. */
+export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
+  async "a uuid is claimed once until it is completed, then it is done"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await expectClaim(store, nextOwner(first), "a claim of another owner", "running");
+    await store.complete(first);
+    await expectClaim(store, nextOwner(first), "a claim after complete", "done");
+    await expectClaim(store, first, "a claim of the same owner after complete", "done");
+  },
+
+  async "the owner of a claim may repeat it"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await expectClaim(store, first, "the same claim again", "new");
+    await expectClaim(store, nextOwner(first), "a claim of another owner", "running");
+  },
+
+  async "accounts are apart"(store) {
+    const first = newClaim();
+    const other = { ...nextOwner(first), accountSid: newAccountSid() };
+    await expectClaim(store, first, "the first claim", "new");
+    await expectClaim(store, other, "a claim of this uuid of another account", "new");
+    await store.complete(first);
+    const next = nextOwner(other);
+    await expectClaim(store, next, "a claim after complete of another account", "running");
+  },
+
+  async "uuids are apart"(store) {
+    const prefix = crypto.randomUUID();
+    const long = prefix.padEnd(255, "x");
+    const [first, ...others] = [
+      `${prefix}a`,
+      `${prefix}A`,
+      `${prefix}a `,
+      prefix,
+      `${long}1`,
+      `${long}2`,
+    ];
+    const claim = newClaim(first);
+    await expectClaim(store, claim, "the first claim", "new");
+    for (const uuid of others) {
+      const other = { ...nextOwner(claim), uuid };
+      await expectClaim(store, other, `a claim of ${show(uuid)} after ${show(first)}`, "new");
+    }
+  },
+
+  async "other content of a done uuid is a conflict or done"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await store.complete(first);
+    const other = { ...nextOwner(first), contentHash: "another hash" };
+    await expectClaim(store, other, "a claim of other content", "conflict", "done");
+  },
+
+  async "a released uuid is new again"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await store.release(first);
+    await expectClaim(store, nextOwner(first), "a claim after release", "new");
+  },
+
+  async "complete of another owner is ignored"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await store.complete(nextOwner(first));
+    const next = nextOwner(first);
+    await expectClaim(store, next, "a claim after complete of another owner", "running");
+    await store.release(first);
+    await expectClaim(store, next, "a claim after release of the owner", "new");
+  },
+
+  async "release of another owner is ignored"(store) {
+    const first = newClaim();
+    await expectClaim(store, first, "the first claim", "new");
+    await store.release(nextOwner(first));
+    const next = nextOwner(first);
+    await expectClaim(store, next, "a claim after release of another owner", "running");
+    await store.complete(first);
+    await expectClaim(store, next, "a claim after complete of the owner", "done");
+  },
+
+  async "complete and release may be repeated, and may have no claim"(store) {
+    const first = newClaim();
+    await store.release(first);
+    await expectClaim(store, first, "a claim after release without a claim", "new");
+    await store.complete(first);
+    await store.complete(first);
+    await expectClaim(store, nextOwner(first), "a claim after complete twice", "done");
+  },
+
+  async "a claim lapses after leaseMs and belongs to the next owner"(store) {
+    const first = newClaim(undefined, SHORT_LEASE_MS);
+    const second = { ...nextOwner(first), leaseMs: LONG_LEASE_MS };
+    await expectClaim(store, first, "the first claim", "new");
+    await sleep(SHORT_LEASE_MS + LAPSE_MS);
+    await expectClaim(store, second, "a claim after the lease", "new");
+    await store.release(first);
+    const third = nextOwner(second);
+    await expectClaim(store, third, "a claim after release of the former owner", "running");
+    await store.complete(first);
+    await expectClaim(store, third, "a claim after complete of the former owner", "running");
+  },
+
+  async "a done uuid stays done after leaseMs"(store) {
+    const first = newClaim(undefined, SHORT_LEASE_MS);
+    await expectClaim(store, first, "the first claim", "new");
+    await store.complete(first);
+    await sleep(SHORT_LEASE_MS + LAPSE_MS);
+    await expectClaim(store, nextOwner(first), "a claim after the lease", "done");
+  },
+
+  async "one of many concurrent claims is new"(store) {
+    await expectOneNew(store, newClaim());
+  },
+
+  async "one of many concurrent claims takes over a lapsed one"(store) {
+    const lapsing = newClaim(undefined, 1);
+    await expectClaim(store, lapsing, "the first claim", "new");
+    await sleep(1 + LAPSE_MS);
+    await expectOneNew(store, { ...lapsing, leaseMs: LONG_LEASE_MS });
+  },
+
+  async "every text may be a uuid"(store) {
+    for (const [name, uuid] of Object.entries(ODD_UUIDS)) {
+      const first = newClaim(uuid);
+      const next = nextOwner(first);
+      await expectClaim(store, first, `the first claim of a uuid with ${name}`, "new");
+      await expectClaim(store, next, `a claim of another owner of a uuid with ${name}`, "running");
+      await store.complete(first);
+      await expectClaim(store, next, `a claim after complete of a uuid with ${name}`, "done");
+    }
+  },
+};
+
+async function expectClaim(
+  store: DedupeStore,
+  claim: DedupeClaim,
+  what: string,
+  ...expected: Claim[]
+): Promise<void> {
+  const received = await attemptClaim(store, claim, what);
+  if (expected.includes(received)) return;
+  const wanted = expected.map((one) => show(one)).join(" or ");
+  throw new Error(`${what} must return ${wanted}; received ${show(received)}`);
+}
+
+async function attemptClaim(store: DedupeStore, claim: DedupeClaim, what: string): Promise<Claim> {
+  try {
+    return await store.claim(claim);
+  } catch (error) {
+    throw new Error(`${what} threw ${String(error)}`, { cause: error });
+  }
+}
+
+async function expectOneNew(store: DedupeStore, claim: DedupeClaim): Promise<void> {
+  const claims = Array.from({ length: OWNERS }, () => nextOwner(claim));
+  const found = await Promise.all(
+    claims.map((one) => attemptClaim(store, one, "a concurrent claim")),
+  );
+  const newCount = found.filter((one) => one === "new").length;
+  const others = found.filter((one) => one !== "new" && one !== "running");
+  if (newCount === 1 && others.length === 0) return;
+  throw new Error(
+    `${OWNERS} concurrent claims must return "new" once and "running" ${OWNERS - 1} times; received "new" ${newCount} times${others.length === 0 ? "" : ` and ${show(others[0])}`}`,
+  );
+}
+
+function newClaim(uuid: string = crypto.randomUUID(), leaseMs = LONG_LEASE_MS): DedupeClaim {
+  const owner = crypto.randomUUID();
+  return { accountSid: newAccountSid(), uuid, contentHash: "hash", owner, leaseMs };
+}
+
+function newAccountSid(): string {
+  return `AC${crypto.randomUUID().replaceAll("-", "")}`;
+}
+
+function nextOwner(claim: DedupeClaim): DedupeClaim {
+  return { ...claim, owner: crypto.randomUUID() };
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}

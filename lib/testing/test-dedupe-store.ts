@@ -1,0 +1,52 @@
+import type { DedupeStore } from "../dedupe-store";
+import { within } from "../hold";
+import { DEDUPE_CHECKS } from "./dedupe-checks";
+
+const METHODS = ["claim", "complete", "release"] as const;
+
+/** How long one check may take; a store that does not respond fails it. */
+const CHECK_MS = 5_000;
+
+/**
+ * Checks that a `DedupeStore` does what a receiver relies on; runs in any test runner. Each check
+ * uses accounts of its own, so the store may hold other data and may be shared by several runs. It
+ * takes about 0.7 s and the time of some 150 calls of the store: two checks await the end of a lease
+ * of 200 ms. A check that takes longer than 5 s fails.
+ *
+ * @param create returns the store. Its `init` is called before the first check, and its `close`
+ *   after the last one.
+ *
+ * @example
+ * test("the store drops duplicates", () => testDedupeStore(() => createMyStore()));
+ *
+ * @throws AggregateError (by the promise) whose message lists each failed check with the expected
+ *   and the received value; TypeError when `create` returns no store; what `create`, `init` or
+ *   `close` throws.
+ */
+export async function testDedupeStore(
+  create: () => DedupeStore | Promise<DedupeStore>,
+): Promise<void> {
+  const store = await create();
+  for (const method of METHODS) {
+    if (typeof (store as Partial<DedupeStore> | undefined)?.[method] === "function") continue;
+    throw new TypeError(`testDedupeStore: the store has no method ${method}.`);
+  }
+  await store.init?.();
+  const failures: Error[] = [];
+  for (const [name, check] of Object.entries(DEDUPE_CHECKS)) {
+    try {
+      await within(check(store), CHECK_MS);
+    } catch (error) {
+      failures.push(new Error(`${name}: ${describe(error)}`, { cause: error }));
+    }
+  }
+  await store.close?.();
+  if (failures.length === 0) return;
+  const lines = failures.map(({ message }) => `\n- ${message}`).join("");
+  const count = `${failures.length} of ${Object.keys(DEDUPE_CHECKS).length} checks failed`;
+  throw new AggregateError(failures, `testDedupeStore: ${count}:${lines}`);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
