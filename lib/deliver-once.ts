@@ -5,6 +5,8 @@ import { createHold, type Hold } from "./hold";
 /**
  * What became of a delivery. `"duplicate"`: the handlers ran, or run, for another delivery of the
  * same webhook request. `"conflict"`: for another request of this uuid, so this one is dropped.
+ *
+ * @experimental
  */
 export type DeliveryOutcome = "new" | "duplicate" | "conflict";
 
@@ -15,7 +17,11 @@ export interface Delivery {
   done: Promise<void>;
 }
 
-/** What tells webhook requests apart. */
+/**
+ * Identifies a webhook request.
+ *
+ * @experimental
+ */
 export type RequestIdentity = Pick<DedupeClaim, "accountSid" | "uuid" | "contentHash">;
 
 /** Runs `run` unless it ran, or runs, for the same request; resolves once that is decided. */

@@ -41,7 +41,7 @@ const RETRY_AFTER_SECONDS = 5;
 export interface WebhookErrorOptions {
   cause?: unknown;
   /** Explains why a signature does not match; undefined when its budget is used up. */
-  explain?: () => SignatureReport | undefined;
+  explain?: (() => SignatureReport | undefined) | undefined;
 }
 
 /**

@@ -182,7 +182,12 @@ export const CAUSES = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/** The stable name of one cause: a key of {@link CAUSES}. */
+/**
+ * The name of one cause: a key of {@link CAUSES}. A version of the package may add causes and tell
+ * them apart in another way.
+ *
+ * @experimental
+ */
 export type SignatureCauseCode = keyof typeof CAUSES;
 
 /** Why a signature did not match. */

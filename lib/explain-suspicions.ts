@@ -7,9 +7,9 @@ import type { Pair } from "./form";
 /** What is known of a call whose signature matches in no way. */
 export interface SuspectCall {
   url: string;
-  method?: "GET" | "POST";
+  method?: "GET" | "POST" | undefined;
   authToken: string | readonly string[];
-  accountSid?: string;
+  accountSid?: string | undefined;
   body?: GivenBody | undefined;
 }
 

@@ -7,7 +7,7 @@ const MAX_TOKENS = 50;
 export interface TokenEvidence {
   authToken: string | readonly string[];
   /** Other tokens that may have signed: a list, or a record by account or by any other name. */
-  candidateTokens?: readonly string[] | Readonly<Record<string, string>>;
+  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
 }
 
 /**

@@ -20,18 +20,18 @@ export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "s
   /** The value of the signature header as received; undefined or empty when there was none. */
   signature: string | undefined;
   /** Other tokens that may have signed: a list, or a record by account or by any other name. */
-  candidateTokens?: readonly string[] | Readonly<Record<string, string>>;
+  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
   /** The URL as the request shows it, where it differs from `url`. */
-  receivedUrl?: string;
+  receivedUrl?: string | undefined;
   /**
    * The body as received, before a parser changed it; if only the object is left that a parser made
    * of it, that object. @default `params`, where that is an object
    */
-  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>>;
+  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | undefined;
   /** @default "POST" */
-  method?: "GET" | "POST";
+  method?: "GET" | "POST" | undefined;
   /** The account whose token `authToken` is. */
-  accountSid?: string;
+  accountSid?: string | undefined;
 }
 
 /** About 8 µs each. */

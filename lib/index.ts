@@ -1,5 +1,5 @@
 export { pushWebhooks } from "./middleware";
-export type { PushWebhooks } from "./receiver";
+export type { DispatchContext, PushWebhooks } from "./receiver";
 export type { CloseOptions } from "./close-options";
 export type { PushWebhooksOptions } from "./options";
 export type { VerifyOptions } from "./verify-options";
@@ -11,7 +11,6 @@ export type {
   HandlerRegistration,
   Handlers,
 } from "./handlers";
-export type { RunContext } from "./run-handlers";
 export type { WaitForChallenge, WaitOptions } from "./challenge-wait";
 export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
 export type { AccountTokens, AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";

@@ -17,10 +17,9 @@ import { createNeutralCause } from "./neutral-cause";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "./event";
 import type { QueuedEvent } from "./queue";
-import type { PushWebhooks } from "./receiver";
+import type { DispatchContext, PushWebhooks } from "./receiver";
 import { createReports } from "./reports";
 import { describeRequest } from "./request";
-import type { RunContext } from "./run-handlers";
 import { hashText } from "./signature";
 
 /** Kept for the completion mark when the handlers take all the time there is. */
@@ -122,11 +121,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
 
   async function dispatch(
     event: PushEvent | UnknownPushEvent,
-    context: Partial<RunContext> = {},
+    context: DispatchContext = {},
   ): Promise<void> {
     if (isChallengeEvent(event)) await outcomes.record(scope.accountOf(event), event);
-    const defaults = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: name };
-    await dispatchToHandlers(event, { ...defaults, ...context }, handlerTimeoutMs);
+    const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
+    const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
+    await dispatchToHandlers(event, runContext, handlerTimeoutMs);
   }
 
   function reject(

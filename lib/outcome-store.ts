@@ -1,6 +1,10 @@
 import type { ChallengeEvent } from "./event";
 
-/** Identifies the outcome of a challenge. */
+/**
+ * Identifies the outcome of a challenge.
+ *
+ * @experimental
+ */
 export interface OutcomeKey {
   /**
    * The account that was authenticated: its SID, or the name or URL of a receiver whose static
@@ -11,13 +15,21 @@ export interface OutcomeKey {
   challengeSid: string;
 }
 
-/** How long a wait lasts. */
+/**
+ * A wait for an outcome, and how long it lasts.
+ *
+ * @experimental
+ */
 export interface OutcomeWait extends OutcomeKey {
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Stores the first outcome of each challenge and wakes the waits for it. */
+/**
+ * Stores the first outcome of each challenge and wakes the waits for it.
+ *
+ * @experimental
+ */
 export interface OutcomeStore {
   /** Stores an outcome unless the challenge has one; resolves when it is stored. */
   record(account: string, event: ChallengeEvent): void | Promise<void>;

@@ -2,7 +2,11 @@ import type { DeliveryOutcome, RequestIdentity } from "./deliver-once";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { OutcomeStore } from "./outcome-store";
 
-/** An event that a receiver verified, on its way into a queue. */
+/**
+ * An event that a receiver verified, on its way into a queue.
+ *
+ * @experimental
+ */
 export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
   /** The account of its outcome, as an `OutcomeKey` has it. */

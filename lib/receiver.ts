@@ -4,7 +4,18 @@ import type { CloseOptions } from "./close-options";
 import type { PushEvent, UnknownPushEvent } from "./event";
 import type { HandlerRegistration, Handlers } from "./handlers";
 import type { ErrorListener, RejectedListener } from "./reports";
-import type { RunContext } from "./run-handlers";
+
+/** The context of the handlers that `push.dispatch` runs. */
+export interface DispatchContext {
+  /** Which run of the handlers this is, from 1. @default 1 */
+  attempt?: number | undefined;
+  /** @default 0 */
+  authTokenIndex?: number | undefined;
+  /** @default 0 */
+  publicUrlIndex?: number | undefined;
+  /** @default the option `name` of this receiver */
+  receiver?: string | undefined;
+}
 
 /**
  * A receiver of webhook requests: middleware for Express 4 and 5 and connect, or, called without
@@ -38,7 +49,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which `onError` received as well;
    *   `STORE_UNAVAILABLE` when a queue could not record the outcome.
    */
-  dispatch(event: PushEvent | UnknownPushEvent, context?: Partial<RunContext>): Promise<void>;
+  dispatch(event: PushEvent | UnknownPushEvent, context?: DispatchContext): Promise<void>;
   /**
    * Rejects the waits at once, finishes the requests on open connections, then responds 503 and
    * closes the dedupe store. Call it after `server.close()`.

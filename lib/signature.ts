@@ -27,7 +27,7 @@ export interface VerifySignatureOptions extends Omit<SignOptions, "authToken"> {
   /** The value of the signature header. */
   signature: string;
   /** @default "ports" */
-  urlMatching?: UrlMatching;
+  urlMatching?: UrlMatching | undefined;
 }
 
 /** Which token and which spelling of the URL a signature was made with. */

@@ -29,15 +29,15 @@ export interface AdminClientOptions {
   accountSid: string;
   serviceSid: string;
   /** The account SID, or the SID of a Key. @default `accountSid` */
-  username?: string;
+  username?: string | undefined;
   /** The auth token of the account, or the secret of that Key. */
   password: string;
   /** How long a call may take with all its tries, in milliseconds. @default 10_000 */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** How often a call is tried again. @default 2 */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** What sends the requests. @default the global `fetch` */
-  fetch?: typeof globalThis.fetch;
+  fetch?: typeof globalThis.fetch | undefined;
 }
 
 /** The Keys of the account (specification, section 4.1). Needs the account, or a Main key. */
@@ -47,7 +47,7 @@ export interface Keys extends List<Key> {
   create(input?: KeyInput, options?: CallOptions): Promise<CreatedKey>;
   update(sid: string, input: KeyInput, options?: CallOptions): Promise<Key>;
   /** Deletes a Key; its own only with `force` (else an ApiError `OWN_KEY`, status 409). */
-  delete(sid: string, options?: CallOptions & { force?: boolean }): Promise<void>;
+  delete(sid: string, options?: CallOptions & { force?: boolean | undefined }): Promise<void>;
 }
 
 /** The Webhooks of the verification service (section 4.2). */

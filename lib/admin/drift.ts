@@ -7,7 +7,7 @@ export interface Receiver {
   /** The URL that its signatures are verified with. */
   readonly publicUrl: string;
   /** All of them, while a domain moves. @default publicUrl alone */
-  readonly publicUrls?: readonly string[];
+  readonly publicUrls?: readonly string[] | undefined;
   /** Returns the event types that have a handler. */
   handledTypes(): readonly Exclude<WebhookEventType, "*">[];
 }

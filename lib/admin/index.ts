@@ -8,7 +8,7 @@ export type { Ensured } from "./ensure";
 export type { Finding, Receiver } from "./drift";
 
 export { ApiError } from "./api-error";
-export type { ApiErrorCode, ApiErrorFields, ApiFailure } from "./api-error";
+export type { ApiErrorCode, ApiFailure } from "./api-error";
 export { InputError } from "./input-error";
 export type { InputIssue } from "./input-error";
 

@@ -31,6 +31,8 @@ const NAMES = {
  * Makes the OpenAPI 3.1 document of the router from the schemas that it works with.
  *
  * @param serverUrl where the router is mounted.
+ *
+ * @experimental
  */
 export function createOpenApi(serverUrl: string, readOnly: boolean): object {
   const routes = ROUTES.filter(({ action }) => !readOnly || action === undefined);

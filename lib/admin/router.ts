@@ -23,16 +23,16 @@ export interface AdminRouterOptions {
   /** Whether a request may pass; asked for each. What it throws is logged, and is a no. */
   authorize: (req: Request) => boolean | Promise<boolean>;
   /** Rejects every write with 405. @default false */
-  readOnly?: boolean;
+  readOnly?: boolean | undefined;
   /**
    * Receives one entry for each request that writes (each method but GET, HEAD and OPTIONS), done
    * or rejected, also by `authorize`. It holds no secret.
    */
-  onAudit?: (entry: AuditEntry, req: Request) => unknown;
+  onAudit?: ((entry: AuditEntry, req: Request) => unknown) | undefined;
   /** Returns the name of the person or program that sent a request. @default the peer's address */
-  actor?: (req: Request) => string | undefined;
+  actor?: ((req: Request) => string | undefined) | undefined;
   /** Where failures are logged. @default nowhere */
-  logger?: AdminLogger;
+  logger?: AdminLogger | undefined;
 }
 
 const RULES: OptionRules<AdminRouterOptions> = {
@@ -61,6 +61,8 @@ const RULES: OptionRules<AdminRouterOptions> = {
 /**
  * Makes an Express router over the Keys and Webhooks of the service, in JSON, for an app's own
  * staff pages: the credentials of the client never leave the server.
+ *
+ * The document at `/openapi.json` is `@experimental`: its form may change in a minor version.
  *
  * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`, `/openapi.json`. Errors are
  * `{ code, message, status }`.

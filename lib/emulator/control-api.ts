@@ -29,6 +29,8 @@ export interface Controlled {
  * | GET `/_control/deliveries` | | 200, `{ "deliveries": […] }`; with `?settled=true` once nothing is on its way |
  * | POST `/_control/faults` | a fault: `kind`, `times`, … | 204 |
  * | DELETE `/_control/faults` | | 204 |
+ *
+ * @experimental
  */
 export function createControlRoutes({ factors, deliveries, faults }: Controlled): Route[] {
   const routes: [path: string, methods: Record<string, ApiHandler>][] = [

@@ -31,7 +31,8 @@ export interface Emulator extends Factors, AsyncDisposable {
   /** The newest deliveries, oldest first. */
   readonly deliveries: Delivery[];
   /**
-   * Serves both APIs.
+   * Serves both APIs, and under `/_control` a control API with the methods of this object. The
+   * control API is `@experimental`: it may change in a minor version.
    *
    * @param port 0, the default, takes a free one.
    * @param host default `"127.0.0.1"`.
