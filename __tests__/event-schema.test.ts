@@ -1,6 +1,73 @@
-import { pushEventSchema, sidSchema, unknownEventSchema } from "../lib/event-schema";
+import { expectTypeOf } from "expect-type";
+import type { z } from "zod";
+import type {
+  ChallengeDetails,
+  PushEvent,
+  PushEventOf,
+  PushEventType,
+  PushEventVersion,
+  UnknownPushEvent,
+} from "express-push-verification";
+import { detailsSchema, pushEventSchema, sidSchema, unknownEventSchema } from "../lib/event-schema";
 import { parsePayload } from "../lib/payload";
 import { callParams } from "./support/calls";
+import type { Comparable } from "./support/comparable";
+
+type ParsedEvent = z.output<typeof pushEventSchema>;
+type ParsedEventOf<Type extends PushEventType, Version extends PushEventVersion> = Extract<
+  ParsedEvent,
+  { type: Type; version: Version }
+>;
+
+/** Whether the interface of each type and version equals its schema. */
+type Equality = {
+  [Type in PushEventType]: {
+    [Version in PushEventVersion]: IsEqual<
+      Comparable<ParsedEventOf<Type, Version>>,
+      Comparable<PushEventOf<Type, Version>>
+    >;
+  };
+};
+type IsEqual<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+describe("the interfaces of events, checked by the compiler", () => {
+  it("equal the schemas in every type and version", () => {
+    type AllEqual = Record<PushEventType, Record<PushEventVersion, true>>;
+    expectTypeOf<Equality>().toEqualTypeOf<AllEqual>();
+    expectTypeOf<PushEvent["type"]>().toEqualTypeOf<ParsedEvent["type"]>();
+    expectTypeOf<PushEvent["version"]>().toEqualTypeOf<ParsedEvent["version"]>();
+    expectTypeOf<Comparable<UnknownPushEvent>>().toEqualTypeOf<
+      Comparable<z.output<typeof unknownEventSchema>>
+    >();
+    expectTypeOf<Comparable<ChallengeDetails>>().toEqualTypeOf<
+      Comparable<z.output<typeof detailsSchema>>
+    >();
+  });
+
+  it("are told apart by this comparison", () => {
+    type Event = PushEventOf<"challenge.approved", "v2">;
+    type Parsed = Comparable<ParsedEventOf<"challenge.approved", "v2">>;
+    type Changed = Omit<Event, "challenge_details"> & { challenge_details?: { message?: string } };
+    expectTypeOf<IsEqual<Comparable<Event>, Parsed>>().toEqualTypeOf<true>();
+    expectTypeOf<IsEqual<Comparable<Changed>, Parsed>>().toEqualTypeOf<false>();
+    expectTypeOf<IsEqual<Comparable<Event & { extra: 1 }>, Parsed>>().toEqualTypeOf<false>();
+    expectTypeOf<IsEqual<Comparable<Omit<Event, "uuid">>, Parsed>>().toEqualTypeOf<false>();
+    expectTypeOf<
+      IsEqual<Comparable<PushEventOf<"challenge.approved", "v1">>, Parsed>
+    >().toEqualTypeOf<false>();
+  });
+
+  it("narrow by type and version", () => {
+    expectTypeOf<PushEventOf<"factor.created", "v1">["version"]>().toEqualTypeOf<"v1">();
+    expectTypeOf<PushEventOf<"factor.created">["version"]>().toEqualTypeOf<"v1" | "v2">();
+    expectTypeOf<PushEventOf<PushEventType>>().toEqualTypeOf<PushEvent>();
+    // @ts-expect-error: no such version
+    expectTypeOf<PushEventOf<"factor.created", "v3">>();
+    // @ts-expect-error: no such type
+    expectTypeOf<PushEventOf<"factor.create">>();
+  });
+});
 
 describe("sidSchema", () => {
   it.each([

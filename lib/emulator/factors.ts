@@ -1,49 +1,12 @@
-import { z } from "zod";
 import type { CallFields } from "../call-parameters";
 import type { PushEventType } from "../event";
-import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../event-schema";
 import type { Challenge, ChallengeAnswer, NewChallenge } from "./challenge";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { EmulatorError, notFound } from "./errors";
 import type { Factor, NewFactor } from "./factor";
-import { checkFields, textSchema } from "./fields";
+import { checkFields } from "./fields";
+import { answerSchema, newChallengeSchema, newFactorSchema } from "./schemas";
 import { createSid } from "./sids";
-
-const MAX_METADATA_CHARACTERS = 1024;
-
-const boundedMetadataSchema = metadataSchema.refine(
-  (metadata) => JSON.stringify(metadata).length <= MAX_METADATA_CHARACTERS,
-  `must be up to ${MAX_METADATA_CHARACTERS} characters as JSON`,
-);
-
-const MAX_DETAILS_CHARACTERS = 16_384;
-const TOO_LARGE = `must be up to ${MAX_DETAILS_CHARACTERS} characters as JSON`;
-
-/** Whether it can be written as JSON that a receiver reads: not when it is nested too deeply. */
-function isSendable(details: object): boolean {
-  try {
-    return JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS;
-  } catch {
-    return false;
-  }
-}
-
-const newFactorSchema = z.strictObject({
-  entity_identity: textSchema.min(1).default("user-7f3a-22"),
-  factor_type: textSchema.min(1).default("push"),
-  friendly_name: textSchema.default("Zoë's phone"),
-  metadata: boundedMetadataSchema.optional(),
-});
-
-const newChallengeSchema = z.strictObject({
-  factor_sid: z.string(),
-  details: detailsSchema
-    .refine(isSendable, TOO_LARGE)
-    .default({ message: "Do you want to sign in?" }),
-  hidden_details: hiddenDetailsSchema.refine(isSendable, TOO_LARGE).optional(),
-});
-
-const answerSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });
 
 /** Told of every transition, with the fields of its call but for the uuid. */
 export type EmitEvent = (type: PushEventType, fields: CallFields) => void;

@@ -1,53 +1,20 @@
-import { z } from "zod";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import { checkFields, textSchema } from "./fields";
-
-const scope = {
-  times: z.int().min(1).max(1_000_000).default(1),
-  event_type: z.enum(PUSH_EVENT_TYPES).optional(),
-};
-
-const delayMs = z.int().min(0).max(600_000);
-
-const faultSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("duplicate"),
-    ...scope,
-    copies: z.int().min(1).max(100).default(1),
-  }),
-  z.strictObject({
-    kind: z.literal("reorder"),
-    ...scope,
-    delay_ms: delayMs.default(1_000),
-  }),
-  z.strictObject({ kind: z.literal("delay"), ...scope, delay_ms: delayMs.default(1_000) }),
-  z.strictObject({ kind: z.literal("drop-connection"), ...scope }),
-  z.strictObject({ kind: z.literal("wrong-signature"), ...scope }),
-  z.strictObject({ kind: z.literal("old-token"), ...scope }),
-  z.strictObject({
-    kind: z.literal("unknown-event-type"),
-    ...scope,
-    type: textSchema.min(1).default("challenge.expired"),
-  }),
-  z.strictObject({
-    kind: z.literal("extra-parameters"),
-    ...scope,
-    params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
-  }),
-]);
+import type { z } from "zod";
+import type { PushEventType } from "../event";
+import { checkFields } from "./fields";
+import { faultSchema } from "./schemas";
 
 /**
- * What goes wrong with calls.
+ * A fault of webhook requests.
  *
- * - `duplicate`: the call is sent several times at once.
- * - `reorder`: the call is held back until the next one to the same webhook is finished.
- * - `delay`: the call is sent `delay_ms` late.
- * - `drop-connection`: the connection is cut once the call is sent, so its answer is lost and it
- *   is sent again.
- * - `wrong-signature`: the call is signed with a token that nobody knows.
- * - `old-token`: the call is signed with the emulator's `previousAuthToken`.
- * - `unknown-event-type`: the call is of a type that does not exist yet.
- * - `extra-parameters`: the call has parameters that do not exist yet.
+ * - `duplicate`: the request is delivered several times at once.
+ * - `reorder`: the request is delayed until the next one to the same webhook is finished.
+ * - `delay`: the request is sent `delay_ms` late.
+ * - `drop-connection`: the connection is closed once the request is sent, so its response is
+ *   dropped and it is sent again.
+ * - `wrong-signature`: the request is signed with a random token.
+ * - `old-token`: the request is signed with the emulator's `previousAuthToken`.
+ * - `unknown-event-type`: the request has a type that does not exist yet.
+ * - `extra-parameters`: the request has parameters that do not exist yet.
  */
 export type Fault =
   DuplicateFault | DelayFault | PlainFault | UnknownEventTypeFault | ExtraParametersFault;
@@ -84,7 +51,7 @@ interface UnknownEventTypeFault extends FaultScope {
 
 interface ExtraParametersFault extends FaultScope {
   kind: "extra-parameters";
-  /** The parameters by name. @default { factor_risk_score: "12" } */
+  /** The parameters by name. @default { risk_score: "12" } */
   params?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,14 +1,16 @@
 /** All that the package exports by name, in an app with Express and every optional peer. */
 export { default as express } from "express";
 export {
+  createHandlers,
   createMemoryDedupe,
-  DIAGNOSTIC_NAMES,
   explainSignature,
+  isChallengeEvent,
+  isPushEvent,
+  parsePushEvent,
+  PermanentError,
   PUSH_EVENT_TYPES,
-  pushEventSchema,
   pushWebhooks,
   sign,
-  STATUS_BY_CODE,
   verifyPushRequest,
   verifySignature,
   WebhookError,
