@@ -38,7 +38,11 @@ describe("createDedupe", () => {
 
   it("runs the handlers of each delivery without a store", async () => {
     const { deliverOnce, close } = createDedupe(false, onFailure);
-    for (const _delivery of [1, 2]) await (await deliverOnce(request(), run, deadline())).done;
+    for (let time = 0; time < 2; time++) {
+      await (
+        await deliverOnce(request(), run, deadline())
+      ).done;
+    }
     expect(run).toHaveBeenCalledTimes(2);
     await close();
   });

@@ -1,3 +1,4 @@
+import type * as Package from "express-push-verification";
 import { pushWebhooks, WebhookError, PermanentError } from "express-push-verification";
 import { ApiError, InputError } from "express-push-verification/admin";
 import { DurabilityError } from "express-push-verification/durable";
@@ -8,8 +9,8 @@ import { send, startServer, stopServers } from "./support/servers";
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Loads the package again, as a second installed copy does. */
-function loadCopy(): typeof import("express-push-verification") {
-  let copy!: typeof import("express-push-verification");
+function loadCopy(): typeof Package {
+  let copy!: typeof Package;
   jest.isolateModules(() => {
     copy = require("express-push-verification") as typeof copy;
   });

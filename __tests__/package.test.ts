@@ -61,10 +61,21 @@ describe("the packed tarball", () => {
     "has the public surface of express-push-verification/%s that was agreed on",
     (room) => {
       const dist = join(app, "node_modules", settings.name, "dist");
-      const root = room === "" ? undefined : join(dist, "index.d.ts");
-      expect(describeSurface(join(dist, room, "index.d.ts"), root)).toMatchSnapshot();
+      const described = room === "" ? undefined : join(dist, "index.d.ts");
+      expect(describeSurface(join(dist, room, "index.d.ts"), described)).toMatchSnapshot();
     },
   );
+
+  it.each([
+    ["", ["URL_TRAILING_SLASH", "STORE_UNAVAILABLE: 503", "challenge_hidden_details"]],
+    ["admin", ["UNREACHABLE", "EVENT_NOT_SUBSCRIBED", "retryAfterSeconds"]],
+    ["emulator", ["ILLEGAL_TRANSITION", "extra-parameters", "createFactor"]],
+    ["testing", ["factor_friendly_name"]],
+  ])("shows in the surface of %j what its aliases stand for: %j", (room, members) => {
+    const dist = join(app, "node_modules", settings.name, "dist");
+    const surface = describeSurface(join(dist, room, "index.d.ts"));
+    for (const member of members) expect(surface).toContain(member);
+  });
 
   it("has its side rooms, and the terminal's program", async () => {
     symlinkSync(join(root, "node_modules", "commander"), join(app, "node_modules", "commander"));

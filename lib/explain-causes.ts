@@ -182,12 +182,7 @@ export const CAUSES = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
-/**
- * The name of one cause: a key of {@link CAUSES}. A version of the package may add causes and tell
- * them apart in another way.
- *
- * @experimental
- */
+/** The name of one cause: a key of {@link CAUSES}. @experimental */
 export type SignatureCauseCode = keyof typeof CAUSES;
 
 /** Why a signature did not match. */
