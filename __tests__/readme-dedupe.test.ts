@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pushWebhooks, type DedupeClaim, type DedupeStore } from "express-push-verification";
+import { testDedupeStore } from "express-push-verification/testing";
 import type { Pool } from "pg";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
 import { listBlocks } from "./support/docs";
@@ -44,6 +45,10 @@ describeWithPostgres("the PostgreSQL dedupe store of the README", () => {
     contentHash: "hash",
     leaseMs: 60_000,
     ...fields,
+  });
+
+  it("passes testDedupeStore", async () => {
+    await testDedupeStore(() => store);
   });
 
   it("gives a uuid to one of 20 concurrent owners", async () => {
