@@ -26,6 +26,8 @@ import { hashText } from "./signature";
 
 /** Kept for the completion mark when the handlers take all the time there is. */
 const MARK_RESERVE_MS = 500;
+/** How long a completion mark is retried when no response waits for it. */
+const MARK_LIMIT_MS = 8_000;
 
 /**
  * Creates a receiver of push-verification webhooks.
@@ -61,10 +63,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     settings.dedupe === false
       ? deliverEach
       : createDeliverOnce(settings.dedupe, createHold(), reports.error);
+  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
   const deliver =
     queue === undefined
-      ? createDeliverNow(deliverOnce, outcomes, runNow)
+      ? createDeliverNow(deliverOnce, outcomes, runNow, afterDeadlineMs)
       : createDeliverLater(queue);
+  const retryRecord = createHold();
   const connections = createConnections();
   let closing: Promise<void> | undefined;
   let isClosed = false;
@@ -128,7 +132,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     event: PushEvent | UnknownPushEvent,
     context: Partial<RunContext> = {},
   ): Promise<void> {
-    if (isChallengeEvent(event)) await outcomes.record(scope.accountOf(event), event);
+    if (isChallengeEvent(event)) {
+      // What Redis throws has the event in its arguments.
+      const record = () => outcomes.record(scope.accountOf(event), event);
+      await retryRecord(record, performance.now() + deadlineMs);
+    }
     const defaults = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: name };
     await dispatchToHandlers(event, { ...defaults, ...context }, handlerTimeoutMs);
   }
@@ -141,13 +149,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   ): void {
     if (settings.forwardErrors && next !== undefined) {
       boundRest(req, settings.bodyTimeoutMs);
-      next(rejection);
+      sendSafely(() => next(rejection), res);
     } else {
       sendSafely(() => sendAnswer(req, res, rejection, settings), res);
     }
   }
 
-  /** A library that replaced a method of `res` may throw in it. */
+  /** A library that replaced a method of `res`, or an error handler behind `next`, may throw. */
   function sendSafely(send: () => void, res: ServerResponse): void {
     try {
       send();
