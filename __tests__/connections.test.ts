@@ -75,4 +75,14 @@ describe("createConnections", () => {
     expect(tookMs).toBeGreaterThan(70);
     expect(tookMs).toBeLessThan(1_000);
   });
+
+  it("tracks a response without a request, as adapters of serverless platforms have", async () => {
+    const connections = createConnections();
+    const track = () => connections.track({} as never, { headersSent: false } as never, run);
+    const run = new Promise<void>((resolve) => setTimeout(resolve, 30));
+    void track();
+    const drained = connections.drain(1_000);
+    await track();
+    await drained;
+  });
 });

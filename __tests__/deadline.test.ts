@@ -1,7 +1,9 @@
 import { request } from "node:http";
+import { inspect } from "node:util";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
-import { startServer, stopServers } from "./support/servers";
+import { send, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const later = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs));
@@ -79,5 +81,69 @@ describe("deadlineMs bounds", () => {
     const [status, tookMs] = await sendSlowly(port, 5_000);
     expect(status).toBe(408);
     expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+describe("handlers that run after the response", () => {
+  it("are completed once, without STORE_UNAVAILABLE, though deadlineMs is over", async () => {
+    const marks: string[] = [];
+    const codes: string[] = [];
+    const push = pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      acknowledge: "before",
+      deadlineMs: 100,
+      logger: silent,
+      dedupe: {
+        claim: () => "new",
+        complete: () => later(20).then(() => void marks.push("complete")),
+        release: () => void marks.push("release"),
+      },
+    });
+    push.onError(({ code }) => codes.push(code)).on("factor.created", () => later(200));
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 200);
+    await push.close();
+    expect({ marks, codes }).toEqual({ marks: ["complete"], codes: [] });
+  });
+});
+
+describe("the lease of a claim", () => {
+  it.each<[Partial<PushWebhooksOptions>]>([
+    [{ deadlineMs: 120_000 }],
+    [{ acknowledge: "before", handlerTimeoutMs: 120_000 }],
+  ])("is longer than handlers may run: %j", async (options) => {
+    const leases: number[] = [];
+    const push = pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      dedupe: {
+        claim: ({ leaseMs }) => (leases.push(leaseMs), "done"),
+        complete() {},
+        release() {},
+      },
+      ...options,
+    });
+    const port = await startServer((req, res) => void push(req, res));
+    await send(port, eventCall("factor.created"));
+    expect(leases[0]).toBeGreaterThan(120_000);
+  });
+});
+
+describe("dispatch()", () => {
+  it("rejects with STORE_UNAVAILABLE at the deadline, without the arguments of the store", async () => {
+    const record = () => Promise.reject(Object.assign(new Error("OOM"), { args: ["ada"] }));
+    const outcomes = { record, wait: never };
+    const push = pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      deadlineMs: 100,
+      queue: { store: never, outcomes },
+    });
+    const event = eventFixture("challenge.approved", { entity_identity: "ada" });
+    const error: unknown = await push.dispatch(event).catch((reason: unknown) => reason);
+    expect(error).toHaveProperty("code", "STORE_UNAVAILABLE");
+    expect(error).toHaveProperty("cause.message", "OOM");
+    expect(inspect(error, { depth: 5 })).not.toContain("ada");
   });
 });

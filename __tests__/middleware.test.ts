@@ -126,6 +126,21 @@ describe("pushWebhooks", () => {
     );
   });
 
+  it.each(["open", "closed"])("does not reject when next throws, %s", async (state) => {
+    const push = pushWebhooks({ ...options, forwardErrors: true, logger: silent });
+    if (state === "closed") await push.close();
+    const codes: string[] = [];
+    push.onError(({ code }) => codes.push(code));
+    const next = () => {
+      throw new Error("an error handler of the app failed");
+    };
+    let responded: Promise<void> | undefined;
+    const port = await startServer((req, res) => void (responded = push(req, res, next)));
+    await expect(send(port, { ...eventCall("factor.created"), headers: {} })).rejects.toThrow();
+    await expect(responded).resolves.toBeUndefined();
+    expect(codes).toEqual(["INTERNAL_ERROR"]);
+  });
+
   it("leaves alone an answer that somebody else has begun", async () => {
     const push = pushWebhooks(options);
     const port = await startServer((req, res) => {

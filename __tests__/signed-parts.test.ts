@@ -51,6 +51,15 @@ describe("createCoverGet", () => {
     ]);
     expect(coverGet("/p?a=1").map(({ publicUrlIndexes }) => publicUrlIndexes)).toEqual([[1]]);
   });
+
+  it("returns the longest configured query first, in any order of the URLs", () => {
+    const urls = ["https://a.test/p", "https://a.test/p?t=1"];
+    for (const publicUrls of [urls, urls.toReversed()]) {
+      const [first] = createCoverGet(publicUrls, "exact")("/p?t=1&uuid=2");
+      expect(first?.params).toEqual([["uuid", "2"]]);
+      expect(first?.publicUrlIndexes).toEqual([publicUrls.indexOf("https://a.test/p?t=1")]);
+    }
+  });
 });
 
 describe("createCoverPost", () => {

@@ -58,7 +58,9 @@ export function createConnections(): Connections {
 
 /** Has the client open its next connection, to another process. */
 function endKeepAlive(res: ServerResponse): void {
-  if (!res.headersSent && res.req.httpVersionMajor === 1) res.shouldKeepAlive = false;
+  // Adapters of serverless platforms may have a response without its request.
+  const { req } = res as { req?: IncomingMessage };
+  if (!res.headersSent && req?.httpVersionMajor === 1) res.shouldKeepAlive = false;
 }
 
 function countConnections(server: Server): Promise<number> {

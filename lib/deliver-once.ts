@@ -28,11 +28,16 @@ export type RequestIdentity = Pick<DedupeClaim, "accountSid" | "uuid" | "content
 export type DeliverOnce = (
   request: RequestIdentity,
   run: () => Promise<void>,
+  /** When to give up the claim, as `performance.now()` counts. */
   deadlineAtMs: number,
+  /** When `run` and its mark are over at the latest. @default deadlineAtMs */
+  finishAtMs?: number,
 ) => Promise<Delivery>;
 
-/** Above every deadline of a request: a claim of a process that died lapses after this time. */
-const LEASE_MS = 60_000;
+/** After which the claim of a process that died lapses, unless `run` may take longer. */
+const MIN_LEASE_MS = 60_000;
+/** By how much a claim outlasts the latest mark: clocks of stores differ. */
+const LEASE_MARGIN_MS = 10_000;
 
 /**
  * Creates the step that runs handlers once per account and uuid: across concurrent deliveries in
@@ -74,14 +79,14 @@ export function createDeliverOnce(
     key: string,
     claim: DedupeClaim,
     run: () => Promise<void>,
-    deadlineAtMs: number,
+    finishAtMs: number,
   ): Promise<void> {
     let mark: "complete" | "release" = "release";
     try {
       await run();
       mark = "complete";
     } finally {
-      await markUuid(claim, mark, deadlineAtMs);
+      await markUuid(claim, mark, finishAtMs);
       inFlight.delete(key);
     }
   }
@@ -105,10 +110,11 @@ export function createDeliverOnce(
     request: RequestIdentity,
     run: () => Promise<void>,
     deadlineAtMs: number,
+    finishAtMs: number,
   ): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
     const owner = crypto.randomUUID();
-    const claim = { accountSid, uuid, contentHash, owner, leaseMs: LEASE_MS };
+    const claim = { accountSid, uuid, contentHash, owner, leaseMs: leaseUntil(finishAtMs) };
     let found: DecidedClaim | undefined;
     try {
       found = await claimUuid(claim, deadlineAtMs);
@@ -116,7 +122,7 @@ export function createDeliverOnce(
       if (found !== "new") inFlight.delete(key);
     }
     if (found === "new") {
-      const done = finish(key, claim, run, deadlineAtMs);
+      const done = finish(key, claim, run, finishAtMs);
       // Awaited by the receiver, but only if what follows the claim succeeds.
       done.catch(() => {});
       return { outcome: "new", done };
@@ -125,7 +131,7 @@ export function createDeliverOnce(
     return { outcome, done: Promise.resolve() };
   }
 
-  return async function deliverOnce(request, run, deadlineAtMs) {
+  return async function deliverOnce(request, run, deadlineAtMs, finishAtMs = deadlineAtMs) {
     const key = keyOf(request);
     const { contentHash } = request;
     const current = inFlight.get(key);
@@ -133,10 +139,15 @@ export function createDeliverOnce(
       const outcome = current.contentHash === contentHash ? "duplicate" : "conflict";
       return { outcome, done: (await current.delivery).done };
     }
-    const delivery = start(key, request, run, deadlineAtMs);
+    const delivery = start(key, request, run, deadlineAtMs, finishAtMs);
     inFlight.set(key, { contentHash, delivery });
     return delivery;
   };
+}
+
+function leaseUntil(finishAtMs: number): number {
+  const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
+  return Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
 }
 
 function keyOf({ accountSid, uuid }: RequestIdentity): string {

@@ -7,22 +7,29 @@ import type { EventQueue, QueuedEvent } from "./queue";
 /** Delivers an event; resolves once it is decided whether its handlers run. */
 export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
 
-/** Creates the step that runs the handlers of an event now. */
+/**
+ * Creates the step that runs the handlers of an event now.
+ *
+ * @param afterDeadlineMs how long handlers and completion may go on after the deadline of the
+ *   request, when its response does not wait for them.
+ */
 export function createDeliverNow(
   deliverOnce: DeliverOnce,
   outcomes: OutcomeStore,
   run: (queued: QueuedEvent, deadlineAtMs: number) => Promise<void>,
+  afterDeadlineMs = 0,
 ): Deliver {
   return function deliverNow(queued, deadlineAtMs) {
     const { account, event } = queued;
+    const finishAtMs = deadlineAtMs + afterDeadlineMs;
     const start = () => run(queued, deadlineAtMs);
-    if (!isChallengeEvent(event)) return deliverOnce(queued, start, deadlineAtMs);
+    if (!isChallengeEvent(event)) return deliverOnce(queued, start, deadlineAtMs, finishAtMs);
     const recordThenStart = () => {
       // The first delivery of a uuid only: a replay must not bring back an outcome that expired.
       const recorded = outcomes.record(account, event);
       return recorded === undefined ? start() : recorded.then(start);
     };
-    return deliverOnce(queued, recordThenStart, deadlineAtMs);
+    return deliverOnce(queued, recordThenStart, deadlineAtMs, finishAtMs);
   };
 }
 

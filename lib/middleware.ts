@@ -8,6 +8,7 @@ import { createConnections } from "./connections";
 import { createDedupe } from "./dedupe";
 import { createDeliverLater, createDeliverNow } from "./deliver";
 import { publish } from "./diagnostics";
+import { createHold } from "./hold";
 import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
 import { createHandlers } from "./handlers";
@@ -24,6 +25,8 @@ import { hashText } from "./signature";
 
 /** Kept for the completion mark when the handlers take all the time there is. */
 const MARK_RESERVE_MS = 500;
+/** How long a completion mark is retried when no response waits for it. */
+const MARK_LIMIT_MS = 8_000;
 
 /**
  * Creates a receiver of push-verification webhooks.
@@ -56,10 +59,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const authenticate = createAuthenticate(settings, scope);
   const dispatchToHandlers = createDispatch(handlers, reports);
   const dedupe = createDedupe(settings.dedupe, reports.error);
+  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
   const deliver =
     queue === undefined
-      ? createDeliverNow(dedupe.deliverOnce, outcomes, runNow)
+      ? createDeliverNow(dedupe.deliverOnce, outcomes, runNow, afterDeadlineMs)
       : createDeliverLater(queue);
+  const retryRecord = createHold();
   const connections = createConnections();
   let closing: Promise<void> | undefined;
   let isClosed = false;
@@ -123,7 +128,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     event: PushEvent | UnknownPushEvent,
     context: DispatchContext = {},
   ): Promise<void> {
-    if (isChallengeEvent(event)) await outcomes.record(scope.accountOf(event), event);
+    if (isChallengeEvent(event)) {
+      // The hold keeps what Redis throws out of the error: it has the event in its arguments.
+      const record = () => outcomes.record(scope.accountOf(event), event);
+      await retryRecord(record, performance.now() + deadlineMs);
+    }
     const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
     const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
     await dispatchToHandlers(event, runContext, handlerTimeoutMs);
@@ -137,13 +146,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   ): void {
     if (settings.forwardErrors && next !== undefined) {
       boundRest(req, settings.bodyTimeoutMs);
-      next(rejection);
+      sendSafely(() => next(rejection), res);
     } else {
       sendSafely(() => sendAnswer(req, res, rejection, settings), res);
     }
   }
 
-  /** A library that replaced a method of `res` may throw in it. */
+  /** A library that replaced a method of `res`, or an error handler behind `next`, may throw. */
   function sendSafely(send: () => void, res: ServerResponse): void {
     try {
       send();

@@ -57,7 +57,10 @@ export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMa
       const publicUrlIndexes = signedUrls.map(() => index);
       return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodePairs(appended) }];
     });
-    if (alternatives.length > 0) return alternatives;
+    // Of URLs that differ in their queries the longest first: with a shorter one, the rest of the
+    // configured query counts as a parameter.
+    if (alternatives.length > 0)
+      return alternatives.toSorted((one, other) => one.params.length - other.params.length);
     throw uncovered(
       "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
       publicUrls,
