@@ -26,12 +26,17 @@ describe("createAccountScope", () => {
     },
   );
 
-  it.each([
-    ["a function", createScope(true, undefined)],
-    ["several accounts", createScope(false, new Set([A, B]))],
-  ])("requires the account of a wait with %s", (_what, scope) => {
-    expect(scope.accountOf(event)).toBe(B);
-    expect(scope.accountOfWait(A)).toBe(A);
+  it("requires the account of a wait with a function", () => {
+    const scope = createScope(true, undefined);
+    expect([scope.accountOf(event), scope.accountOfWait(A)]).toEqual([B, A]);
+    expect(() => scope.accountOfWait(undefined)).toThrow(TypeError);
+  });
+
+  it("keeps the accounts that one token claims within its receiver", () => {
+    const scope = createScope(false, new Set([A, B]));
+    expect(scope.accountOf(event)).toBe(scope.accountOfWait(B));
+    expect(scope.accountOf(event)).not.toBe(scope.accountOfWait(A));
+    expect(scope.accountOf(event)).toContain("login");
     expect(() => scope.accountOfWait(undefined)).toThrow(TypeError);
   });
 

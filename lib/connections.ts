@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2Session } from "node:http2";
 import type { Server } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getHttp2Stream } from "./http2-stream";
 
 /** The running requests of a receiver and the servers that they arrived at. */
 export interface Connections {
@@ -21,6 +23,8 @@ const POLL_MS = 20;
 export function createConnections(): Connections {
   const running = new Map<Promise<unknown>, ServerResponse>();
   const servers = new Set<Server>();
+  /** The open sessions of HTTP/2, which stay open without requests. */
+  const sessions = new Set<Http2Session>();
   let isDraining = false;
 
   async function hasOpenConnection(): Promise<boolean> {
@@ -31,6 +35,13 @@ export function createConnections(): Connections {
     return false;
   }
 
+  function rememberSession(session: Http2Session): void {
+    if (isDraining) session.close();
+    if (sessions.has(session)) return;
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  }
+
   return {
     track(req, res, work) {
       // Adapters of serverless platforms have no socket, or one without a server.
@@ -38,6 +49,8 @@ export function createConnections(): Connections {
       const server = socket?.server;
       if (server !== undefined) servers.add(server);
       if (isDraining) endKeepAlive(res);
+      const session = getHttp2Stream(req)?.session;
+      if (session !== undefined) rememberSession(session);
       running.set(work, res);
       const remove = () => running.delete(work);
       work.then(remove, remove);
@@ -46,6 +59,7 @@ export function createConnections(): Connections {
     async drain(deadlineMs) {
       isDraining = true;
       for (const res of running.values()) endKeepAlive(res);
+      for (const session of sessions) session.close();
       const deadlineAtMs = performance.now() + deadlineMs;
       while (running.size > 0 || (await hasOpenConnection())) {
         const leftMs = deadlineAtMs - performance.now();

@@ -7,6 +7,12 @@ export interface ExpiringMap<Value> {
    * @returns whether it was added.
    */
   add(key: string, create: () => Value): boolean;
+  /** Removes the oldest entry, if there is one. */
+  evictOldest(): void;
+  /** How many entries there are, with expired ones that no call has removed yet. */
+  countEntries(): number;
+  /** How many bytes those take, by `sizeOf`. */
+  countBytes(): number;
 }
 
 /** Bounds of {@link createExpiringMap}. */
@@ -40,19 +46,28 @@ export function createExpiringMap<Value>({
   let bytes = 0;
   let hasEvicted = false;
 
+  function removeOldest(): void {
+    const key = keys[oldest] ?? "";
+    bytes -= sizeOf(key, values.get(key) as Value);
+    values.delete(key);
+    keys[oldest] = "";
+    oldest++;
+  }
+
   function removeOld(nowMs: number): void {
-    for (; oldest < keys.length; oldest++) {
+    while (oldest < keys.length) {
       const isFull = values.size > maxEntries || bytes > maxBytes;
       if (nowMs - (addedMs[oldest] ?? 0) < ttlMs) {
         if (!isFull) break;
         if (!hasEvicted) onFirstEviction?.();
         hasEvicted = true;
       }
-      const key = keys[oldest] ?? "";
-      bytes -= sizeOf(key, values.get(key) as Value);
-      values.delete(key);
-      keys[oldest] = "";
+      removeOldest();
     }
+    compact();
+  }
+
+  function compact(): void {
     if (oldest <= keys.length / 2) return;
     keys = keys.slice(oldest);
     addedMs = addedMs.slice(oldest);
@@ -77,6 +92,12 @@ export function createExpiringMap<Value>({
       removeOld(nowMs);
       return true;
     },
+    evictOldest() {
+      if (oldest < keys.length) removeOldest();
+      compact();
+    },
+    countEntries: () => values.size,
+    countBytes: () => bytes,
   };
 }
 

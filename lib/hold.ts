@@ -72,7 +72,8 @@ export function createHold({
     attempt: () => Value | Promise<Value>,
     latestMs: number,
   ): Promise<Value> {
-    const deadlineMs = Math.min(performance.now() + holdMs, latestMs);
+    const startMs = performance.now();
+    const deadlineMs = Math.min(startMs + holdMs, latestMs);
     let answer: Value | Promise<Value> = first;
     let cause: unknown;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -86,7 +87,7 @@ export function createHold({
       }
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
-        const message = `${capitalize(what)} failed or did not respond within ${holdMs} ms; see the cause.`;
+        const message = `${capitalize(what)} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
         throw new WebhookError(code, message, { cause: toCause(cause) });
       }
       await sleep(Math.min(pauseMs, leftMs));

@@ -1,5 +1,5 @@
+import { createAccountMap } from "./account-map";
 import type { DedupeKey, DedupeStore } from "./dedupe-store";
-import { createExpiringMap } from "./expiring-map";
 import { checkOptions, wholeNumber, type OptionRules } from "./option-rules";
 
 /** Options of {@link createMemoryDedupe}. */
@@ -38,7 +38,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   checkOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
-  const done = createExpiringMap<string>({
+  const done = createAccountMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,
@@ -49,7 +49,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   return {
     claim({ accountSid, uuid, owner, contentHash, leaseMs }) {
       const key = keyOf({ accountSid, uuid });
-      const handledHash = done.get(key);
+      const handledHash = done.get(accountSid, uuid);
       if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";
       const nowMs = performance.now();
       const current = running.get(key);
@@ -62,7 +62,8 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     complete(completed) {
       const key = keyOf(completed);
       const claim = takeClaim(key, completed.owner);
-      if (claim !== undefined) done.add(key, () => claim.contentHash);
+      const { accountSid, uuid } = completed;
+      if (claim !== undefined) done.add(accountSid, uuid, () => claim.contentHash);
     },
     release(released) {
       takeClaim(keyOf(released), released.owner);

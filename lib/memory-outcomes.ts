@@ -1,5 +1,5 @@
+import { createAccountMap } from "./account-map";
 import type { ChallengeEvent } from "./event";
-import { createExpiringMap } from "./expiring-map";
 import type { Pair } from "./form";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parsePayload } from "./payload";
@@ -28,7 +28,7 @@ export function createMemoryOutcomes({
   maxBytes = 16_777_216,
   maxWaiting = 10_000,
 }: MemoryOutcomesOptions = {}): OutcomeStore {
-  const outcomes = createExpiringMap<KeptTexts>({
+  const outcomes = createAccountMap<KeptTexts>({
     ttlMs,
     maxEntries,
     maxBytes,
@@ -39,15 +39,15 @@ export function createMemoryOutcomes({
 
   return {
     record(account, event) {
-      const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
-      const isFirst = outcomes.add(key, () => keepTexts(listTexts(event.params)));
-      if (isFirst) waiters.resolve(key, event);
+      const { challenge_sid: challengeSid, params } = event;
+      const isFirst = outcomes.add(account, challengeSid, () => keepTexts(listTexts(params)));
+      if (isFirst) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
       const { signal, timeoutMs } = wait;
       signal?.throwIfAborted();
       const key = joinOutcomeKey(wait);
-      const kept = outcomes.get(key);
+      const kept = outcomes.get(wait.account, wait.challengeSid);
       return kept === undefined ? waiters.wait(key, { timeoutMs, signal }) : readEvent(kept);
     },
   };

@@ -27,17 +27,30 @@ export function createTextBlocks(): (texts: readonly string[]) => KeptTexts {
     // The exact length takes as long as the write: it is asked for near the end of a block alone.
     if (used + headBytes + MAX_UNIT_BYTES * joined.length > block.length) {
       const bytes = headBytes + Buffer.byteLength(joined);
+      // A block of its own, so that the unused end of a shared block is a quarter at most.
+      if (bytes > BLOCK_BYTES / 4)
+        return writeTexts(Buffer.allocUnsafeSlow(bytes), 0, texts, joined);
       if (used + bytes > block.length) {
-        block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes));
+        block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
         used = 0;
       }
     }
-    const start = used;
-    used = block.writeUInt32LE(texts.length, used);
-    for (const text of texts) used = block.writeUInt32LE(text.length, used);
-    used += block.write(joined, used, "utf8");
-    return { block, start, end: used };
+    const kept = writeTexts(block, used, texts, joined);
+    used = kept.end;
+    return kept;
   };
+}
+
+function writeTexts(
+  block: Buffer,
+  start: number,
+  texts: readonly string[],
+  joined: string,
+): KeptTexts {
+  let end = block.writeUInt32LE(texts.length, start);
+  for (const text of texts) end = block.writeUInt32LE(text.length, end);
+  end += block.write(joined, end, "utf8");
+  return { block, start, end };
 }
 
 /** The texts that were kept. */

@@ -91,19 +91,31 @@ export function createVerifyRequest(
     received: ReceivedEvidence,
   ) {
     const body = method === "POST" ? asGivenBody(received.readBody()) : undefined;
+    const receivedUrl = received.readUrl();
     const [accountSid, ...otherSids] = settings.allowedAccountSids ?? [];
     return {
       method,
       authToken,
-      url: signedUrls[0] ?? "",
+      url: findNearest(signedUrls, receivedUrl),
       params: method === "POST" ? params : signedParams,
       signature,
       urlMatching: settings.urlMatching,
-      receivedUrl: received.readUrl(),
+      receivedUrl,
       ...(body !== undefined && { body }),
       ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
     };
   }
+}
+
+/** Returns the first of the URLs that have the longest beginning in common with another one. */
+function findNearest(urls: readonly string[], url: string): string {
+  const countCommon = (other: string) => {
+    let count = 0;
+    while (count < other.length && other[count] === url[count]) count++;
+    return count;
+  };
+  const longest = Math.max(...urls.map(countCommon));
+  return urls.find((other) => countCommon(other) === longest) ?? "";
 }
 
 function ambiguous(reason: string): WebhookError {

@@ -76,8 +76,8 @@ export function createWaiters({
         );
       }, timeoutMs);
       const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
-      add(key, waiter);
       try {
+        add(key, waiter);
         return await waiter.promise;
       } finally {
         remove(key, waiter);

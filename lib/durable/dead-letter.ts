@@ -4,6 +4,8 @@ import type { PushEvent, UnknownPushEvent } from "../event";
 export interface DeadLetter {
   uuid: string;
   accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
   /** Undefined when this version cannot read the stored event. */
   event: PushEvent | UnknownPushEvent | undefined;
   /** The code and the message of the last error of its handlers. */
@@ -18,4 +20,6 @@ export interface DeadLetter {
 export interface DeadLetterOptions {
   /** Needed only when several accounts have a dead letter of the uuid. */
   accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
 }

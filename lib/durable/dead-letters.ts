@@ -29,19 +29,21 @@ export function createDeadLetters(
   async function findLetters(
     method: string,
     uuid: string,
-    { accountSid }: DeadLetterOptions,
+    { accountSid, receiver }: DeadLetterOptions,
   ): Promise<Job<StoredEvent>[]> {
     const found: Job<StoredEvent>[] = [];
+    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
     const accounts = new Set<string>();
     for await (const job of findJobs()) {
       const key = keyOf(job);
       if (key.uuid !== uuid || (accountSid ?? key.accountSid) !== key.accountSid) continue;
+      if (receiver !== undefined && receiver !== key.receiver) continue;
       found.push(job);
-      accounts.add(key.accountSid);
+      accounts.add(job.data.account);
     }
     if (accounts.size > 1) {
       throw new TypeError(
-        `${method}: several accounts have a dead letter of this uuid. Pass its accountSid: ${method}(uuid, { accountSid }).`,
+        `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
       );
     }
     return found;
@@ -92,9 +94,10 @@ async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
   }
 }
 
-function keyOf({ data }: Job<StoredEvent>): { accountSid: string; uuid: string } {
+function keyOf({ data }: Job<StoredEvent>): Pick<DeadLetter, "accountSid" | "uuid" | "receiver"> {
   const params = new Map(data.params);
-  return { accountSid: params.get("account_sid") ?? "", uuid: params.get("uuid") ?? "" };
+  const accountSid = params.get("account_sid") ?? "";
+  return { accountSid, uuid: params.get("uuid") ?? "", receiver: data.receiver };
 }
 
 function toDeadLetter(job: Job<StoredEvent>): DeadLetter {

@@ -3,7 +3,7 @@ import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { publish } from "../diagnostics";
 import { createDispatch } from "../dispatch";
-import type { WebhookError } from "../errors";
+import { WebhookError } from "../errors";
 import { isChallengeEvent } from "../event";
 import type { Handlers } from "../handlers";
 import { createHold } from "../hold";
@@ -78,8 +78,8 @@ export function startWorker(
   });
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
-    const stored = readStoredEvent(job.data);
     try {
+      const stored = readJob(job);
       await recordOutcome(stored, job.timestamp);
       const { event, authTokenIndex, publicUrlIndex, receiver } = stored;
       const context = { attempt: job.attemptsStarted, authTokenIndex, publicUrlIndex, receiver };
@@ -87,6 +87,18 @@ export function startWorker(
     } catch (error) {
       const reason = describeFailure(error as WebhookError);
       throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
+    }
+  }
+
+  function readJob(job: Job<StoredEvent>): ReadEvent {
+    try {
+      return readStoredEvent(job.data);
+    } catch {
+      // The error may quote the parameters. Another version may read them in a later attempt.
+      const message = "This version cannot read a stored event.";
+      const error = new WebhookError("INTERNAL_ERROR", message);
+      reports.error(error);
+      throw error;
     }
   }
 
