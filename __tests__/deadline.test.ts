@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
-import { startServer, stopServers } from "./support/servers";
+import { send, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const later = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs));
@@ -79,5 +79,28 @@ describe("deadlineMs bounds", () => {
     const [status, tookMs] = await sendSlowly(port, 5_000);
     expect(status).toBe(408);
     expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+describe("the lease of a claim", () => {
+  it.each<[Partial<PushWebhooksOptions>, number]>([
+    [{}, 60_000],
+    [{ deadlineMs: 120_000, handlerTimeoutMs: 110_000 }, 120_000],
+    [{ acknowledge: "before", handlerTimeoutMs: 90_000 }, 104_000],
+  ])("lasts as long as the handlers may run: %j", async (options, atLeastMs) => {
+    const leases: number[] = [];
+    const dedupe: PushWebhooksOptions["dedupe"] = {
+      claim({ leaseMs }) {
+        leases.push(leaseMs);
+        return "new";
+      },
+      complete() {},
+      release() {},
+    };
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, dedupe, ...options });
+    const port = await startServer((req, res) => void push(req, res));
+    expect((await send(port, eventCall("factor.created"))).status).toBe(200);
+    expect(leases).toEqual([expect.any(Number)]);
+    expect(leases[0]).toBeGreaterThanOrEqual(atLeastMs);
   });
 });

@@ -25,8 +25,8 @@ export type DeliverOnce = (
   deadlineAtMs: number,
 ) => Promise<Delivery>;
 
-/** Above every deadline of a request: a claim of a process that died lapses after this time. */
-const LEASE_MS = 60_000;
+/** The shortest lease: a claim of a process that died lapses after this time. */
+const MIN_LEASE_MS = 60_000;
 
 /**
  * Creates the step that runs handlers once per account and uuid: across concurrent deliveries in
@@ -35,13 +35,17 @@ const LEASE_MS = 60_000;
  * @param retryClaim for claims. Completion marks have a retry of their own, without a limit on
  *   concurrency, so that a crowd of new requests cannot keep them from the store.
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
+ * @param runMs how long after its claim a run may end and be marked: a claim does not lapse before,
+ *   nor within 60 s.
  */
 export function createDeliverOnce(
   store: DedupeStore,
   retryClaim: Hold,
   onStoreFailure: (error: WebhookError) => void,
   retryMark: Hold = createHold({ maxHeld: Number.POSITIVE_INFINITY }),
+  runMs = 0,
 ): DeliverOnce {
+  const leaseMs = Math.max(MIN_LEASE_MS, runMs);
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<DecidedClaim> {
@@ -100,7 +104,7 @@ export function createDeliverOnce(
   ): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
     const owner = crypto.randomUUID();
-    const claim = { accountSid, uuid, contentHash, owner, leaseMs: LEASE_MS };
+    const claim = { accountSid, uuid, contentHash, owner, leaseMs };
     let found: DecidedClaim | undefined;
     try {
       found = await claimUuid(claim, deadlineAtMs);

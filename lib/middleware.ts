@@ -60,7 +60,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const deliverOnce =
     settings.dedupe === false
       ? deliverEach
-      : createDeliverOnce(settings.dedupe, createHold(), reports.error);
+      : createDeliverOnce(settings.dedupe, createHold(), reports.error, undefined, findRunMs());
   const deliver =
     queue === undefined
       ? createDeliverNow(deliverOnce, outcomes, runNow)
@@ -68,6 +68,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const connections = createConnections();
   let closing: Promise<void> | undefined;
   let isClosed = false;
+
+  /** Handlers that run after the response do not count against the deadline. */
+  function findRunMs(): number {
+    return acknowledge === "after" ? deadlineMs : deadlineMs + handlerTimeoutMs;
+  }
 
   function pushWebhooksMiddleware(
     req: IncomingMessage,
