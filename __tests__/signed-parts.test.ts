@@ -1,4 +1,13 @@
+import { sign, verifyPushRequest, type Pair } from "express-push-verification";
 import { createCoverGet, createCoverPost, createFindUrlAmbiguity } from "../lib/signed-parts";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  callParams,
+  encodeForm,
+  PUBLIC_URL,
+  signedCall,
+} from "./support/calls";
 
 describe("createCoverGet", () => {
   it.each<[string, string, string | undefined, [string, string][]]>([
@@ -123,5 +132,62 @@ describe("createFindUrlAmbiguity", () => {
     expect(findUrl("https://h.test/p?q=%C3%B6&a=1", "", 0)).toBeDefined();
     const only = createFindUrlAmbiguity(["https://h.test/p?q=ö"], "exact");
     expect(only("https://h.test/p?q=%C3%B6&a=1", "", 0)).toBeUndefined();
+  });
+});
+
+describe("a request for another URL of the account, which is no publicUrl here", () => {
+  const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+  const victim = callParams("challenge.approved", "v1", { entity_identity: "victim" }).toSorted(
+    ([a], [b]) => (a < b ? -1 : 1),
+  );
+
+  it.each(["/staging", "-2", "?env=staging", ""])(
+    "is no POST when it was a GET of publicUrl and %j",
+    async (rest) => {
+      const planted = `${victim.flat().join("")}z`;
+      const params = callParams("factor.created", "v2", {
+        factor_metadata: JSON.stringify({ planted }),
+      });
+      const { path, headers } = signedCall(params, {
+        publicUrl: PUBLIC_URL + rest,
+        method: "GET",
+      });
+      const signed = `https://hooks.example.test${path}`.slice(PUBLIC_URL.length);
+      const [before = "", after = ""] = signed.split(planted);
+      const recut: Pair[] = [[before, ""], ...victim, [`z${after}`, ""]];
+      const forged = { ...signedCall(recut), url: "/", body: encodeForm(recut) };
+      const signature = headers["x-service-signature"] ?? "";
+      expect(forged.headers["x-service-signature"]).toBe(signature);
+      await expect(verifyPushRequest(forged, options)).rejects.toHaveProperty(
+        "code",
+        "PAYLOAD_AMBIGUOUS",
+      );
+    },
+  );
+
+  it("is no GET when it was a POST of publicUrl and a query", async () => {
+    const planted = `&${encodeForm(victim)}&z=`;
+    const params = callParams("factor.created", "v2", {
+      factor_friendly_name: "phone",
+      factor_metadata: JSON.stringify({ planted }),
+    });
+    const joined = params.toSorted(([a], [b]) => (a < b ? -1 : 1)).flat();
+    const url = `${PUBLIC_URL}?env=staging${joined.join("")}`;
+    const signature = sign({ authToken: AUTH_TOKEN, url: `${PUBLIC_URL}?env=staging`, params });
+    const headers = { "x-service-signature": signature };
+    await expect(
+      verifyPushRequest({ method: "GET", url, headers }, options),
+    ).rejects.toHaveProperty("code", "PAYLOAD_AMBIGUOUS");
+  });
+
+  it("is no matter where a value contains a URL without an account", async () => {
+    const hidden = JSON.stringify({ link: `${PUBLIC_URL}?account_sid=VA&type=a` });
+    const params = callParams("challenge.approved", "v2", { challenge_hidden_details: hidden });
+    for (const method of ["POST", "GET"] as const) {
+      const { path: url, ...call } = signedCall(params, { method });
+      await expect(
+        verifyPushRequest({ ...call, url, body: call.body ?? null }, options),
+      ).resolves.toHaveProperty("account_sid", ACCOUNT_SID);
+    }
   });
 });

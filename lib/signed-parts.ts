@@ -74,10 +74,19 @@ function uncovered(message: string, [publicUrl]: readonly string[]): WebhookErro
   });
 }
 
+/** The beginning of the account in the text that is signed for a POST. */
+const ACCOUNT_OF_POST = "account_sidAC";
+/** And for a GET. */
+const ACCOUNT_OF_GET = "account_sid=AC";
+
 /**
- * Creates the check that a signed text does not fit a longer configured URL, or a URL with a query:
- * a signature joins URL and parameters without a separator, so a request for one URL could be passed
+ * Creates the check that a signed text does not fit a longer configured URL, or the other method: a
+ * signature joins URL and parameters without a separator, so a request for one URL could be passed
  * off as one for another, and a GET as a POST.
+ *
+ * The URL that was signed may also be one that is not configured here, of another webhook of the
+ * account. Then the text still shows the method: every event has an account, which a POST joins to
+ * its name and a GET does not.
  *
  * @returns (by what it returns) the reason, or undefined.
  */
@@ -101,6 +110,13 @@ export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatchin
     const own = longerUrls.has(signedUrl)
       ? signedUrl
       : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
+    if (joined.includes(ACCOUNT_OF_GET)) return "a value contains the account as a GET has it";
+    const appended = signedUrl.slice(own.length);
+    const postAt = appended.indexOf(ACCOUNT_OF_POST);
+    // A POST has nothing before its account that a user could have written.
+    if (postAt !== -1 && !appended.slice(0, postAt).includes(ACCOUNT_OF_GET)) {
+      return "the query begins like the parameters of a POST";
+    }
     const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();
     const isLonger = longer.some((url) => (signedUrl + joined).startsWith(url));
     return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
