@@ -302,18 +302,44 @@ describe("createDeliverOnce", () => {
   });
 
   it.each<Claim>(["running", "done", "conflict"])(
-    "gives nothing back that was another's: a late %j",
+    "releases nothing that another owner holds when it gives up: a late %j",
     async (late) => {
-      const release = jest.fn();
-      const claimed = new Promise<Claim>((resolve) => setTimeout(resolve, 80, late));
-      const slow: DedupeStore = { claim: () => claimed, complete: () => {}, release };
+      const owners = new Set<string>();
+      const released: string[] = [];
+      const slow: DedupeStore = {
+        claim: ({ owner }) => {
+          owners.add(owner);
+          return new Promise<Claim>((resolve) => setTimeout(resolve, 80, late));
+        },
+        complete: () => {},
+        release: ({ owner }) => void released.push(owner),
+      };
       const delivery = once(slow, 20)(callOf("a"), async () => {});
       await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
-      await claimed;
-      await new Promise(setImmediate);
-      expect(release).not.toHaveBeenCalled();
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      expect(released.every((owner) => owners.has(owner))).toBe(true);
     },
   );
+
+  it("releases a claim whose response never arrives, so that the next delivery runs", async () => {
+    const memory = createMemoryDedupe();
+    let isHanging = true;
+    const hanging: DedupeStore = {
+      ...memory,
+      claim: (claim) => {
+        const found = memory.claim(claim);
+        return isHanging ? new Promise(() => {}) : found;
+      },
+    };
+    const deliverOnce = once(hanging, 60);
+    const run = jest.fn(async () => {});
+    await expect(deliverOnce(callOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    isHanging = false;
+    const { outcome, done } = await deliverOnce(callOf("a"), run);
+    await done;
+    expect(outcome).toBe("new");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
 
   it("gives back a claim that comes when nobody waits for it any more", async () => {
     const released = new Promise<DedupeKey>((resolve) => {

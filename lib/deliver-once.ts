@@ -56,21 +56,29 @@ export function createDeliverOnce(
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<DecidedClaim> {
-    let abandoned = false;
-    const releaseIfAbandoned = async (found: Claim) => {
-      // The request is over: a claim that succeeds now would block the next delivery.
-      if (abandoned && found === "new") await store.release(claim);
-      return decide(found);
+    let isPending = false;
+    let isAbandoned = false;
+    const settle = async (found: Promise<Claim>) => {
+      try {
+        const decided = await found;
+        // The request is over: a claim that succeeds now would block the next delivery.
+        if (isAbandoned && decided === "new") await store.release(claim);
+        return decide(decided);
+      } finally {
+        isPending = false;
+      }
     };
     try {
       return await retryClaim(() => {
         const found = store.claim(claim);
-        return typeof found === "string"
-          ? decide(found)
-          : Promise.resolve(found).then(releaseIfAbandoned);
+        if (typeof found === "string") return decide(found);
+        isPending = true;
+        return settle(Promise.resolve(found));
       }, deadlineAtMs);
     } catch (error) {
-      abandoned = true;
+      isAbandoned = true;
+      // The store may have kept the claim although its response never arrives.
+      if (isPending) retryMark(() => store.release(claim)).catch(() => "the claim lapses");
       throw error;
     }
   }
