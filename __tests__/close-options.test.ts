@@ -1,4 +1,4 @@
-import { CLOSE_RULES } from "../lib/close-options";
+import { CLOSE_RULES, settleWithin } from "../lib/close-options";
 import { checkOptions } from "../lib/option-rules";
 
 describe("CLOSE_RULES", () => {
@@ -15,4 +15,21 @@ describe("CLOSE_RULES", () => {
       expect(() => checkOptions("close", options as object, CLOSE_RULES)).toThrow(TypeError);
     },
   );
+});
+
+describe("settleWithin", () => {
+  it("waits for work that ends, and up to the deadline for work that does not", async () => {
+    let isOver = false;
+    const work = new Promise<void>((resolve) => {
+      setTimeout(() => {
+        isOver = true;
+        resolve();
+      }, 30);
+    });
+    await settleWithin(work, { deadlineMs: 5_000 });
+    expect(isOver).toBe(true);
+    const startMs = performance.now();
+    await settleWithin(new Promise(() => {}), { deadlineMs: 50 });
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
 });

@@ -51,6 +51,10 @@ export function createAccountMap<Value>({
     return result;
   }
 
+  function isOverBounds(): boolean {
+    return entries > maxEntries || bytes > maxBytes;
+  }
+
   function evict(adding: string, added: ExpiringMap<Value>): void {
     if (!hasEvicted) onFirstEviction?.();
     hasEvicted = true;
@@ -82,7 +86,7 @@ export function createAccountMap<Value>({
         createExpiringMap<Value>({ ttlMs, maxEntries: Number.POSITIVE_INFINITY, sizeOf });
       mapByAccount.set(account, map);
       const isAdded = change(map, () => map.add(key, create));
-      while (entries > maxEntries || bytes > maxBytes) evict(account, map);
+      while (isOverBounds()) evict(account, map);
       return isAdded;
     },
   };

@@ -2,6 +2,7 @@ import { WebhookError } from "./errors";
 import type { Pair } from "./form";
 import { createHold, within } from "./hold";
 import { createLookupSlots } from "./lookup-slots";
+import { createNeutralCause } from "./neutral-cause";
 import { createExpiringMap, type ExpiringMap } from "./expiring-map";
 import { readClaimedIdentity, readTokens } from "./tokens";
 import type { AuthTokenResolver, AuthTokens, ClaimedIdentity, UsableTokens } from "./tokens";
@@ -67,8 +68,9 @@ export function createFindTokens(
       const found = readTokens(await (isVerified ? lookUpVerified : lookUpOther)(claimed));
       if (found.tokens.length === 0 && !isVerified) unknown.add(key, () => true);
       return found;
-    } catch (error) {
-      const hasFailed = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
+    } catch (thrown) {
+      const error = toWebhookError(thrown);
+      const hasFailed = error.code === "TOKEN_UNAVAILABLE";
       if (hasFailed && !isVerified) failed.add(key, () => true);
       throw error;
     } finally {
@@ -110,6 +112,13 @@ async function withinDeadline(
     const message = "The function authToken did not respond before the deadline of the request.";
     throw new WebhookError("TOKEN_UNAVAILABLE", message);
   }
+}
+
+/** A getter or proxy in what the function returned may throw. */
+function toWebhookError(thrown: unknown): WebhookError {
+  if (thrown instanceof WebhookError) return thrown;
+  const message = "The value that the function authToken returned cannot be read; see the cause.";
+  return new WebhookError("TOKEN_UNAVAILABLE", message, { cause: createNeutralCause(thrown) });
 }
 
 function createLookup(authToken: AuthTokenResolver, maxRunning: number, lookupMs: number) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "./option-rules";
 
 /** How a receiver, a queue or a worker is closed. */
@@ -10,3 +11,14 @@ export interface CloseOptions {
 export const CLOSE_RULES: OptionRules<CloseOptions> = {
   deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
 };
+
+/** Waits for work, up to the deadline. */
+export async function settleWithin(
+  work: Promise<unknown>,
+  { deadlineMs = 10_000 }: CloseOptions,
+): Promise<void> {
+  const deadline = new AbortController();
+  const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
+  await Promise.race([work, expired]);
+  deadline.abort();
+}

@@ -56,29 +56,28 @@ export function createDeliverOnce(
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<DecidedClaim> {
-    let isPending = false;
-    let isAbandoned = false;
+    const state = { isPending: false, isAbandoned: false };
     const settle = async (found: Promise<Claim>) => {
       try {
         const decided = await found;
         // The request is over: a claim that succeeds now would block the next delivery.
-        if (isAbandoned && decided === "new") await store.release(claim);
+        if (state.isAbandoned && decided === "new") await store.release(claim);
         return decide(decided);
       } finally {
-        isPending = false;
+        state.isPending = false;
       }
     };
     try {
       return await retryClaim(() => {
         const found = store.claim(claim);
         if (typeof found === "string") return decide(found);
-        isPending = true;
+        state.isPending = true;
         return settle(Promise.resolve(found));
       }, deadlineAtMs);
     } catch (error) {
-      isAbandoned = true;
+      state.isAbandoned = true;
       // The store may have kept the claim although its response never arrives.
-      if (isPending) retryMark(() => store.release(claim)).catch(() => "the claim lapses");
+      if (state.isPending) retryMark(() => store.release(claim)).catch(() => "the claim lapses");
       throw error;
     }
   }

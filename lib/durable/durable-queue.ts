@@ -1,16 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { isChallengeEvent } from "../event";
 import { WebhookError } from "../errors";
 import { areHandlersEmpty, isHandlers, type Handlers } from "../handlers";
 import { createHold } from "../hold";
-import { CLOSE_RULES, type CloseOptions } from "../close-options";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../close-options";
 import { checkOptions, MAX_TIMER_MS, wholeNumber } from "../option-rules";
 import type { EventQueue } from "../queue";
 import type { ErrorListener } from "../reports";
 import { openConnection } from "./connection";
 import type { DeadLetter, DeadLetterOptions } from "./dead-letter";
 import { createDeadLetters } from "./dead-letters";
+import { reportQueueError, toQueueError } from "./queue-error";
 import { DurabilityError } from "./durability-error";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
@@ -200,29 +200,26 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
       workers.set(worker, running);
       return worker;
     },
-    deadLetters: letters.list,
-    retry: letters.retry,
-    retryAll: letters.retryAll,
-    discard: letters.discard,
+    async *deadLetters() {
+      try {
+        yield* letters.list();
+      } catch (error) {
+        throw toQueueError(error);
+      }
+    },
+    retry: (...args) => reportQueueError(letters.retry(...args)),
+    retryAll: () => reportQueueError(letters.retryAll()),
+    discard: (...args) => reportQueueError(letters.discard(...args)),
     async stats() {
-      const counts = await queue.getJobCounts("wait", "active", "delayed", "failed");
+      const counts = await reportQueueError(
+        queue.getJobCounts("wait", "active", "delayed", "failed"),
+      );
       const { wait = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting: wait, active, delayed, deadLetters: failed };
     },
     close,
     [Symbol.asyncDispose]: () => close(),
   };
-}
-
-/** Waits for work, up to the deadline. */
-async function settleWithin(
-  work: Promise<unknown>,
-  { deadlineMs = 10_000 }: CloseOptions,
-): Promise<void> {
-  const deadline = new AbortController();
-  const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
-  await Promise.race([work, expired]);
-  deadline.abort();
 }
 
 /** Its message names the lines of redis.conf to change: the cause must keep them all. */
