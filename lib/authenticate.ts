@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccountScope } from "./account-scope";
 import { createReadBody } from "./body";
+import { publish } from "./diagnostics";
 import { checkHead } from "./head";
 import type { ReceiverSettings } from "./options";
 import type { QueuedEvent } from "./queue";
@@ -29,7 +30,9 @@ export function createAuthenticate(settings: ReceiverSettings, scope: AccountSco
   const verifyRequest = createVerifyRequest(settings);
 
   return async function authenticate(req, res, deadlineAtMs) {
-    const checked = checkHead(readHead(req), settings);
+    const head = readHead(req);
+    publish("received", { method: head.method ?? "" });
+    const checked = checkHead(head, settings);
     const alternatives =
       checked.method === "GET"
         ? coverGet(readTarget(req))

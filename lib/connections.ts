@@ -35,22 +35,29 @@ export function createConnections(): Connections {
     return false;
   }
 
+  function rememberServer(server: Server, req: IncomingMessage): void {
+    servers.add(server);
+    // A session of HTTP/2 stays open without requests, so its server has to be asked to close it.
+    const session = getHttp2Stream(req)?.session;
+    if (session === undefined) return;
+    rememberSession(session);
+    server.on("session", rememberSession);
+  }
+
   function rememberSession(session: Http2Session): void {
     if (isDraining) session.close();
-    if (sessions.has(session)) return;
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
   }
 
   return {
     track(req, res, work) {
-      // Adapters of serverless platforms have no socket, or one without a server.
+      // Adapters of serverless platforms have no socket, or one without a server. Nothing else of
+      // the request is read each time: in Express, each property of it takes about 1 us.
       const socket = req.socket as { server?: Server } | undefined;
       const server = socket?.server;
-      if (server !== undefined) servers.add(server);
+      if (server !== undefined && !servers.has(server)) rememberServer(server, req);
       if (isDraining) endKeepAlive(res);
-      const session = getHttp2Stream(req)?.session;
-      if (session !== undefined) rememberSession(session);
       running.set(work, res);
       const remove = () => running.delete(work);
       work.then(remove, remove);

@@ -37,7 +37,8 @@ interface RunningClaim {
 export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
   checkOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
-  const running = new Map<string, RunningClaim>();
+  // By account, then by uuid: a joined key would be made and hashed anew by each method.
+  const running = new Map<string, Map<string, RunningClaim>>();
   const done = createAccountMap<string>({
     ttlMs,
     maxEntries,
@@ -48,38 +49,35 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
 
   return {
     claim({ accountSid, uuid, owner, contentHash, leaseMs }) {
-      const key = keyOf({ accountSid, uuid });
       const handledHash = done.get(accountSid, uuid);
       if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";
       const nowMs = performance.now();
-      const current = running.get(key);
+      const claims = running.get(accountSid) ?? new Map<string, RunningClaim>();
+      const current = claims.get(uuid);
       if (current !== undefined && current.owner !== owner && current.lapsesMs > nowMs) {
         return "running";
       }
-      running.set(key, { owner, contentHash, lapsesMs: nowMs + leaseMs });
+      claims.set(uuid, { owner, contentHash, lapsesMs: nowMs + leaseMs });
+      running.set(accountSid, claims);
       return "new";
     },
-    complete(completed) {
-      const key = keyOf(completed);
-      const claim = takeClaim(key, completed.owner);
-      const { accountSid, uuid } = completed;
-      if (claim !== undefined) done.add(accountSid, uuid, () => claim.contentHash);
+    complete(key) {
+      const claim = takeClaim(key);
+      if (claim !== undefined) done.add(key.accountSid, key.uuid, () => claim.contentHash);
     },
-    release(released) {
-      takeClaim(keyOf(released), released.owner);
+    release(key) {
+      takeClaim(key);
     },
   };
 
-  function takeClaim(key: string, owner: string): RunningClaim | undefined {
-    const claim = running.get(key);
-    if (claim?.owner !== owner) return undefined;
-    running.delete(key);
+  function takeClaim({ accountSid, uuid, owner }: DedupeKey): RunningClaim | undefined {
+    const claims = running.get(accountSid);
+    const claim = claims?.get(uuid);
+    if (claims === undefined || claim?.owner !== owner) return undefined;
+    claims.delete(uuid);
+    if (claims.size === 0) running.delete(accountSid);
     return claim;
   }
-}
-
-function keyOf({ accountSid, uuid }: Pick<DedupeKey, "accountSid" | "uuid">): string {
-  return `${accountSid} ${uuid}`;
 }
 
 function warnOfEviction(): void {

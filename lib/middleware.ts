@@ -7,7 +7,6 @@ import { CLOSE_RULES, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
 import { createDedupe } from "./dedupe";
 import { createDeliverLater, createDeliverNow } from "./deliver";
-import { publish } from "./diagnostics";
 import { createHold } from "./hold";
 import { createDispatch } from "./dispatch";
 import { WebhookError } from "./errors";
@@ -107,7 +106,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   async function accept(req: IncomingMessage, res: ServerResponse, deadlineAtMs: number) {
-    publish("received", { method: req.method ?? "" });
     if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
     const queued = await authenticate(req, res, deadlineAtMs);
     return { event: queued.event, delivery: await deliver(queued, deadlineAtMs) };

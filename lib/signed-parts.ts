@@ -110,7 +110,6 @@ export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatchin
     const own = longerUrls.has(signedUrl)
       ? signedUrl
       : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
-    if (joined.includes(ACCOUNT_OF_GET)) return "a value contains the account as a GET has it";
     const appended = signedUrl.slice(own.length);
     const postAt = appended.indexOf(ACCOUNT_OF_POST);
     // A POST has nothing before its account that a user could have written.
