@@ -37,55 +37,46 @@ export function createAccountMap<Value>({
   onFirstEviction,
 }: AccountMapOptions<Value>): AccountMap<Value> {
   const mapByAccount = new Map<string, ExpiringMap<Value>>();
-  let entries = 0;
-  let bytes = 0;
+  const shared = { entries: 0, bytes: 0 };
   let hasEvicted = false;
 
-  /** Runs an operation on the map of an account, and counts what it changes. */
-  function change<Result>(map: ExpiringMap<Value>, operate: () => Result): Result {
-    entries -= map.countEntries();
-    bytes -= map.countBytes();
-    const result = operate();
-    entries += map.countEntries();
-    bytes += map.countBytes();
-    return result;
+  function createMap(account: string): ExpiringMap<Value> {
+    const map = createExpiringMap<Value>({
+      ttlMs,
+      maxEntries: Number.POSITIVE_INFINITY,
+      sizeOf,
+      shared,
+    });
+    mapByAccount.set(account, map);
+    return map;
   }
 
   function isOverBounds(): boolean {
-    return entries > maxEntries || bytes > maxBytes;
+    return shared.entries > maxEntries || shared.bytes > maxBytes;
   }
 
   function evict(adding: string, added: ExpiringMap<Value>): void {
     if (!hasEvicted) onFirstEviction?.();
     hasEvicted = true;
-    // An account with an equal share or more is the usual one to evict; it needs no search.
-    const isLarge =
-      entries > maxEntries
-        ? added.countEntries() * mapByAccount.size >= entries
-        : added.countBytes() * mapByAccount.size >= bytes;
-    const [account, map] = isLarge ? [adding, added] : findLargest();
-    change(map, () => map.evictOldest());
-    if (map.countEntries() === 0) mapByAccount.delete(account);
+    const total = shared.entries > maxEntries ? "entries" : "bytes";
+    // An account with an equal share or more is the usual one to evict from; it needs no search.
+    const isLarge = added.totals[total] * mapByAccount.size >= shared[total];
+    const [account, map] = isLarge ? [adding, added] : findLargest(total);
+    map.evictOldest();
+    if (map.totals.entries === 0) mapByAccount.delete(account);
   }
 
-  function findLargest(): [account: string, map: ExpiringMap<Value>] {
-    const count = entries > maxEntries ? "countEntries" : "countBytes";
+  function findLargest(total: "entries" | "bytes"): [account: string, map: ExpiringMap<Value>] {
     return [...mapByAccount].reduce((largest, other) =>
-      other[1][count]() > largest[1][count]() ? other : largest,
+      other[1].totals[total] > largest[1].totals[total] ? other : largest,
     );
   }
 
   return {
-    get(account, key) {
-      const map = mapByAccount.get(account);
-      return map === undefined ? undefined : change(map, () => map.get(key));
-    },
+    get: (account, key) => mapByAccount.get(account)?.get(key),
     add(account, key, create) {
-      const map =
-        mapByAccount.get(account) ??
-        createExpiringMap<Value>({ ttlMs, maxEntries: Number.POSITIVE_INFINITY, sizeOf });
-      mapByAccount.set(account, map);
-      const isAdded = change(map, () => map.add(key, create));
+      const map = mapByAccount.get(account) ?? createMap(account);
+      const isAdded = map.add(key, create);
       while (isOverBounds()) evict(account, map);
       return isAdded;
     },

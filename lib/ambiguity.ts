@@ -28,6 +28,7 @@ const KNOWN_TYPE = new RegExp(PUSH_EVENT_TYPES.join("|").replaceAll(".", "\\."),
 /** An unknown type, as the schema accepts it, with the name that follows it. */
 const UNKNOWN_TYPE_THEN_UUID = /([A-Za-z][\w.-]{0,99}?)uuid/y;
 
+const WHOLE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A uuid whose end shows: a UUID, 32 hexadecimal digits, or a SID. */
 const SELF_DELIMITING =
   /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|[A-Z]{2}[0-9a-f]{32})/i;
@@ -192,6 +193,8 @@ function containsBetween(text: string, part: string, from: number, to: number): 
 
 /** The text after an identifier that shows its end; undefined when the value is none. */
 function cutSelfDelimiting(value: string): string | undefined {
+  // Nearly every uuid, without the cost of a match.
+  if (WHOLE_UUID.test(value)) return "";
   const match = SELF_DELIMITING.exec(value);
   return match === null ? undefined : value.slice(match[0].length);
 }

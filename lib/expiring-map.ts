@@ -9,10 +9,15 @@ export interface ExpiringMap<Value> {
   add(key: string, create: () => Value): boolean;
   /** Removes the oldest entry, if there is one. */
   evictOldest(): void;
-  /** How many entries there are, with expired ones that no call has removed yet. */
-  countEntries(): number;
-  /** How many bytes those take, by `sizeOf`. */
-  countBytes(): number;
+  /** What the map holds, with expired entries that no call has removed yet. */
+  readonly totals: Readonly<MapTotals>;
+}
+
+/** What a map holds. */
+export interface MapTotals {
+  entries: number;
+  /** By `sizeOf`. */
+  bytes: number;
 }
 
 /** Bounds of {@link createExpiringMap}. */
@@ -27,6 +32,8 @@ export interface ExpiringMapOptions<Value> {
   sizeOf?: (key: string, value: Value) => number;
   /** Called once, when an entry is evicted before it expires. */
   onFirstEviction?: () => void;
+  /** Counts what several maps hold together. @default none */
+  shared?: MapTotals;
 }
 
 /** Creates an empty map. An operation takes the same time on average, however full the map is. */
@@ -36,6 +43,7 @@ export function createExpiringMap<Value>({
   maxBytes = Number.POSITIVE_INFINITY,
   sizeOf = () => 0,
   onFirstEviction,
+  shared = { entries: 0, bytes: 0 },
 }: ExpiringMapOptions<Value>): ExpiringMap<Value> {
   const values = new Map<string, Value>();
   // Beside the Map: finding its first key is slow after many deletions. Two arrays, because an
@@ -43,20 +51,27 @@ export function createExpiringMap<Value>({
   let keys: string[] = [];
   let addedMs: number[] = [];
   let oldest = 0;
-  let bytes = 0;
+  const totals: MapTotals = { entries: 0, bytes: 0 };
   let hasEvicted = false;
 
   function removeOldest(): void {
     const key = keys[oldest] ?? "";
-    bytes -= sizeOf(key, values.get(key) as Value);
+    count(-1, -sizeOf(key, values.get(key) as Value));
     values.delete(key);
     keys[oldest] = "";
     oldest++;
   }
 
+  function count(entries: number, bytes: number): void {
+    totals.entries += entries;
+    totals.bytes += bytes;
+    shared.entries += entries;
+    shared.bytes += bytes;
+  }
+
   function removeOld(nowMs: number): void {
     while (oldest < keys.length) {
-      const isFull = values.size > maxEntries || bytes > maxBytes;
+      const isFull = totals.entries > maxEntries || totals.bytes > maxBytes;
       if (nowMs - (addedMs[oldest] ?? 0) < ttlMs) {
         if (!isFull) break;
         if (!hasEvicted) onFirstEviction?.();
@@ -88,7 +103,7 @@ export function createExpiringMap<Value>({
       values.set(ownKey, value);
       keys.push(ownKey);
       addedMs.push(nowMs);
-      bytes += sizeOf(ownKey, value);
+      count(1, sizeOf(ownKey, value));
       removeOld(nowMs);
       return true;
     },
@@ -96,8 +111,7 @@ export function createExpiringMap<Value>({
       if (oldest < keys.length) removeOldest();
       compact();
     },
-    countEntries: () => values.size,
-    countBytes: () => bytes,
+    totals,
   };
 }
 

@@ -52,13 +52,14 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       const handledHash = done.get(accountSid, uuid);
       if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";
       const nowMs = performance.now();
-      const claims = running.get(accountSid) ?? new Map<string, RunningClaim>();
-      const current = claims.get(uuid);
+      const current = running.get(accountSid)?.get(uuid);
       if (current !== undefined && current.owner !== owner && current.lapsesMs > nowMs) {
         return "running";
       }
-      claims.set(uuid, { owner, contentHash, lapsesMs: nowMs + leaseMs });
-      running.set(accountSid, claims);
+      const claim = { owner, contentHash, lapsesMs: nowMs + leaseMs };
+      const claims = running.get(accountSid);
+      if (claims === undefined) running.set(accountSid, new Map([[uuid, claim]]));
+      else claims.set(uuid, claim);
       return "new";
     },
     complete(key) {

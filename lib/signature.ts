@@ -72,7 +72,10 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   for (const token of authTokens) assertToken(token);
   const joined = joinParams(params);
   if (!isSignature(signature) || !isWellFormed(joined)) return undefined;
-  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
+  const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
+  if (match === undefined) return undefined;
+  const { authTokenIndex, signedUrl } = match;
+  return { authTokenIndex, signedUrl };
 }
 
 /**
@@ -84,12 +87,13 @@ export function findMatch(
   authTokens: readonly string[],
   signedUrls: readonly string[],
   joined: string,
-): SignatureMatch | undefined {
+): (SignatureMatch & { signedText: string }) | undefined {
   const received = Buffer.from(signature, "latin1");
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
-      const expected = Buffer.from(digest(token, signedUrl + joined), "latin1");
-      if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl };
+      const signedText = signedUrl + joined;
+      const expected = Buffer.from(digest(token, signedText), "latin1");
+      if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
     }
   }
   return undefined;

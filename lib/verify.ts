@@ -70,11 +70,13 @@ export function createVerifyRequest(
         continue;
       }
       const event = parsePayload(params);
+      // A part of the text that was signed: another search in `joined` would copy that first.
+      const text = match.signedText.slice(match.signedUrl.length);
       const publicUrlIndex = parts.publicUrlIndexes[signedUrls.indexOf(match.signedUrl)] ?? 0;
       const ambiguity =
-        findUrlAmbiguity(match.signedUrl, joined, publicUrlIndex) ??
+        findUrlAmbiguity(match.signedUrl, text, publicUrlIndex) ??
         // The separators of a query leave one reading of a GET request.
-        (method === "GET" ? undefined : findAmbiguity(event, joined));
+        (method === "GET" ? undefined : findAmbiguity(event, text));
       if (ambiguity !== undefined) throw ambiguous(ambiguity);
       assertAllowed(settings, serviceSids, event);
       markVerified();
