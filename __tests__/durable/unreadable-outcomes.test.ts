@@ -1,7 +1,14 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
-import { CHALLENGE_SID, callParams } from "../support/calls";
-import { entityIdentity, openReceiver, QUEUE_NAME, sidOf } from "../support/durable";
+import { hashText } from "../../lib/signature";
+import { CHALLENGE_SID, callParams, PUBLIC_URL } from "../support/calls";
+import {
+  entityIdentity,
+  openReceiver,
+  QUEUE_NAME,
+  sidOf,
+  type DurableReceiver,
+} from "../support/durable";
 import {
   describeWithRedis,
   startRedis,
@@ -12,14 +19,18 @@ import {
 import { stopServers } from "../support/servers";
 
 const root = join(__dirname, "..", "..");
-const keyOf = (sid: string) => `push:${QUEUE_NAME}:outcome::${sid}`;
+/** Static tokens: the account is implied by the URL of the receiver. */
+const keyOf = (sid: string) => `push:${QUEUE_NAME}:outcome:${hashText(PUBLIC_URL)}:${sid}`;
 
 describeWithRedis("an unreadable outcome in Redis", () => {
   let server: RedisServer;
+  let receiver: DurableReceiver | undefined;
   beforeEach(async () => {
     server = await startRedis();
   });
   afterEach(async () => {
+    await receiver?.close();
+    receiver = undefined;
     await stopServers();
     await stopRedis();
   });
@@ -66,7 +77,7 @@ describeWithRedis("an unreadable outcome in Redis", () => {
 
   it("is logged once, without its value, and the wait for it times out", async () => {
     const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    const receiver = await openReceiver({ connection: server.url, logger });
+    receiver = await openReceiver({ connection: server.url, logger });
     await receiver.queue.ready();
     for (const index of [1, 2])
       await server.redis.set(keyOf(sidOf(index)), `[["${entityIdentity}"`);
@@ -79,6 +90,5 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     }
     expect(logger.error).toHaveBeenCalledTimes(1);
     expect(JSON.stringify(logger.error.mock.calls)).not.toContain(entityIdentity);
-    await receiver.close();
   });
 });
