@@ -18,7 +18,7 @@ const LINGER_MS = 1_000;
 const LINGER_BYTES = 262_144;
 
 /**
- * Answers a request, unless somebody else has: no input is repeated, and equal refusals are equal
+ * Responds to a request, unless another middleware has: no input is repeated, and equal rejections are equal
  * byte by byte.
  *
  * When the rest of the body is too much to wait for, the connection is closed after the answer.

@@ -126,12 +126,12 @@ function takeArrived(req: RequestWithBody, limitBytes: number): Uint8Array | und
   return body;
 }
 
-/** Whether a pause holds the stream for us: not where somebody reads it, or has it decoded. */
+/** Whether pausing is safe: no other reader is attached and no decoder is set. */
 function canPause(req: IncomingMessage): boolean {
   return req.listenerCount("readable") === 0 && req.readableEncoding === null;
 }
 
-/** Whether its sender went away; body-parser would take it for read by somebody. */
+/** Whether the client disconnected. body-parser would report this as "already consumed". */
 function isGone(req: Partial<IncomingMessage>): boolean {
   // Adapters of serverless platforms have no socket, or one that says nothing.
   return req.destroyed === true || req.socket?.readable === false;

@@ -29,7 +29,7 @@ export function createConnections(): Connections {
 
   async function hasOpenConnection(): Promise<boolean> {
     for (const server of servers) {
-      // A server that still listens may keep its idle connections: nobody asked it to close.
+      // A server that still listens may keep its idle connections: server.close() was not called.
       if (!server.listening && (await countConnections(server)) > 0) return true;
     }
     return false;

@@ -10,7 +10,7 @@ export const FORM_CONTENT_TYPES = [
   "application/x-www-form-urlencoded",
 ] as const;
 
-/** Whether a Content-Type names a form, whatever its parameters. */
+/** Whether a Content-Type names a form, with any parameters. */
 export function isFormType(contentType: string): boolean {
   const [type = ""] = contentType.split(";", 1);
   return (FORM_CONTENT_TYPES as readonly string[]).includes(type.trim().toLowerCase());
@@ -37,7 +37,7 @@ const HEX = Int8Array.from({ length: 256 }, (_, byte) => {
  *
  * Decoded once: `+` is a space, `%XX` UTF-8. Nothing is trimmed, normalised, nested or merged:
  * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair.
- * Decoding stops at the first broken escape, whatever follows.
+ * Decoding stops at the first broken escape.
  *
  * @throws WebhookError `BODY_MALFORMED` for invalid UTF-8 or percent-encoding, `BODY_TOO_LARGE`
  *   for more than {@link MAX_PARAMETERS} parameters.

@@ -37,7 +37,7 @@ export interface HoldOptions {
  * store that restarts then costs no call.
  *
  * When `maxHeld` calls are held, another gets one short attempt: so those who wait for what does
- * not come keep nobody from what is there.
+ * not come do not block those whose store responds.
  *
  * @throws WebhookError (by what it returns) `code` after `holdMs`, and `OVERLOADED` when `maxHeld`
  *   calls are held and the attempt failed, both with a cause that holds no arguments of the last

@@ -30,7 +30,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   onError(listener: ErrorListener): PushWebhooks;
   /**
-   * Adds a listener of rejected requests, whatever the status; `error.message` says what to change, and
+   * Adds a listener of rejected requests, of any status; `error.message` says what to change, and
    * `error.explain()` finds why a signature does not match.
    */
   onRejected(listener: RejectedListener): PushWebhooks;

@@ -22,7 +22,7 @@ export function isHttpUrl(value: unknown): boolean {
   );
 }
 
-/** A URL without its user and password, which are nobody's business. */
+/** A URL without its user and password, for messages. */
 export function hideUserInfo(url: string): string {
   return url.replaceAll(/\/\/[^/?#]*@/g, "//***@");
 }

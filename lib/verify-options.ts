@@ -15,7 +15,7 @@ export interface VerifyOptions {
   authToken: AuthTokens | AuthTokenResolver;
   /**
    * The webhook_url exactly as configured at the service, byte for byte: the signature covers it,
-   * whatever a proxy makes of the request. A list while a domain moves.
+   * however a proxy changes the request. A list while a domain moves.
    */
   publicUrl: string | readonly string[];
   /** The header that holds the signature. @default "X-Service-Signature" */

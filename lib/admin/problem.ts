@@ -51,7 +51,7 @@ const UPSTREAM: Record<Exclude<ApiFailure, "OWN_KEY">, Omit<Problem, "message">>
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
 /**
- * Says what an error means to whoever called the router: never that their own login failed when it
+ * Says what an error means to the client of the router: never that their own login failed when it
  * was the client's, and nothing of where the service is.
  */
 export function describeProblem(error: unknown): Problem {

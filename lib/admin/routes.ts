@@ -154,7 +154,7 @@ export const ROUTES: readonly Route[] = [
 /**
  * Runs a route.
  *
- * @throws whatever the client throws; RouterError 403 when its credentials may not manage Keys.
+ * @throws what the client throws; RouterError 403 when its credentials may not manage Keys.
  */
 export async function runRoute(
   route: Route,

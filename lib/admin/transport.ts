@@ -188,7 +188,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // HTML of a proxy, an empty or a truncated body: whoever needs it finds nothing.
+    // HTML of a proxy, an empty or a truncated body: the caller gets undefined.
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ const terminal: Terminal = {
   hasFailed: false,
 };
 
-// Until it is known better: whatever ends the process early is a failure.
+// Until it is known better: an early end of the process is a failure.
 process.exitCode = 1;
 
 stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {

@@ -9,7 +9,7 @@ const retryStrategy = (times: number) => Math.min(2 ** times * 10, 500);
 
 /**
  * The defaults of ioredis wait for more than 25 s where a sender waits for 15: a command fails fast
- * here, and whoever gave it decides whether to give it again.
+ * here, and the caller decides whether to retry it.
  */
 const ROLES = {
   store: {

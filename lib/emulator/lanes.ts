@@ -7,7 +7,7 @@ export interface Turn {
   arrived: Promise<void>;
   /** Lets the next one go. */
   pass(): void;
-  /** Says that the call is finished: whoever it overtook goes on. */
+  /** Says that the delivery is finished: those that it overtook go on. */
   finish(): void;
   /** Resolves when a later call is finished, when none will come, or after `ms`. */
   overtaken(ms: number, signal: AbortSignal): Promise<void>;
@@ -17,7 +17,7 @@ export interface Turn {
 export interface Lanes {
   enter(lane: string): Turn;
   /**
-   * Lets go whatever waits, now or later, to be overtaken and has nobody behind it.
+   * Releases the deliveries that wait, now or later, to be overtaken and have none behind them.
    *
    * @returns the end of it.
    */

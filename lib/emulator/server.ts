@@ -44,7 +44,7 @@ export function createApiServer(service: Service): ApiServer {
 
   async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
     const { method = "", url: target = "", headers } = req;
-    // First: whoever may not come in learns nothing of what is there, and sends no body.
+    // First: an unauthenticated client learns nothing of the resources, and sends no body.
     const identity = service.authenticate(headers.authorization);
     const body = await readBody(req);
     const question = target.indexOf("?");

@@ -81,7 +81,7 @@ export function listEventParams(
   const given = Object.fromEntries(texts) as CallFields;
   const fields = { uuid: crypto.randomUUID(), ...FIXTURES[type], ...given };
   const choice = listCallParams(version, { ...fields, type });
-  // The presence rules go by the type that was asked for, whatever the call says it is.
+  // The presence rules go by the type that was asked for, also when `type` is overridden.
   return choice.flatMap(([name, value]) => {
     if (name !== "type") return [[name, value] as const];
     return fields.type === undefined ? [] : [[name, fields.type] as const];
