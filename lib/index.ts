@@ -1,38 +1,52 @@
-export { pushWebhooks } from "./middleware";
-export type { DispatchContext, PushWebhooks } from "./receiver";
-export type { CloseOptions } from "./close-options";
-export type { PushWebhooksOptions } from "./options";
-export type { VerifyOptions } from "./verify-options";
-export { createHandlers } from "./handlers";
+export { pushWebhooks } from "./receiver/push-webhooks";
+export type { DispatchContext, PushWebhooks } from "./receiver/receiver";
+export type { CloseOptions } from "./receiver/close-options";
+export type { PushWebhooksOptions } from "./receiver/options";
+export type { VerifyOptions } from "./receiver/verify-options";
+export { createHandlers } from "./delivery/handler-registry";
 export type {
   AnyHandler,
   Handler,
   HandlerContext,
   HandlerRegistration,
   Handlers,
-} from "./handlers";
-export type { WaitForChallenge, WaitOptions } from "./challenge-wait";
-export type { ErrorListener, Logger, RejectedListener, RejectedRequest } from "./reports";
-export type { AccountTokens, AuthTokenResolver, AuthTokens, ClaimedIdentity } from "./tokens";
+} from "./delivery/handler-registry";
+export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
+export type {
+  ErrorListener,
+  Logger,
+  RejectedListener,
+  RejectedRequest,
+} from "./observability/reporter";
+export type {
+  AccountTokens,
+  AuthTokenResolver,
+  AuthTokens,
+  ClaimedIdentity,
+} from "./receiver/tokens";
 
-export { verifyPushRequest } from "./verify-request";
-export type { PushRequest } from "./verify-request";
+export { verifyPushRequest } from "./receiver/verify-push-request";
+export type { PushRequest } from "./receiver/verify-push-request";
 
-export { sign, verifySignature } from "./signature";
+export { sign, verifySignature } from "./signature/signature";
 export type {
   SignatureMatch,
   SignedParams,
   SignOptions,
   UrlMatching,
   VerifySignatureOptions,
-} from "./signature";
+} from "./signature/signature";
 
-export { explainSignature } from "./explain";
-export type { ExplainSignatureOptions } from "./explain";
-export type { SignatureCause, SignatureCauseCode, SignatureReport } from "./explain-causes";
+export { explainSignature } from "./signature/explain";
+export type { ExplainSignatureOptions } from "./signature/explain/explain-signature";
+export type {
+  SignatureCause,
+  SignatureCauseCode,
+  SignatureReport,
+} from "./errors/signature-causes";
 
-export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./event";
-export { parsePushEvent } from "./payload";
+export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./event/event";
+export { parsePushEvent } from "./event/parse";
 export type {
   ChallengeApprovedEvent,
   ChallengeDeniedEvent,
@@ -46,20 +60,19 @@ export type {
   PushEvent,
   PushEventOf,
   PushEventType,
-  PushEventVersion,
   UnknownPushEvent,
-} from "./event";
-export type { Pair } from "./form";
+} from "./event/event";
+export type { Pair, PushEventVersion } from "./form/parameters";
 
-export { createMemoryDedupe } from "./memory-dedupe";
-export type { MemoryDedupeOptions } from "./memory-dedupe";
-export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
+export { createMemoryDedupe } from "./memory/memory-dedupe";
+export type { MemoryDedupeOptions } from "./memory/memory-dedupe";
+export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedupe-store";
 
-export type { EventQueue, QueuedEvent } from "./queue";
-export type { OutcomeKey, OutcomeStore, OutcomeWait } from "./outcome-store";
-export type { DeliveryOutcome, RequestIdentity } from "./deliver-once";
-export type { Diagnostics } from "./diagnostics";
+export type { EventQueue, QueuedEvent } from "./delivery/event-queue";
+export type { OutcomeKey, OutcomeStore, OutcomeWait } from "./challenge/outcome-store";
+export type { RequestIdentity } from "./delivery/deliver-once";
+export type { Diagnostics } from "./observability/diagnostics";
 
-export { PermanentError } from "./permanent-error";
-export { WebhookError } from "./errors";
-export type { WebhookErrorCode } from "./errors";
+export { PermanentError } from "./errors/permanent-error";
+export { WebhookError } from "./errors/webhook-error";
+export type { WebhookErrorCode } from "./errors/webhook-error";

@@ -1,0 +1,135 @@
+import { onAbort } from "./abort-signal";
+import type { AccountScope } from "../event/account-scope";
+import { WebhookError } from "../errors/webhook-error";
+import type { ChallengeEvent } from "../event/event";
+import { isSid } from "../form/sid";
+import {
+  validateOptions,
+  MAX_TIMER_MS,
+  wholeNumber,
+  type OptionRules,
+} from "../validation/validate-options";
+import type { OutcomeStore } from "./outcome-store";
+
+/** Options of `waitForChallenge`. */
+export interface WaitOptions {
+  /** The SID of the challenge, from the response of the service that created it. */
+  challengeSid: string;
+  /** The `entity_identity` of the user; the outcome of another user rejects the wait. */
+  entityIdentity: string;
+  /**
+   * The account that the challenge was created in. Required when `authToken` is a function or
+   * `allowedAccountSids` has several accounts. @default the account of the receiver
+   */
+  accountSid?: string | undefined;
+  /** The longest wait, in milliseconds. @default 300_000: a challenge expires after 5 minutes */
+  timeoutMs?: number | undefined;
+  /** Cancels the wait, which rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Waits for the outcome of a challenge; see the method of `PushWebhooks`. */
+export type WaitForChallenge = (options: WaitOptions) => Promise<ChallengeEvent>;
+
+const DEFAULT_TIMEOUT_MS = 300_000;
+const isText = (value: unknown) => typeof value === "string" && value !== "";
+
+const RULES: OptionRules<WaitOptions> = {
+  // In most logins this is input of a user, so it is checked below and rejected with a status.
+  challengeSid: { accepts: () => true, expected: "the SID of a challenge" },
+  entityIdentity: {
+    accepts: isText,
+    expected: "the entity_identity of the user who logs in",
+    required: true,
+    secret: true,
+  },
+  accountSid: {
+    accepts: (value) => isSid("AC", value),
+    expected: "the SID of the account that the challenge was created in",
+  },
+  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
+};
+
+/** The waits of a receiver that are pending now. */
+export interface PendingWaits {
+  count: number;
+  /** When the oldest began, as `performance.now()` counts; undefined when there is none. */
+  oldestStartMs: number | undefined;
+}
+
+/** The waits of one receiver. */
+export interface ChallengeWaits {
+  waitForChallenge: WaitForChallenge;
+  readPending(): PendingWaits;
+  /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
+  close(): void;
+}
+
+/** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
+export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope): ChallengeWaits {
+  const closing = new AbortController();
+  const pending = new Set<{ startMs: number }>();
+
+  async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
+    validateOptions("waitForChallenge", options, RULES);
+    const { challengeSid, entityIdentity, accountSid, signal } = options;
+    for (const stopped of [closing.signal, signal]) stopped?.throwIfAborted();
+    if (!isSid("YC", challengeSid)) {
+      throw new WebhookError(
+        "CHALLENGE_SID_INVALID",
+        "challengeSid must be YC and 32 hexadecimal digits. Pass the sid of the challenge as the service returned it.",
+      );
+    }
+    const account = scope.accountOfWait(accountSid);
+    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const started = { startMs: performance.now() };
+    pending.add(started);
+    const event = await waitUntilStopped([closing.signal, signal], (stop) =>
+      outcomes.wait({ account, challengeSid, timeoutMs, signal: stop }),
+    ).finally(() => pending.delete(started));
+    if (accountSid !== undefined && event.account_sid !== accountSid) {
+      throw new WebhookError(
+        "ACCOUNT_NOT_ALLOWED",
+        "The outcome of this challenge belongs to another account than accountSid.",
+      );
+    }
+    if (event.entity_identity !== entityIdentity) {
+      throw new WebhookError(
+        "ENTITY_MISMATCH",
+        "The outcome of this challenge belongs to another user than entityIdentity. Reject the login: the challenge is not its own.",
+      );
+    }
+    return event;
+  }
+
+  return {
+    waitForChallenge,
+    readPending() {
+      // A Set keeps the order of insertion.
+      const [oldest] = pending;
+      return { count: pending.size, oldestStartMs: oldest?.startMs };
+    },
+    close() {
+      const message =
+        "The receiver is closing and cannot receive outcomes. Retry the wait in another process.";
+      closing.abort(new WebhookError("CLOSING", message));
+    },
+  };
+}
+
+/** Runs a wait with a signal that aborts when one of several does. */
+async function waitUntilStopped<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  wait: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const stop = new AbortController();
+  const removers = signals.map(
+    (signal) => signal && onAbort(signal, () => stop.abort(signal.reason)),
+  );
+  try {
+    return await wait(stop.signal);
+  } finally {
+    for (const remove of removers) remove?.();
+  }
+}

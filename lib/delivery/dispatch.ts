@@ -1,0 +1,40 @@
+import { publish } from "../observability/diagnostics";
+import type { WebhookError } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { Handlers } from "./handler-registry";
+import type { Reporter } from "../observability/reporter";
+import { runHandlers, type RunContext } from "./run-handlers";
+
+/**
+ * Runs the handlers of an event and reports the result.
+ *
+ * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which was reported.
+ */
+export type Dispatch = (
+  event: PushEvent | UnknownPushEvent,
+  context: RunContext,
+  timeoutMs: number,
+) => Promise<void>;
+
+/** Creates the step that runs the handlers of an event, for a receiver or a worker. */
+export function createDispatch(handlers: Handlers, reports: Reporter): Dispatch {
+  return async function dispatch(event, context, timeoutMs) {
+    const startMs = performance.now();
+    const describeRun = () => ({
+      type: event.type,
+      attempt: context.attempt,
+      durationMs: performance.now() - startMs,
+    });
+    let isHandled: boolean;
+    try {
+      isHandled = await runHandlers(handlers, event, context, timeoutMs);
+    } catch (error) {
+      const failure = error as WebhookError;
+      publish("failed", { ...describeRun(), code: failure.code });
+      reports.error(failure, event);
+      throw failure;
+    }
+    if (isHandled) publish("handled", describeRun());
+    else reports.unhandled(event);
+  };
+}

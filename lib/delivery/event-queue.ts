@@ -1,0 +1,37 @@
+import type { DeliveryResult } from "../observability/diagnostics";
+import type { RequestIdentity } from "./deliver-once";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { OutcomeStore } from "../challenge/outcome-store";
+
+/**
+ * An authenticated event that a queue stores.
+ *
+ * @experimental
+ */
+export interface QueuedEvent extends RequestIdentity {
+  event: PushEvent | UnknownPushEvent;
+  /** The account of its outcome: `account` of its `OutcomeKey`. */
+  account: string;
+  authTokenIndex: number;
+  publicUrlIndex: number;
+  /** The option `name` of the receiver. */
+  receiver: string | undefined;
+}
+
+/**
+ * Stores events outside this process and runs their handlers later; `durableQueue` returns one.
+ *
+ * @experimental
+ */
+export interface EventQueue {
+  /**
+   * Stores an event and the outcome of its challenge, unless an event with the same account and
+   * uuid was stored before. Resolves when both are durable.
+   *
+   * @param deadlineAtMs the latest time to stop, in milliseconds of `performance.now()`.
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
+   */
+  store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
+  /** The outcomes, shared by every process that uses this queue. */
+  readonly outcomes: OutcomeStore;
+}

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { publish } from "../observability/diagnostics";
+import { WebhookError, type WebhookErrorCode } from "../errors/webhook-error";
+import { createNeutralCause } from "../errors/neutral-cause";
+
+/** Repeats an attempt until it succeeds, within limits. */
+export type Retry = <Value>(
+  attempt: () => Value | Promise<Value>,
+  /** The latest time to stop, in milliseconds of `performance.now()`. */
+  deadlineAtMs?: number,
+  /** Called with what each failed attempt throws. */
+  onAttemptFailed?: (error: unknown) => void,
+) => Promise<Value>;
+
+/** Options of {@link createRetry}. */
+export interface RetryOptions {
+  /** The code of the error when no attempt succeeded. @default "STORE_UNAVAILABLE" */
+  code?: WebhookErrorCode;
+  /** The name of what the attempts use, for error messages. @default "a store" */
+  what?: string;
+  /**
+   * Returns whether an error contains no arguments and may be the cause unchanged. @default never
+   */
+  isNeutral?: (error: unknown) => boolean;
+  /** How long to retry, in milliseconds; below the 15 s of the service. @default 8_000 */
+  retryForMs?: number;
+  /** How many operations may be retried at a time. @default 1_000 */
+  maxRetrying?: number;
+  /**
+   * How long to await one attempt before the next, in milliseconds; the first may still succeed.
+   * @default retryForMs
+   */
+  attemptMs?: number;
+  /** How long to await the only attempt at `maxRetrying`, in milliseconds. @default 250 */
+  attemptWhenFullMs?: number;
+  /** The first pause, in milliseconds; each pause is twice the one before it. @default 25 */
+  firstPauseMs?: number;
+  /** The longest pause, in milliseconds. @default 500 */
+  longestPauseMs?: number;
+}
+
+/**
+ * Creates a function that retries an operation while the store that it needs is down: a restart of
+ * the store then rejects no webhook request.
+ *
+ * At `maxRetrying`, each further operation gets a single attempt of `attemptWhenFullMs`, so that
+ * operations on a store that does not respond do not block the others.
+ *
+ * The returned function throws a WebhookError with `code` after `retryForMs`, and `OVERLOADED` if
+ * the single attempt at `maxRetrying` failed; both have a neutral copy of the last error as their
+ * cause. It rethrows a WebhookError of an attempt without a retry.
+ */
+export function createRetry({
+  code = "STORE_UNAVAILABLE",
+  what = "a store",
+  isNeutral = () => false,
+  retryForMs = 8_000,
+  maxRetrying = 1_000,
+  attemptMs = retryForMs,
+  attemptWhenFullMs = 250,
+  firstPauseMs = 25,
+  longestPauseMs = 500,
+}: RetryOptions = {}): Retry {
+  const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
+  let retrying = 0;
+
+  async function attemptOnce<Value>(pending: Promise<Value>): Promise<Value> {
+    try {
+      return await within(pending, attemptWhenFullMs);
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const message = `${maxRetrying} webhook requests already wait for ${what}; see the cause.`;
+      throw new WebhookError("OVERLOADED", message, { cause: toCause(error) });
+    }
+  }
+
+  async function retryUntil<Value>(
+    first: Promise<Value>,
+    attempt: () => Value | Promise<Value>,
+    latestMs: number,
+    onAttemptFailed: ((error: unknown) => void) | undefined,
+  ): Promise<Value> {
+    const startMs = performance.now();
+    const deadlineMs = Math.min(startMs + retryForMs, latestMs);
+    let result: Value | Promise<Value> = first;
+    let cause: unknown;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        return await within(result, Math.min(attemptMs, deadlineMs - performance.now()));
+      } catch (error) {
+        if (error instanceof WebhookError) throw error;
+        onAttemptFailed?.(error);
+        if (cause === undefined) publish("retrying", {});
+        // An error of the store explains more than the time-out of the last attempt.
+        if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
+      }
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) {
+        const message = `${capitalize(what)} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
+        throw new WebhookError(code, message, { cause: toCause(cause) });
+      }
+      await sleep(Math.min(pauseMs, leftMs));
+      result = begin(attempt);
+    }
+  }
+
+  return async function retry(attempt, deadlineAtMs = Number.POSITIVE_INFINITY, onAttemptFailed) {
+    const first = begin(attempt);
+    if (!isPending(first)) return first;
+    if (retrying >= maxRetrying) return attemptOnce(first);
+    retrying++;
+    try {
+      return await retryUntil(first, attempt, deadlineAtMs, onAttemptFailed);
+    } finally {
+      retrying--;
+    }
+  };
+}
+
+function begin<Value>(attempt: () => Value | Promise<Value>): Value | Promise<Value> {
+  try {
+    return attempt();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+class ResponseTimeout extends Error {
+  constructor(limitMs: number) {
+    super(`There was no response within ${Math.round(limitMs)} ms.`);
+  }
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns whether a value has a `then`, like a promise and the queries of some libraries. */
+export function isPending<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+  return typeof value === "object" && value !== null && "then" in value;
+}
+
+/**
+ * Awaits a value for up to `limitMs` milliseconds; sets no timer for a value that is not a promise.
+ *
+ * @throws Error after `limitMs`.
+ */
+export async function within<Value>(
+  value: Value | Promise<Value>,
+  limitMs: number,
+): Promise<Value> {
+  if (!isPending(value)) return value;
+  let timer: NodeJS.Timeout | undefined;
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ResponseTimeout(limitMs)), Math.max(limitMs, 0));
+  });
+  try {
+    return await Promise.race([value, expiry]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Brands a class of errors, so that `instanceof` also recognises errors of another installed copy
+ * of this package.
+ *
+ * Sets `name` on the prototype, writable and not enumerable as the name of Error, and a brand under
+ * `Symbol.for("express-push-verification.<name>")`. Subclasses keep the ordinary `instanceof`.
+ *
+ * @example
+ * class WebhookError extends Error {
+ *   declare readonly name: "WebhookError";
+ *   static {
+ *     brand(this, "WebhookError");
+ *   }
+ * }
+ */
+export function brand(errorClass: ErrorClass, name: string): void {
+  const symbol = Symbol.for(`express-push-verification.${name}`);
+  const hidden = { configurable: true, writable: true };
+  Object.defineProperty(errorClass.prototype, "name", { ...hidden, value: name });
+  Object.defineProperty(errorClass.prototype, symbol, { value: true });
+  Object.defineProperty(errorClass, Symbol.hasInstance, {
+    ...hidden,
+    value(this: ErrorClass, value: unknown): boolean {
+      // A subclass inherits this method, but the brand identifies its base class only.
+      if (this !== errorClass) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return isObject(value) && value[symbol] === true;
+    },
+  });
+}
+
+type ErrorClass = abstract new (...args: never) => Error;
+
+function isObject(value: unknown): value is Record<symbol, unknown> {
+  return typeof value === "object" && value !== null;
+}

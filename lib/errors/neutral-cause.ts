@@ -1,0 +1,58 @@
+const MAX_MESSAGE_CHARACTERS = 500;
+const MAX_CODE_CHARACTERS = 100;
+const MAX_FRAMES = 10;
+const MAX_CAUSES = 3;
+
+/**
+ * Copies an error of a store, a token lookup or Redis without its arguments: they may contain the
+ * parameters of an event, for example `command.args` of ioredis or `detail` of pg.
+ *
+ * @returns an Error with the name, the code, up to 10 stack frames and the first line of the
+ *   message (up to 500 characters), and with copies of up to two nested causes.
+ */
+export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Error {
+  try {
+    return copyError(thrown, maxCauses);
+  } catch {
+    return createWithoutFrames("The thrown value cannot be read.");
+  }
+}
+
+function copyError(thrown: unknown, maxCauses: number): Error {
+  if (typeof thrown === "string") return createWithoutFrames(firstLine(thrown));
+  const { name, message, code, stack, cause } = Object(thrown) as Record<string, unknown>;
+  if (typeof message !== "string") {
+    return createWithoutFrames("The thrown value is not an Error.");
+  }
+  const copy = new Error(firstLine(message));
+  const ownName = typeof name === "string" ? name.slice(0, MAX_CODE_CHARACTERS) : "Error";
+  Object.defineProperty(copy, "name", { value: ownName, configurable: true, writable: true });
+  copy.stack = [`${ownName}: ${copy.message}`, ...listFrames(stack, message)].join("\n");
+  if (typeof code === "number") Object.assign(copy, { code });
+  if (typeof code === "string") Object.assign(copy, { code: code.slice(0, MAX_CODE_CHARACTERS) });
+  if (cause !== undefined && maxCauses > 1) copy.cause = createNeutralCause(cause, maxCauses - 1);
+  return copy;
+}
+
+/** The frames of an error that is created here would lead into this file. */
+function createWithoutFrames(message: string): Error {
+  const error = new Error(message);
+  error.stack = `Error: ${message}`;
+  return error;
+}
+
+/** Returns the first line: query libraries append the parameters of a query in further lines. */
+function firstLine(message: string): string {
+  const [line = ""] = message.trimStart().split("\n", 1);
+  return line.length > MAX_MESSAGE_CHARACTERS ? `${line.slice(0, MAX_MESSAGE_CHARACTERS)}…` : line;
+}
+
+/** Lists the frames after the message: a line of the message may look like a frame. */
+function listFrames(stack: unknown, message: string): string[] {
+  if (typeof stack !== "string") return [];
+  const at = stack.indexOf(message);
+  // The message is not in the first line if it was changed after the stack was captured.
+  if (at === -1 || stack.slice(0, at).includes("\n")) return [];
+  const lines = stack.slice(at + message.length).split("\n");
+  return lines.filter((line) => /^ {4}at .{1,300}$/.test(line)).slice(0, MAX_FRAMES);
+}

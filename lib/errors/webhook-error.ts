@@ -1,0 +1,126 @@
+import { brand } from "./brand";
+import type { SignatureReport } from "./signature-causes";
+
+/**
+ * The HTTP status of each code.
+ *
+ * `CHALLENGE_TIMEOUT`, `CHALLENGE_SID_INVALID` and `ENTITY_MISMATCH` are rejections of
+ * `waitForChallenge`; the others are responses to a webhook request.
+ */
+export const STATUS_BY_CODE = {
+  SIGNATURE_MISSING: 403,
+  SIGNATURE_MALFORMED: 403,
+  SIGNATURE_MISMATCH: 403,
+  ACCOUNT_NOT_ALLOWED: 403,
+  PAYLOAD_INVALID: 400,
+  PAYLOAD_AMBIGUOUS: 400,
+  BODY_MALFORMED: 400,
+  METHOD_NOT_ALLOWED: 405,
+  CONTENT_TYPE_UNSUPPORTED: 415,
+  BODY_TOO_LARGE: 413,
+  BODY_TIMEOUT: 408,
+  BODY_CONSUMED: 500,
+  HANDLER_FAILED: 500,
+  HANDLER_TIMEOUT: 500,
+  INTERNAL_ERROR: 500,
+  TOKEN_UNAVAILABLE: 503,
+  STORE_UNAVAILABLE: 503,
+  OVERLOADED: 503,
+  CLOSING: 503,
+  CHALLENGE_TIMEOUT: 504,
+  CHALLENGE_SID_INVALID: 400,
+  ENTITY_MISMATCH: 403,
+} as const;
+
+/** The stable name of an error: a key of {@link STATUS_BY_CODE}. */
+export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Options of {@link WebhookError}. */
+export interface WebhookErrorOptions {
+  cause?: unknown;
+  /** Explains why a signature does not match; returns undefined when its budget is used up. */
+  explain?: (() => SignatureReport | undefined) | undefined;
+}
+
+/**
+ * Error of a webhook request that was rejected or could not be handled, or of a rejected wait.
+ *
+ * `message` says what is wrong and how to fix it, for the log of the app; it never contains a
+ * token, a signature or a received value. `status` and `headers` follow the conventions of
+ * `http-errors`, so Express responds to a forwarded error correctly. With a status below 500,
+ * `stack` is the message only: the frames would lead into this package.
+ *
+ * `instanceof` also recognises the errors of another installed copy of this package.
+ */
+export class WebhookError extends Error {
+  declare readonly name: "WebhookError";
+  /** Identifies the error; `switch` over it. */
+  readonly code: WebhookErrorCode;
+  /** The HTTP status that belongs to `code`. */
+  readonly status: (typeof STATUS_BY_CODE)[WebhookErrorCode];
+  /** Always false: `message` is for the app's log, not for the sender. */
+  readonly expose = false;
+  /** Headers of the response: `Allow` with a 405, `Retry-After` with a 503. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  static {
+    brand(this, "WebhookError");
+  }
+
+  // Private, so that no logger can reach the tokens and parameters that it refers to.
+  #explain: WebhookErrorOptions["explain"];
+  #report: SignatureReport | undefined;
+
+  constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
+    const errorOptions = "cause" in options ? { cause: options.cause } : undefined;
+    const { stackTraceLimit } = Error;
+    // Omit stack frames: they take 22 µs, a quarter of the CPU time of a rejected request. Reflect
+    // does not throw where Error is frozen.
+    if (STATUS_BY_CODE[code] < 500) Reflect.set(Error, "stackTraceLimit", 0);
+    super(message, errorOptions);
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+    this.#explain = options.explain;
+    this.code = code;
+    this.status = STATUS_BY_CODE[code];
+    this.headers = headersFor(this.status);
+  }
+
+  /**
+   * Explains why a signature is malformed or does not match, as `explainSignature` does. Returns
+   * undefined for every other error.
+   *
+   * A report of a signature that does not match takes some tens of milliseconds of synchronous
+   * work, so these reports have a budget: each receiver starts at most 10 within any 60 s, and none
+   * once it has spent 300 ms on them. Beyond that `explain()` returns undefined; call it again
+   * later. So `onRejected` may call it for each rejected request, but an attacker who sends many
+   * requests can use up the budget. All calls of `verifyPushRequest` in a process share one budget.
+   * The report of an error is created once and returned again.
+   */
+  explain(): SignatureReport | undefined {
+    if (this.#report === undefined) {
+      this.#report = this.#explain?.();
+      // Releases the parameters that it refers to.
+      if (this.#report !== undefined) this.#explain = undefined;
+    }
+    return this.#report;
+  }
+
+  /** Returns the fields that `JSON.stringify` writes: the cause is not among them. */
+  toJSON(): Pick<WebhookError, "name" | "code" | "status" | "message"> {
+    const { name, code, status, message } = this;
+    return { name, code, status, message };
+  }
+}
+
+function headersFor(status: number): Record<string, string> {
+  switch (status) {
+    case 405:
+      return { Allow: "POST, GET" };
+    case 503:
+      return { "Retry-After": String(RETRY_AFTER_SECONDS) };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,66 @@
+import { WebhookError } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "./event";
+
+/** Finds the account that an event or a wait belongs to. */
+export interface AccountScope {
+  /** Returns the authenticated account of an event, as an `OutcomeKey` has it. */
+  accountOf(event: PushEvent | UnknownPushEvent): string;
+  /**
+   * Returns the account of a wait, as an `OutcomeKey` has it.
+   *
+   * @throws TypeError when `accountSid` is required and undefined; WebhookError
+   *   `ACCOUNT_NOT_ALLOWED`.
+   */
+  accountOfWait(accountSid: string | undefined): string;
+}
+
+/** Options of {@link createAccountScope}. */
+export interface AccountScopeOptions {
+  /** Whether `authToken` is a function. */
+  hasTokenPerAccount: boolean;
+  /** Undefined for every account. */
+  allowedAccountSids: ReadonlySet<string> | undefined;
+  /** The account of a static token whose account SID is not configured. */
+  impliedAccount: string;
+}
+
+/**
+ * Creates the scope of a receiver.
+ *
+ * A signature authenticates only the account that owns the token. If `authToken` is a function,
+ * that is the account whose tokens the function returned. A static token belongs to one account;
+ * while the SID of this account is not configured, the `account_sid` of an event is only a claim of
+ * its signer, and `impliedAccount` separates receivers that share a queue.
+ */
+export function createAccountScope({
+  hasTokenPerAccount,
+  allowedAccountSids,
+  impliedAccount,
+}: AccountScopeOptions): AccountScope {
+  const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
+  const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
+  // One token cannot authenticate several accounts: their keys stay within this receiver.
+  const isClaimed = !hasTokenPerAccount && onlySid === undefined;
+  const keyOf = (accountSid: string) =>
+    isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
+
+  return {
+    accountOf: (event) => keyOf(event.account_sid),
+    accountOfWait(accountSid) {
+      if (isImplied) return impliedAccount;
+      const account = accountSid ?? onlySid;
+      if (account === undefined) {
+        throw new TypeError(
+          "waitForChallenge: option accountSid is required, because this receiver has several accounts. Pass the account that the challenge was created in.",
+        );
+      }
+      if (allowedAccountSids?.has(account) === false) {
+        throw new WebhookError(
+          "ACCOUNT_NOT_ALLOWED",
+          "accountSid is not in allowedAccountSids. Pass an account of this list, or add it to the list.",
+        );
+      }
+      return keyOf(account);
+    },
+  };
+}

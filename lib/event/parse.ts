@@ -1,0 +1,129 @@
+import type { z } from "zod";
+import { hasParameter, V1_PARAMETERS, V2_PARAMETERS } from "../form/parameters";
+import { WebhookError } from "../errors/webhook-error";
+import { isPushEventType, type EventIssue, type PushEvent, type UnknownPushEvent } from "./event";
+import { pushEventSchema, unknownEventSchema } from "./schema";
+import type { Pair } from "../form/form";
+import { parseJsonParameter } from "./json-parameter";
+
+/** The parameters that are stringified JSON, and their maximum length in characters (section 8). */
+const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
+  factor_metadata: 1024,
+  challenge_details: Number.POSITIVE_INFINITY,
+  challenge_hidden_details: Number.POSITIVE_INFINITY,
+  challenge_metadata: 1024,
+};
+
+const JSON_PARAMETERS = Object.entries(MAX_JSON_CHARACTERS);
+const V2_ONLY = V2_PARAMETERS.filter(
+  (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
+);
+/** Interned keys: writing a property is faster when the key is the identical string. */
+const INTERNED_NAMES = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]));
+
+/** The subjects of error messages. */
+const RECEIVED = "The webhook request is signed but not as specified";
+const STORED = "The stored event is not as specified";
+
+/**
+ * Parses an event that `JSON.stringify` wrote.
+ *
+ * @param json the text, or the value that `JSON.parse` returned for it.
+ * @throws WebhookError `PAYLOAD_INVALID` when `json` is not an event.
+ */
+export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
+  const { value, problem } =
+    typeof json === "string" ? parseJsonParameter(json, Number.POSITIVE_INFINITY) : { value: json };
+  if (problem !== undefined || typeof value !== "object" || value === null) {
+    throw invalid(STORED, ["it is not a JSON object"]);
+  }
+  const { type } = value as { type?: string };
+  return isPushEventType(type)
+    ? check(pushEventSchema, value, STORED)
+    : check(unknownEventSchema, value, STORED);
+}
+
+/**
+ * Parses the parameters of an authenticated webhook request into its event.
+ *
+ * The event is v2 if it has any parameter that only v2 has. A JSON parameter that cannot be parsed
+ * does not reject the request: its field is absent, and `event.issues` says why.
+ *
+ * @throws WebhookError `PAYLOAD_INVALID` when a required parameter is missing or malformed, or a
+ *   parameter of the specification is repeated.
+ */
+export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEvent {
+  const event = parseDraft(collectDraft(params));
+  // Set after the check: checking the pairs would cost as much as checking all other fields.
+  (event as { params: readonly Pair[] }).params = params;
+  return event;
+}
+
+function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
+  const type = draft.type as string | undefined;
+  if (!isPushEventType(type)) return check(unknownEventSchema, draft, RECEIVED);
+
+  const isV2 = V2_ONLY.some((name) => draft[name] !== undefined && hasParameter(type, name));
+  draft.version = isV2 ? "v2" : "v1";
+  for (const [name, maxCharacters] of JSON_PARAMETERS) {
+    const text = draft[name];
+    if (typeof text !== "string" || !hasParameter(type, name)) continue;
+    const { value, problem } = parseJsonParameter(text, maxCharacters);
+    if (problem === undefined) draft[name] = value;
+    else dropField(draft, name, problem);
+  }
+  return checkKnown(draft);
+}
+
+interface Draft extends Record<string, unknown> {
+  params: Pair[];
+  issues: EventIssue[];
+}
+
+function checkKnown(draft: Draft): PushEvent {
+  const result = pushEventSchema.safeParse(draft);
+  if (result.success) return result.data;
+  for (const name of new Set(result.error.issues.map(({ path }) => String(path[0])))) {
+    if (name in MAX_JSON_CHARACTERS) dropField(draft, name, "does not have the specified members");
+  }
+  return check(pushEventSchema, draft, RECEIVED);
+}
+
+function dropField(draft: Draft, name: string, problem: string): void {
+  delete draft[name];
+  draft.issues.push({ param: name, message: problem });
+}
+
+function collectDraft(params: readonly Pair[]): Draft {
+  // parseEvent sets the pairs at the end.
+  const draft: Draft = { params: [], issues: [] };
+  for (const [received, value] of params) {
+    const name = INTERNED_NAMES.get(received);
+    if (name === undefined) continue;
+    // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
+    if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
+    draft[name] = value;
+  }
+  return draft;
+}
+
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  event: unknown,
+  subject: string,
+): z.infer<Schema> {
+  const result = schema.safeParse(event);
+  if (result.success) return result.data;
+  throw invalid(
+    subject,
+    result.error.issues.map(({ path, message }) => {
+      const name = String(path[0]);
+      const missing = (event as Record<string, unknown>)[name] === undefined;
+      return missing ? `${name} is missing` : `${name} is malformed (${message})`;
+    }),
+  );
+}
+
+function invalid(subject: string, problems: readonly string[]): WebhookError {
+  return new WebhookError("PAYLOAD_INVALID", `${subject}: ${problems.join("; ")}.`);
+}

@@ -1,0 +1,18 @@
+import { Console } from "node:console";
+import type { Logger } from "./reporter";
+
+/**
+ * Returns a logger that calls a console with the message before the fields: a console prints its
+ * arguments in their order. Returns any other logger as it is.
+ */
+export function adaptConsole(logger: Logger): Logger {
+  if (!(logger instanceof Console)) return logger;
+  const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
+    logger[level](message, fields);
+  return {
+    debug: createMethod("debug"),
+    info: createMethod("info"),
+    warn: createMethod("warn"),
+    error: createMethod("error"),
+  };
+}

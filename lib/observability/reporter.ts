@@ -1,0 +1,142 @@
+import type { DeliveryResult } from "./diagnostics";
+import { publish } from "./diagnostics";
+import { describeCause } from "../errors/describe-cause";
+import type { WebhookError, WebhookErrorCode } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { adaptConsole } from "./console-logger";
+import { callSafely } from "./safe-call";
+
+/**
+ * Where a receiver logs to, in the shape of pino: `pino()` as it is. A console is recognised and
+ * receives the message first. A failure is in `fields.err`, which holds neither a secret nor the
+ * parameters of an event, except in the error of a handler, which is its `cause`.
+ *
+ * @example
+ * // winston, which takes the message first
+ * const at = (level) => (fields, message) => void winston.log(level, message, fields);
+ * const logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+ */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Describes a rejected request without secrets and without data that identifies a user. */
+export interface RejectedRequest {
+  method: string;
+  /** The path without the query, which contains the parameters of a GET request. */
+  path: string;
+  /** The address of the peer: behind a proxy, that of the proxy. */
+  remoteAddress: string | undefined;
+}
+
+/**
+ * Receives a failure of handlers, of a store, of a token lookup or of the receiver itself; `event`
+ * is undefined when the request failed before its event was accepted.
+ */
+export type ErrorListener = (error: WebhookError, event?: PushEvent | UnknownPushEvent) => unknown;
+
+/** Receives a rejected request. */
+export type RejectedListener = (error: WebhookError, request: RejectedRequest) => unknown;
+
+/** Reports what a receiver or a worker does to its listeners and its logger. */
+export interface Reporter {
+  onError(listener: ErrorListener): void;
+  onRejected(listener: RejectedListener): void;
+  /** Reports a failure of handlers, of a store or of the receiver. */
+  error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void;
+  /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
+  rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void;
+  /** Reports an event without a handler. */
+  unhandled(event: PushEvent | UnknownPushEvent): void;
+  /** Reports the result of a delivery. */
+  delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void;
+}
+
+const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
+  new: "Event accepted",
+  duplicate: "Delivery dropped: its uuid was accepted before",
+  conflict: "Delivery dropped: its uuid was accepted before, with other content",
+};
+
+/**
+ * Creates the reporter of a receiver or a worker. An error of a listener or a logger does not
+ * change a response.
+ *
+ * Without a logger and a listener, the first failure of each code emits a process warning:
+ * otherwise a response with a 5xx status would leave no trace. The warning shows the cause.
+ *
+ * @param receiver the option `name` of the receiver, for the fields of the logger.
+ */
+export function createReporter(logger: Logger | undefined, receiver?: string): Reporter {
+  const errorListeners = new Set<ErrorListener>();
+  const rejectedListeners = new Set<RejectedListener>();
+  const warnedCodes = new Set<WebhookErrorCode>();
+
+  const adapted = logger && adaptConsole(logger);
+
+  function log(level: keyof Logger, fields: object, message: string): void {
+    const named = receiver === undefined ? fields : { receiver, ...fields };
+    void callSafely(() => adapted?.[level](named, message));
+  }
+
+  function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
+    if (!isFailure(error) || warnedCodes.has(error.code)) return;
+    if (listenerCount > 0 || logger !== undefined) return;
+    warnedCodes.add(error.code);
+    const detail = describeCause(error);
+    process.emitWarning(
+      `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
+      {
+        type: "PushWebhooksWarning",
+        code: error.code,
+        ...(detail !== undefined && { detail }),
+      },
+    );
+  }
+
+  return {
+    onError(listener) {
+      errorListeners.add(listener);
+    },
+    onRejected(listener) {
+      rejectedListeners.add(listener);
+    },
+    error(error, event) {
+      log("error", { code: error.code, ...identify(event), err: error }, error.message);
+      for (const listener of errorListeners) void callSafely(() => listener(error, event));
+      warnWithoutListeners(error, errorListeners.size);
+    },
+    rejected(error, request, durationMs) {
+      publish("rejected", { code: error.code, status: error.status, durationMs });
+      const fields = { code: error.code, status: error.status, ...request };
+      if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
+      else log("warn", fields, error.message);
+      for (const listener of rejectedListeners) void callSafely(() => listener(error, request));
+      if (isFailure(error)) {
+        for (const listener of errorListeners) void callSafely(() => listener(error));
+      }
+      warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
+    },
+    unhandled(event) {
+      publish("unhandled", { type: event.type });
+      if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
+    },
+    delivered(event, result) {
+      if (result !== "new") publish(result, { type: event.type });
+      const level = result === "conflict" ? "warn" : "debug";
+      if (logger !== undefined) log(level, { ...identify(event), result }, MESSAGES[result]);
+    },
+  };
+}
+
+/** Returns whether an error is a failure: of status 500 or above, except the planned `CLOSING`. */
+function isFailure({ status, code }: WebhookError): boolean {
+  return status >= 500 && code !== "CLOSING";
+}
+
+function identify(event: PushEvent | UnknownPushEvent | undefined): object {
+  return event === undefined ? {} : { type: event.type, uuid: event.uuid };
+}

@@ -1,0 +1,73 @@
+import { createFindTokens, type FoundTokens } from "./auth-tokens";
+import { createExplainBudget } from "./explain-budget";
+import type { CheckedHeaders } from "./headers";
+import { createMismatch, type ReceivedEvidence } from "./signature-mismatch";
+import type { VerifySettings } from "./verify-options";
+import type { WebhookError } from "../errors/webhook-error";
+import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
+import type { SignedParts } from "../signature/signed-parts";
+
+/** A webhook request that the account which it claims has signed. */
+export interface AuthenticatedRequest {
+  method: "GET" | "POST";
+  signature: string;
+  /** Returns the signatures that the other tokens make; undefined when there is one token. */
+  listOtherSignatures: (() => readonly string[]) | undefined;
+  parts: SignedParts;
+  match: FoundMatch;
+  account: FoundTokens;
+}
+
+/** Verifies the signature of a webhook request with the tokens of the account that it claims. */
+export type Authenticate = (
+  headers: Pick<CheckedHeaders, "method" | "signature">,
+  /** Not empty; the alternatives of a request that several publicUrls fit. */
+  alternatives: readonly SignedParts[],
+  readEvidence: () => ReceivedEvidence,
+  /** When to give up, as `performance.now()` counts. */
+  deadlineAtMs?: number,
+) => Promise<AuthenticatedRequest>;
+
+/**
+ * Creates the step that authenticates a webhook request.
+ *
+ * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
+ * @throws WebhookError (by the returned function) `SIGNATURE_MISMATCH`; `TOKEN_UNAVAILABLE` and
+ *   `OVERLOADED` when the tokens could not be found.
+ */
+export function createAuthenticate(
+  settings: VerifySettings,
+  explainBudget = createExplainBudget(),
+): Authenticate {
+  const findTokens = createFindTokens(settings.authToken);
+
+  return async function authenticate(headers, alternatives, readEvidence, deadlineAtMs) {
+    const { method, signature } = headers;
+    let mismatch: WebhookError | undefined;
+    for (const parts of alternatives) {
+      const account = await findTokens(parts.params, deadlineAtMs);
+      const { tokens } = account;
+      const match =
+        tokens.length === 0
+          ? undefined
+          : findMatch(signature, tokens, parts.signedUrls, joinParams(parts.signedParams));
+      if (match !== undefined) {
+        const listOtherSignatures = createListOtherSignatures(tokens, match);
+        return { method, signature, listOtherSignatures, parts, match, account };
+      }
+      const request = { headers, parts, tokens, readEvidence };
+      mismatch ??= createMismatch(settings, explainBudget, request);
+    }
+    // Not undefined: there is at least one alternative.
+    throw mismatch as WebhookError;
+  };
+}
+
+function createListOtherSignatures(
+  tokens: readonly string[],
+  { authTokenIndex, signedText }: FoundMatch,
+): AuthenticatedRequest["listOtherSignatures"] {
+  if (tokens.length === 1) return undefined;
+  // Computed on demand: an HMAC takes 4 us, and only a conflict needs those of other tokens.
+  return () => tokens.toSpliced(authTokenIndex, 1).map((token) => digest(token, signedText));
+}

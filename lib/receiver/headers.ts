@@ -1,0 +1,140 @@
+import { WebhookError } from "../errors/webhook-error";
+import { explainMalformed } from "../signature/explain";
+import { isFormType } from "../form/form";
+import { isSignature } from "../signature/signature";
+
+/** The method and the headers of a webhook request. */
+export interface RequestHeaders {
+  method: string | undefined;
+  /** Every value of a header, in the order of arrival; none when it is missing. */
+  listHeader: (name: string) => readonly string[];
+  /** The names of all headers, in lower case. */
+  listHeaderNames: () => readonly string[];
+  /** Whether a body may follow, on HTTP/2. Undefined on HTTP/1, where the headers announce it. */
+  mayHaveBody?: boolean | undefined;
+}
+
+/** The method and the headers of a webhook request, checked. */
+export interface CheckedHeaders {
+  method: "GET" | "POST";
+  signature: string;
+  /** Whether a body is announced. */
+  hasBody: boolean;
+  /** The announced length of the body in bytes; NaN when none is announced. */
+  contentLength: number;
+  isHttp2: boolean;
+}
+
+/** The options that headers are checked against. */
+export interface HeaderRules {
+  /** Name of the signature header, in lower case. */
+  signatureHeader: string;
+  limitBytes: number;
+}
+
+/**
+ * Checks everything about a webhook request that can be checked before its body is read.
+ *
+ * @throws WebhookError `METHOD_NOT_ALLOWED`, `SIGNATURE_MISSING`, `SIGNATURE_MALFORMED`,
+ *   `SIGNATURE_MISMATCH` for a GET with a body, `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`.
+ */
+export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): CheckedHeaders {
+  const { method, listHeader, mayHaveBody } = headers;
+  if (method !== "POST" && method !== "GET") {
+    throw new WebhookError(
+      "METHOD_NOT_ALLOWED",
+      "The method of a webhook request must be POST or GET.",
+    );
+  }
+  const signature = readSignature(headers, rules.signatureHeader);
+  const lengths = listHeader("content-length").map(Number);
+  const hasBody =
+    mayHaveBody === true ||
+    listHeader("transfer-encoding").length > 0 ||
+    lengths.some((length) => length !== 0);
+  if (method === "GET") {
+    if (hasBody) throw uncoveredBody();
+  } else if (hasBody || listHeader("content-type").length > 0) {
+    assertForm(headers);
+    if (lengths.some((length) => length > rules.limitBytes)) throw tooLarge(rules.limitBytes);
+  }
+  const contentLength = lengths[0] ?? Number.NaN;
+  return { method, signature, hasBody, contentLength, isHttp2: mayHaveBody !== undefined };
+}
+
+/** Returns the error of a body that the signature does not cover. */
+export function uncoveredBody(): WebhookError {
+  return new WebhookError(
+    "SIGNATURE_MISMATCH",
+    "A GET request has a body, which its signature does not cover.",
+  );
+}
+
+function readSignature(headers: RequestHeaders, name: string): string {
+  const values = headers.listHeader(name);
+  const [signature] = values;
+  if (signature === undefined || signature === "") {
+    throw new WebhookError(
+      "SIGNATURE_MISSING",
+      `There is no ${name} header. ${adviseOnHeader(headers, name)}`,
+    );
+  }
+  if (values.length > 1 || !isSignature(signature)) {
+    throw new WebhookError(
+      "SIGNATURE_MALFORMED",
+      `The ${name} header must come once and hold 28 characters of base64.`,
+      { explain: () => explainMalformed(values.join(", ")) },
+    );
+  }
+  return signature;
+}
+
+const MAX_NAMED_HEADERS = 3;
+
+/** Says what to do about a missing signature header; names other headers, never their values. */
+function adviseOnHeader({ listHeaderNames }: RequestHeaders, missing: string): string {
+  const others = listHeaderNames()
+    // The client chooses the names: bound them, and omit characters that could forge a log line.
+    .filter((name) => name !== missing && /^[a-z0-9_-]{1,50}-signature$/.test(name))
+    .slice(0, MAX_NAMED_HEADERS);
+  switch (others.length) {
+    case 0:
+      return "If the service signs with another header, set signatureHeader to it; if a proxy removes the header, let it pass.";
+    case 1:
+      return `The request has ${others[0]}; set signatureHeader to it.`;
+    default:
+      return `The request has ${others.join(", ")}; set signatureHeader to the one that the service signs with.`;
+  }
+}
+
+function assertForm({ listHeader }: RequestHeaders): void {
+  const contentTypes = listHeader("content-type");
+  if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
+    throw new WebhookError(
+      "CONTENT_TYPE_UNSUPPORTED",
+      "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
+    );
+  }
+  if (listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")) {
+    throw new WebhookError(
+      "CONTENT_TYPE_UNSUPPORTED",
+      "The body must not be compressed: Content-Encoding must be absent.",
+    );
+  }
+}
+
+/** Returns the error of a body that is over the limit. */
+export function tooLarge(limitBytes: number): WebhookError {
+  return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
+}
+
+function isUtf8Form(contentType: string): boolean {
+  if (!isFormType(contentType)) return false;
+  if (!contentType.includes(";")) return true;
+  // Names and quoted values as in RFC 9110, section 5.6.6.
+  const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+  for (const [, name = "", quoted, plain = ""] of contentType.matchAll(parameter)) {
+    if (name.toLowerCase() === "charset" && !/^utf-?8$/i.test(quoted ?? plain)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,154 @@
+import type { PendingWaits } from "../challenge/challenge-wait";
+import type { QueuedEvent } from "../delivery/event-queue";
+import type { WebhookError } from "../errors/webhook-error";
+import { FORM_CONTENT_TYPES, type Pair } from "../form/form";
+import type { DeliveryResult } from "../observability/diagnostics";
+import type { RejectedRequest } from "../observability/reporter";
+import { callSafely } from "../observability/safe-call";
+import { signRequest, type WebhookRequest } from "../signature/signed-request";
+import type { ReceiverSettings } from "./options";
+
+/** A webhook request and its result, as an observer receives it. */
+export interface ObservedRequest {
+  /** Counts the observed requests of a receiver, from 1. */
+  readonly id: number;
+  /** When it arrived, as `performance.now()` counts. */
+  readonly startMs: number;
+  /** How long it took until its response was decided, in milliseconds. */
+  readonly durationMs: number;
+  /** Undefined when the request was not authenticated. */
+  readonly queued: QueuedEvent | undefined;
+  /** Undefined when the request was rejected before that was decided. */
+  readonly result: DeliveryResult | undefined;
+  /** Why the request was rejected, or why its handlers failed. */
+  readonly error: WebhookError | undefined;
+  /** Whether `error` came after the response: the handlers ran after it. */
+  readonly failedLater: boolean;
+  /** Set when there is an error before the response. */
+  readonly request: RejectedRequest | undefined;
+}
+
+/**
+ * Receives an observed request when its response is decided, and again if its handlers fail after
+ * that.
+ */
+export type RequestObserver = (request: ObservedRequest) => void;
+
+/** A request that is being observed: the receiver sets what it learns of it. */
+export interface Observation {
+  queued: QueuedEvent | undefined;
+  result: DeliveryResult | undefined;
+  finish(error?: WebhookError, request?: RejectedRequest): void;
+  failLater(error: WebhookError): void;
+}
+
+/** The view of a receiver for an admin console: it never holds a token. */
+export interface ReceiverInspection {
+  readonly name: string | undefined;
+  /** Number of static tokens; undefined when a function finds them. */
+  readonly tokenCount: number | undefined;
+  /** Whether events are stored in a queue, and handled later. */
+  readonly hasQueue: boolean;
+  readonly allowedAccountSids: readonly string[];
+  readonly allowedServiceSids: readonly string[];
+  /** Adds an observer of every webhook request; returns the function that removes it. */
+  observe(observer: RequestObserver): () => void;
+  readPendingWaits(): PendingWaits;
+  /** Signs a request as the service does; undefined unless there is exactly one static token. */
+  readonly signRequest: ((params: readonly Pair[]) => WebhookRequest) | undefined;
+}
+
+/** The observers of one receiver. */
+export interface Observers {
+  /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
+  start(): Observation | undefined;
+  observe: ReceiverInspection["observe"];
+}
+
+// Not a property of the receiver: the signing function must not be reachable from it.
+const inspections = new WeakMap<object, ReceiverInspection>();
+
+/** Returns the inspection of a receiver; undefined for anything else. */
+export function inspectReceiver(receiver: object): ReceiverInspection | undefined {
+  return inspections.get(receiver);
+}
+
+/** Makes a receiver known to {@link inspectReceiver}. */
+export function registerInspection(
+  receiver: object,
+  settings: ReceiverSettings,
+  { observe }: Observers,
+  readPendingWaits: () => PendingWaits,
+): void {
+  const { name, authToken, publicUrls, signatureHeader } = settings;
+  const tokens = typeof authToken === "function" ? undefined : [authToken].flat();
+  const [onlyToken, ...otherTokens] = tokens ?? [];
+  const canSign = onlyToken !== undefined && otherTokens.length === 0;
+  inspections.set(receiver, {
+    name,
+    tokenCount: tokens?.length,
+    hasQueue: settings.queue !== undefined,
+    allowedAccountSids: [...(settings.allowedAccountSids ?? [])],
+    allowedServiceSids: [...(settings.allowedServiceSids ?? [])],
+    observe,
+    readPendingWaits,
+    signRequest: canSign
+      ? (params) =>
+          signRequest({
+            authToken: onlyToken,
+            webhookUrl: publicUrls[0] ?? "",
+            method: "POST",
+            signatureHeader,
+            contentType: FORM_CONTENT_TYPES[0],
+            params,
+          })
+      : undefined,
+  });
+}
+
+/** Creates an empty list of observers. */
+export function createObservers(): Observers {
+  const observers = new Set<RequestObserver>();
+  let count = 0;
+
+  function notify(request: ObservedRequest): void {
+    for (const observer of observers) void callSafely(() => observer(request));
+  }
+
+  return {
+    start: () => (observers.size === 0 ? undefined : new ObservationOf(++count, notify)),
+    observe(observer) {
+      observers.add(observer);
+      return () => void observers.delete(observer);
+    },
+  };
+}
+
+/** A class: its instances have one hidden class and no closures. */
+class ObservationOf implements Observation, ObservedRequest {
+  readonly startMs = performance.now();
+  durationMs = 0;
+  queued: QueuedEvent | undefined = undefined;
+  result: DeliveryResult | undefined = undefined;
+  error: WebhookError | undefined = undefined;
+  failedLater = false;
+  request: RejectedRequest | undefined = undefined;
+
+  constructor(
+    readonly id: number,
+    private readonly notify: RequestObserver,
+  ) {}
+
+  finish(error?: WebhookError, request?: RejectedRequest): void {
+    this.durationMs = performance.now() - this.startMs;
+    this.error = error;
+    this.request = request;
+    this.notify(this);
+  }
+
+  failLater(error: WebhookError): void {
+    this.error = error;
+    this.failedLater = true;
+    this.notify(this);
+  }
+}

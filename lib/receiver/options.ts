@@ -1,0 +1,150 @@
+import type { DedupeStore } from "../delivery/dedupe-store";
+import { isHandlers, type Handlers } from "../delivery/handler-registry";
+import { createMemoryDedupe } from "../memory/memory-dedupe";
+import {
+  validateOptions,
+  hasMethods,
+  MAX_TIMER_MS,
+  oneOf,
+  wholeNumber,
+} from "../validation/validate-options";
+import type { OptionRules } from "../validation/validate-options";
+import type { EventQueue } from "../delivery/event-queue";
+import type { Logger } from "../observability/reporter";
+import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
+import type { VerifyOptions, VerifySettings } from "./verify-options";
+
+/** Options of `pushWebhooks`. */
+export interface PushWebhooksOptions extends VerifyOptions {
+  /** The name of the receiver in logs, diagnostics and the context of handlers. @default none */
+  name?: string | undefined;
+  /** Handlers to share with other receivers and workers. @default a new registry */
+  handlers?: Handlers | undefined;
+  /**
+   * How long a webhook request may take until its response, in milliseconds: body, token lookup,
+   * claim, handlers and completion. The service waits for 15 s at most. @default 14_000
+   */
+  deadlineMs?: number | undefined;
+  /** How long a body may take to arrive, in milliseconds; at most deadlineMs. @default 10_000 */
+  bodyTimeoutMs?: number | undefined;
+  /**
+   * When to respond. `"after"` the handlers: the service receives the status of a failure.
+   * `"before"` the handlers: the service does not wait for them. Not allowed with a queue.
+   * @default "after"
+   */
+  acknowledge?: "after" | "before" | undefined;
+  /**
+   * How long handlers may run, in milliseconds, before their signal aborts and the request fails;
+   * at most deadlineMs, unless `acknowledge` is `"before"`. @default 10_000
+   */
+  handlerTimeoutMs?: number | undefined;
+  /**
+   * Stores which webhook requests were handled, to drop duplicates; false runs the handlers for
+   * each delivery. Not allowed with a queue, which drops duplicates itself.
+   * @default a store in memory: 100,000 webhook requests, 24 h
+   */
+  dedupe?: DedupeStore | false | undefined;
+  /**
+   * Stores events before the response and runs their handlers later; see `durableQueue`.
+   * @default none: handlers run in this process
+   */
+  queue?: EventQueue | undefined;
+  /**
+   * Whether to pass rejections and failures to `next(error)` as a WebhookError, so that the error
+   * handler of the app responds. @default false: the receiver responds
+   */
+  forwardErrors?: boolean | undefined;
+  /** Where to log: `pino()`, `console`, or a {@link Logger} of its own. @default nothing is logged */
+  logger?: Logger | undefined;
+}
+
+/** Options of a receiver with their defaults. */
+export interface ReceiverSettings extends VerifySettings {
+  name: string | undefined;
+  handlers: Handlers | undefined;
+  deadlineMs: number;
+  bodyTimeoutMs: number;
+  acknowledge: "after" | "before";
+  handlerTimeoutMs: number;
+  dedupe: DedupeStore | false;
+  queue: EventQueue | undefined;
+  forwardErrors: boolean;
+  logger: Logger | undefined;
+}
+
+const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
+  ...VERIFY_RULES,
+  name: {
+    accepts: (value) => typeof value === "string" && /^[\w.-]{1,100}$/.test(value),
+    expected: 'up to 100 letters, digits, "_", "." and "-"',
+  },
+  handlers: { accepts: isHandlers, expected: "an object that createHandlers() returned" },
+  deadlineMs: wholeNumber(100, MAX_TIMER_MS, "milliseconds"),
+  bodyTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  acknowledge: oneOf("after", "before"),
+  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  dedupe: {
+    accepts: (value) => value === false || isDedupeStore(value),
+    expected:
+      "false, or a store with the methods claim, complete and release, and init and close if it has these",
+  },
+  queue: {
+    accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
+    expected: 'a queue that durableQueue() of "express-push-verification/durable" returned',
+  },
+  forwardErrors: oneOf(true, false),
+  logger: {
+    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
+    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
+  },
+};
+
+/**
+ * Validates the options of a receiver and adds their defaults.
+ *
+ * @param owner the function whose options they are, for messages.
+ * @throws TypeError for an option that is unknown or not valid.
+ */
+export function resolveReceiverOptions(
+  owner: string,
+  options: PushWebhooksOptions,
+): ReceiverSettings {
+  validateOptions(owner, options, RECEIVER_RULES);
+  for (const name of ["acknowledge", "dedupe"] as const) {
+    if (options.queue === undefined || options[name] === undefined) continue;
+    throw new TypeError(
+      `${owner}: option ${name} must not be set with option queue, because a queue drops duplicates itself and the receiver responds as soon as an event is stored. Remove ${name}.`,
+    );
+  }
+  const { deadlineMs = 14_000, acknowledge = "after" } = options;
+  for (const name of ["bodyTimeoutMs", "handlerTimeoutMs"] as const) {
+    // Handlers that run after the response do not count against the deadline.
+    if (name === "handlerTimeoutMs" && acknowledge === "before") continue;
+    const value = options[name];
+    if (value === undefined || value <= deadlineMs) continue;
+    throw new TypeError(
+      `${owner}: option ${name} must be at most deadlineMs, ${deadlineMs}; received ${value}. The service waits for 15 s at most.`,
+    );
+  }
+  return {
+    ...fillVerifyDefaults(owner, options),
+    name: options.name,
+    handlers: options.handlers,
+    deadlineMs,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? Math.min(10_000, deadlineMs),
+    acknowledge,
+    handlerTimeoutMs:
+      options.handlerTimeoutMs ??
+      (acknowledge === "before" ? 10_000 : Math.min(10_000, deadlineMs)),
+    dedupe: options.dedupe ?? createMemoryDedupe(),
+    queue: options.queue,
+    forwardErrors: options.forwardErrors ?? false,
+    logger: options.logger,
+  };
+}
+
+function isDedupeStore(value: unknown): boolean {
+  if (!hasMethods(value, ["claim", "complete", "release"])) return false;
+  const { init = () => {}, close = () => {} } = value as Partial<DedupeStore>;
+  return typeof init === "function" && typeof close === "function";
+}

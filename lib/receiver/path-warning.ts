@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { readTarget, shortenPath } from "./request-info";
+
+/** Warns when a receiver without a mount path rejects a request for another path than its own. */
+export type WarnOfPath = (req: IncomingMessage) => void;
+
+/**
+ * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
+ * it each request of the app, and it rejects those of other routes. The first rejected request whose
+ * path is neither that of a publicUrl nor below it emits the process warning `MOUNTED_WITHOUT_PATH`.
+ *
+ * A receiver that is mounted under a path is left alone: a proxy in front of the app may rewrite
+ * paths.
+ */
+export function createWarnOfPath(publicUrls: readonly string[]): WarnOfPath {
+  const paths = publicUrls.map((url) => new URL(url).pathname);
+  let hasWarned = false;
+
+  return function warnOfPath(req) {
+    if (hasWarned) return;
+    const target = readTarget(req);
+    // Express and connect take the mount path out of url.
+    const isMounted = target !== req.url;
+    if (isMounted || !target.startsWith("/") || paths.some((path) => isAtOrBelow(target, path))) {
+      return;
+    }
+    hasWarned = true;
+    const path = shortenPath(new URL(publicUrls[0] ?? "").pathname);
+    process.emitWarning(
+      `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`,
+      { type: "PushWebhooksWarning", code: "MOUNTED_WITHOUT_PATH" },
+    );
+  };
+}
+
+function isAtOrBelow(target: string, path: string): boolean {
+  if (!target.startsWith(path)) return false;
+  return (
+    path.endsWith("/") || target.length === path.length || /[/?]/.test(target.charAt(path.length))
+  );
+}

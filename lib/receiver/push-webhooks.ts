@@ -1,0 +1,238 @@
+import { IncomingMessage, type ServerResponse } from "node:http";
+import { createAuthenticate } from "./authenticate";
+import { createReadParams } from "./body";
+import { CLOSE_RULES, type CloseOptions } from "./close-options";
+import { createConnections } from "./connections";
+import { checkHeaders } from "./headers";
+import { createObservers, registerInspection, type Observation } from "./inspection";
+import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
+import { createWarnOfPath } from "./path-warning";
+import { createReadEvent } from "./read-event";
+import type { DispatchContext, PushWebhooks } from "./receiver";
+import { toWebhookError } from "./rejection";
+import {
+  describeRequest,
+  findReceivedBody,
+  readHeaders,
+  readReceivedUrl,
+  readTarget,
+} from "./request-info";
+import { createRespond } from "./response";
+import { createChallengeWaits } from "../challenge/challenge-wait";
+import { createDedupe } from "../delivery/dedupe";
+import { createDeliverLater, createDeliverNow } from "../delivery/deliver";
+import { createDispatch } from "../delivery/dispatch";
+import type { QueuedEvent } from "../delivery/event-queue";
+import { createHandlers } from "../delivery/handler-registry";
+import { createRetry } from "../delivery/retry";
+import { WebhookError } from "../errors/webhook-error";
+import { createAccountScope } from "../event/account-scope";
+import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { createMemoryOutcomes } from "../memory/memory-outcomes";
+import { publish } from "../observability/diagnostics";
+import { createReporter } from "../observability/reporter";
+import { hashText } from "../signature/signature";
+import { createCoverGet, createCoverPost } from "../signature/signed-parts";
+import { validateOptions } from "../validation/validate-options";
+
+/** Reserved for the completion mark when the handlers run until the deadline. */
+const MARK_RESERVE_MS = 500;
+/** How long a completion mark is retried when no response waits for it. */
+const MARK_LIMIT_MS = 8_000;
+
+/**
+ * Creates a receiver of push-verification webhooks.
+ *
+ * @example
+ * const push = pushWebhooks({ authToken, publicUrl: "https://app.example.com/webhooks/push" });
+ * push.on("challenge.approved", async (event) => { … });
+ * // The path of publicUrl: without a path, push would reject the requests of all later routes.
+ * app.use("/webhooks/push", push);
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
+  if ((options as unknown) instanceof IncomingMessage) {
+    throw new TypeError(
+      "pushWebhooks creates the middleware and is not one itself. Write app.use(path, pushWebhooks({ authToken, publicUrl })).",
+    );
+  }
+  const settings = resolveReceiverOptions("pushWebhooks", options);
+  const { queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
+  const { publicUrls, urlMatching, limitBytes, bodyTimeoutMs } = settings;
+  const reports = createReporter(settings.logger, name);
+  const handlers = settings.handlers ?? createHandlers();
+  const scope = createAccountScope({
+    hasTokenPerAccount: typeof settings.authToken === "function",
+    allowedAccountSids: settings.allowedAccountSids,
+    // The last of a list stays the same while a domain moves.
+    impliedAccount: name ?? hashText(publicUrls.at(-1) ?? ""),
+  });
+  const outcomes = queue?.outcomes ?? createMemoryOutcomes();
+  const waits = createChallengeWaits(outcomes, scope);
+  const retryRecord = createRetry();
+  const connections = createConnections();
+
+  const readParams = createReadParams(limitBytes, bodyTimeoutMs);
+  const coverPost = createCoverPost(publicUrls, urlMatching);
+  const coverGet = createCoverGet(publicUrls, urlMatching);
+  const authenticate = createAuthenticate(settings);
+  const readEvent = createReadEvent(settings);
+  const dedupe = createDedupe(settings.dedupe, reports.error);
+  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
+  const deliver =
+    queue === undefined
+      ? createDeliverNow(dedupe.deliverOnce, outcomes, runHandlersNow, afterDeadlineMs)
+      : createDeliverLater(queue);
+  const dispatchToHandlers = createDispatch(handlers, reports);
+  const respond = createRespond(settings, reports);
+  const warnOfPath = createWarnOfPath(publicUrls);
+  const observers = createObservers();
+  let isClosed = false;
+  let closing: Promise<void> | undefined;
+
+  async function pushWebhooksMiddleware(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): Promise<void> {
+    // Rejections after closing must not keep the receiver open.
+    const running = isClosed ? undefined : connections.begin(req, res);
+    const startMs = performance.now();
+    const observed = observers.start();
+    let isDelivered = false;
+    try {
+      const { event, delivery } = await receive(req, res, startMs + deadlineMs, observed);
+      isDelivered = true;
+      if (acknowledge === "after") await delivery.finished;
+      else finishLater(req, res, delivery.finished, observed);
+      reports.delivered(event, delivery.result);
+      observed?.finish();
+      respond(req, res);
+    } catch (error) {
+      const rejection = toWebhookError(error);
+      observed?.finish(rejection, describeRequest(req));
+      // The failure of a handler was reported already.
+      if (!isDelivered) {
+        reports.rejected(rejection, describeRequest(req), performance.now() - startMs);
+        if (rejection.status < 500) warnOfPath(req);
+      }
+      respond(req, res, rejection, next);
+    } finally {
+      if (running !== undefined) connections.end(running);
+    }
+  }
+
+  /** Takes the steps of the request path, from the headers to the delivery of the event. */
+  async function receive(
+    req: IncomingMessage,
+    res: ServerResponse,
+    deadlineAtMs: number,
+    observed: Observation | undefined,
+  ) {
+    if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
+    const headers = readHeaders(req);
+    publish("received", { method: headers.method ?? "" });
+    const checked = checkHeaders(headers, settings);
+    const signedParts =
+      checked.method === "GET"
+        ? coverGet(readTarget(req))
+        : coverPost(await readParams(req, res, checked));
+    const readEvidence = () => ({ url: readReceivedUrl(req), body: findReceivedBody(req) });
+    const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
+    const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
+    const queued: QueuedEvent = {
+      event,
+      account: scope.accountOf(event),
+      accountSid: event.account_sid,
+      uuid: event.uuid,
+      // A signature is a hash of the content, except that it depends on the token.
+      contentHash: checked.signature,
+      listOtherHashes: authenticated.listOtherSignatures,
+      authTokenIndex,
+      publicUrlIndex,
+      receiver: name,
+    };
+    if (observed !== undefined) observed.queued = queued;
+    const delivery = await deliver(queued, deadlineAtMs);
+    if (observed !== undefined) observed.result = delivery.result;
+    return { event, delivery };
+  }
+
+  function finishLater(
+    req: IncomingMessage,
+    res: ServerResponse,
+    finished: Promise<void>,
+    observed: Observation | undefined,
+  ): void {
+    const running = connections.begin(req, res);
+    const end = () => connections.end(running);
+    finished.then(end, end);
+    finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
+  }
+
+  function runHandlersNow(queued: QueuedEvent, deadlineAtMs: number): Promise<void> {
+    const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+    const timeoutMs =
+      acknowledge === "after" ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1) : handlerTimeoutMs;
+    const { event, authTokenIndex, publicUrlIndex, receiver } = queued;
+    const context = { attempt: 1, authTokenIndex, publicUrlIndex, receiver };
+    return dispatchToHandlers(event, context, timeoutMs);
+  }
+
+  async function dispatch(
+    event: PushEvent | UnknownPushEvent,
+    context: DispatchContext = {},
+  ): Promise<void> {
+    if (isChallengeEvent(event)) {
+      // Retrying omits the arguments that Redis adds to its errors: they contain the event.
+      const record = () => outcomes.record(scope.accountOf(event), event);
+      await retryRecord(record, performance.now() + deadlineMs);
+    }
+    const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
+    const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
+    await dispatchToHandlers(event, runContext, handlerTimeoutMs);
+  }
+
+  async function drain(limitMs = 10_000): Promise<void> {
+    await connections.drain(limitMs);
+    isClosed = true;
+    await dedupe.close();
+  }
+
+  function close(closeOptions: CloseOptions = {}): Promise<void> {
+    validateOptions("close", closeOptions, CLOSE_RULES);
+    waits.close();
+    return (closing ??= drain(closeOptions.deadlineMs));
+  }
+
+  const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls"> = {
+    on: chain(handlers.on),
+    off: chain(handlers.off),
+    onAny: chain(handlers.onAny),
+    onUnhandled: chain(handlers.onUnhandled),
+    handledTypes: handlers.handledTypes,
+    onError: chain(reports.onError),
+    onRejected: chain(reports.onRejected),
+    waitForChallenge: waits.waitForChallenge,
+    dispatch,
+    close,
+    handlers,
+    [Symbol.asyncDispose]: () => close(),
+  };
+  // Accessors that are not enumerable: util.inspect would show the user information of the URLs.
+  const push = Object.defineProperties(Object.assign(pushWebhooksMiddleware, methods), {
+    publicUrl: { get: () => publicUrls[0] },
+    publicUrls: { get: () => publicUrls },
+  }) as unknown as PushWebhooks;
+  registerInspection(push, settings, observers, waits.readPending);
+
+  function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
+    return (...args: Args): PushWebhooks => {
+      register(...args);
+      return push;
+    };
+  }
+
+  return push;
+}

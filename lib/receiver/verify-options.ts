@@ -1,0 +1,162 @@
+import { V2_PARAMETERS } from "../form/parameters";
+import { isSid } from "../form/sid";
+import { validateOptions, HEADER_NAME, oneOf, wholeNumber } from "../validation/validate-options";
+import type { OptionRule, OptionRules } from "../validation/validate-options";
+import type { UrlMatching } from "../signature/signature";
+import type { AuthTokenResolver, AuthTokens } from "./tokens";
+import { warnOfWhitespace } from "./token-warning";
+import { isHttpUrl } from "../form/url";
+
+/** Options of `verifyPushRequest`; `pushWebhooks` has these and others. */
+export interface VerifyOptions {
+  /**
+   * The auth token of the account; a list of tokens of this account during a rotation; or a
+   * function that returns the tokens of the account that a request claims to come from. A token is
+   * not trimmed: white space at its ends emits the process warning `AUTH_TOKEN_WHITESPACE`.
+   */
+  authToken: AuthTokens | AuthTokenResolver;
+  /**
+   * The webhook_url exactly as configured at the service, byte for byte. The signature covers this
+   * URL, even if a proxy changes the request. A list while you move to another domain.
+   */
+  publicUrl: string | readonly string[];
+  /** The name of the signature header. @default "X-Service-Signature" */
+  signatureHeader?: string | undefined;
+  /**
+   * `"ports"` also accepts the URL with or without its port; `"exact"` does not. @default "ports"
+   */
+  urlMatching?: UrlMatching | undefined;
+  /** The largest body that is accepted, in bytes. @default 65_536 */
+  limitBytes?: number | undefined;
+  /**
+   * The accounts whose events are accepted. With several accounts, `authToken` must be a function
+   * or one token. @default the account of the token
+   */
+  allowedAccountSids?: readonly string[] | undefined;
+  /**
+   * The services whose events are accepted. This does not authenticate a service: the requests of
+   * all services of an account are signed with the token of the account. @default every service
+   */
+  allowedServiceSids?: readonly string[] | undefined;
+  /**
+   * Names of parameters that the specification does not have and that every webhook request of the
+   * service has. Required for names that sort directly after `entity_identity`, such as `event_id`:
+   * without this option these requests are rejected with PAYLOAD_AMBIGUOUS. With it, requests that
+   * lack the parameter are rejected; see "Another reading" in SECURITY.md. @default none
+   */
+  extraParameters?: readonly string[] | undefined;
+}
+
+/** Options of {@link VerifyOptions} with their defaults. */
+export interface VerifySettings {
+  authToken: AuthTokens | AuthTokenResolver;
+  publicUrls: readonly string[];
+  /** In lower case. */
+  signatureHeader: string;
+  urlMatching: UrlMatching;
+  limitBytes: number;
+  /** Undefined: every account. */
+  allowedAccountSids: ReadonlySet<string> | undefined;
+  /** Undefined: every service. */
+  allowedServiceSids: ReadonlySet<string> | undefined;
+  extraParameters: readonly string[];
+}
+
+/** The rules of {@link VerifyOptions}. */
+export const VERIFY_RULES: OptionRules<VerifyOptions> = {
+  authToken: {
+    accepts: (value) => typeof value === "function" || isListOf(isText)(value),
+    expected:
+      "the auth token of the account, a list of tokens none of which is empty, or a function that returns them",
+    required: true,
+    secret: true,
+  },
+  publicUrl: {
+    accepts: isListOf(isHttpUrl),
+    expected:
+      'the webhook_url exactly as configured at the service, an absolute http or https URL such as "https://app.example.com/webhooks/push", or a list of such URLs',
+    required: true,
+  },
+  signatureHeader: HEADER_NAME,
+  urlMatching: oneOf("exact", "ports"),
+  limitBytes: wholeNumber(1, 2 ** 30, "bytes"),
+  allowedAccountSids: sidsRule("AC"),
+  allowedServiceSids: sidsRule("VA"),
+  extraParameters: {
+    accepts: (value) => Array.isArray(value) && value.every(isExtraName),
+    expected:
+      "a list of parameter names that consist of at least 4 letters, digits and underscores and are not names of the specification",
+  },
+};
+
+/**
+ * Validates options of {@link VerifyOptions} and adds their defaults.
+ *
+ * @param owner the function whose options they are, for messages.
+ * @throws TypeError for an option that is unknown or not valid.
+ */
+export function resolveVerifyOptions(owner: string, options: VerifyOptions): VerifySettings {
+  validateOptions(owner, options, VERIFY_RULES);
+  return fillVerifyDefaults(owner, options);
+}
+
+/**
+ * Validates combinations of options and adds their defaults.
+ *
+ * @throws TypeError for options that must not be combined.
+ */
+export function fillVerifyDefaults(owner: string, options: VerifyOptions): VerifySettings {
+  const { authToken, allowedAccountSids } = options;
+  if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
+    throw new TypeError(
+      `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
+    );
+  }
+  warnOfTokens(owner, authToken);
+  return {
+    // Copied, so that a later change of the list has no effect.
+    authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
+    publicUrls: Object.freeze([options.publicUrl].flat()),
+    signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
+    urlMatching: options.urlMatching ?? "ports",
+    limitBytes: options.limitBytes ?? 65_536,
+    allowedAccountSids: toSet(allowedAccountSids),
+    allowedServiceSids: toSet(options.allowedServiceSids),
+    extraParameters: [...(options.extraParameters ?? [])],
+  };
+}
+
+function warnOfTokens(owner: string, authToken: VerifyOptions["authToken"]): void {
+  if (typeof authToken === "string") warnOfWhitespace(`${owner}: authToken`, [authToken]);
+  if (!Array.isArray(authToken)) return;
+  for (const [index, token] of (authToken as readonly string[]).entries()) {
+    warnOfWhitespace(`${owner}: authToken[${index}]`, [token]);
+  }
+}
+
+function toSet(sids: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  return sids === undefined ? undefined : new Set(sids);
+}
+
+function sidsRule(prefix: "AC" | "VA"): OptionRule {
+  return {
+    accepts: (value) =>
+      Array.isArray(value) && value.length > 0 && value.every((sid) => isSid(prefix, sid)),
+    expected: `a list of SIDs (${prefix} and 32 hexadecimal digits) that is not empty`,
+  };
+}
+
+/** Accepts one value, or a list that is not empty. */
+function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) =>
+    Array.isArray(value) ? value.length > 0 && value.every(accepts) : accepts(value);
+}
+
+function isExtraName(name: unknown): boolean {
+  if (typeof name !== "string" || !/^\w{4,100}$/.test(name)) return false;
+  return !V2_PARAMETERS.some((known) => known.startsWith(name) || name.startsWith(known));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

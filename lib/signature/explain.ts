@@ -1,0 +1,59 @@
+import type { SignatureCauseCode, SignatureReport } from "../errors/signature-causes";
+import type { Pair } from "../form/form";
+import type * as Bodies from "./explain/bodies";
+import type { GivenBody } from "./explain/bodies";
+import type * as Engine from "./explain/explain-signature";
+import type { ExplainSignatureOptions } from "./explain/explain-signature";
+
+// Loaded by the first explanation: few processes need one, and the engine with its texts would be a
+// fifth of the code that a receiver loads.
+const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
+const loadBodies = () => require("./explain/bodies") as typeof Bodies;
+
+/**
+ * Explains why a signature does not match: signs again with each known mistake, alone and in pairs,
+ * and names the mistakes that make it match. If none does, it names the likeliest causes.
+ *
+ * One report takes at most 5,000 signatures over 6 million characters: some tens of milliseconds of
+ * synchronous work. Large webhook requests are tried with fewer mistakes. The number of reports is
+ * not bounded: do not call this function for each rejected request, use
+ * {@link WebhookError.explain}, which has a budget.
+ *
+ * The report holds no token, no value of a parameter and no valid signature. You may log it where
+ * you may log the URLs.
+ *
+ * @throws TypeError when there is no token.
+ */
+export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
+  return loadEngine().explainSignature(options);
+}
+
+/**
+ * Explains a signature that is rejected before it is compared, because it is malformed.
+ *
+ * @param received the value of the signature header, or several joined with ", ".
+ */
+export function explainMalformed(received: string): SignatureReport {
+  return loadEngine().explainMalformed(received);
+}
+
+/**
+ * Explains a webhook request that is rejected before its signature is compared.
+ *
+ * @param url the URL that the cause is about, if it is about one.
+ */
+export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
+  return loadEngine().explainCause(code, url);
+}
+
+/** Returns a value that is a body with content: bytes, text or a flat object. Else undefined. */
+export function asGivenBody(value: unknown): GivenBody | undefined {
+  return loadBodies().asGivenBody(value);
+}
+
+/**
+ * Lists the pairs of a form or of a flat object; undefined without a body or for a malformed one.
+ */
+export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
+  return loadBodies().listBodyPairs(body);
+}

@@ -1,0 +1,66 @@
+import { decodeForm, decodePairs, type Pair } from "../../form/form";
+
+const MAX_JSON_LENGTH = 65_536;
+
+/** A body: its exact bytes or text, or the flat object that a parser created from it. */
+export type GivenBody = string | Uint8Array | Readonly<Record<string, string | readonly string[]>>;
+
+/** Returns a value if it is a body with content: bytes, text or a flat object. Else undefined. */
+export function asGivenBody(value: unknown): GivenBody | undefined {
+  if (typeof value === "string" || value instanceof Uint8Array) {
+    return value.length > 0 ? value : undefined;
+  }
+  return listFlatPairs(value) === undefined ? undefined : (value as GivenBody);
+}
+
+/** Returns whether a body is the object that a parser created. */
+export function isParsedBody(body: GivenBody | undefined): boolean {
+  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+}
+
+/** Lists the pairs of a form or a flat object; undefined without a body or if it is malformed. */
+export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return listFlatPairs(body);
+  if (body.length === 0) return undefined;
+  try {
+    return typeof body === "string" ? decodePairs(body) : decodeForm(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether a body is the JSON text of an object, flat or nested, of at most 64 kB. */
+export function isJsonBody(body: GivenBody | undefined): boolean {
+  return parseJsonObject(body) !== undefined;
+}
+
+/** Lists the pairs of the JSON text of a flat object; undefined for any other body. */
+export function listJsonPairs(body: GivenBody | undefined): Pair[] | undefined {
+  return listFlatPairs(parseJsonObject(body));
+}
+
+function parseJsonObject(body: GivenBody | undefined): object | undefined {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
+  if (body.length > MAX_JSON_LENGTH) return undefined;
+  const text = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists the pairs of an object whose values are strings or lists of strings; else undefined. */
+function listFlatPairs(value: unknown): Pair[] | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const pairs: Pair[] = [];
+  for (const [name, one] of Object.entries(value) as [string, unknown][]) {
+    for (const text of Array.isArray(one) ? (one as unknown[]) : [one]) {
+      if (typeof text !== "string") return undefined;
+      pairs.push([name, text]);
+    }
+  }
+  return pairs.length > 0 ? pairs : undefined;
+}

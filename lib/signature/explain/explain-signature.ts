@@ -1,0 +1,228 @@
+import { asGivenBody, isParsedBody, type GivenBody } from "./bodies";
+import type {
+  SignatureCause,
+  SignatureCauseCode,
+  SignatureReport,
+} from "../../errors/signature-causes";
+import { listParamsVariants } from "./params";
+import { findFormFault, listSignatureReadings, type SignatureReading } from "./signatures";
+import { describe, listSuspicions } from "./suspicions";
+import { fingerprint, listTokenVariants } from "./tokens";
+import { listUrlVariants } from "./urls";
+import type { Variant } from "./variants";
+import type { Pair } from "../../form/form";
+import { encodeForm } from "../../form/percent-encoding";
+import { hideUserInfo } from "../../form/url";
+import {
+  digest,
+  joinParams,
+  listPairs,
+  listSignedUrls,
+  type VerifySignatureOptions,
+} from "../signature";
+
+/** Options of {@link explainSignature}; with more of them it can prove more causes. */
+export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "signature"> {
+  /** The value of the signature header as received; undefined or empty if it is missing. */
+  signature: string | undefined;
+  /** Other tokens that may have signed: a list, or a record by account or by any other name. */
+  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** The URL according to the request line and the headers, if it differs from `url`. */
+  receivedUrl?: string | undefined;
+  /**
+   * The body as received, before a parser changed it; or the flat object that a parser created, if
+   * the bytes are lost. @default `params`, if that is an object
+   */
+  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | undefined;
+  /** @default "POST" */
+  method?: "GET" | "POST" | undefined;
+  /** The account that `authToken` belongs to. */
+  accountSid?: string | undefined;
+}
+
+/** Each takes about 8 µs. */
+const MAX_COMBINATIONS = 5_000;
+/** Each takes about 1.3 ns if it is ASCII, else 5 ns. */
+const MAX_HASHED_CHARACTERS = 6_000_000;
+const MAX_SIGNATURE_CHARACTERS = 200;
+const MAX_CHANGED_CHARACTERS = 65_536;
+const MAX_CHANGED_PARAMS = 200;
+/** The names of parameters that a report shows. */
+const PARAMETER_NAME = /^[\w.[\]-]{1,64}$/;
+
+/** The implementation of `explainSignature` in `signature/explain`. */
+export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
+  const { url, urlMatching = "ports", method = "POST" } = options;
+  const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
+  const params = listPairs(options.params);
+  const body = options.body ?? (method === "POST" ? asGivenBody(options.params) : undefined);
+  const receivedUrl =
+    options.receivedUrl ??
+    (method === "GET" && params.length > 0 ? append(url, params) : undefined);
+  const tokens = listTokenVariants(options);
+  const isHuge = isTooLarge(url, params, body, receivedUrl);
+  const urls: Variant<string>[] = isHuge
+    ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
+    : listUrlVariants(url, urlMatching, receivedUrl);
+  const sets: Variant<string>[] = isHuge
+    ? [{ value: joinParams(params), causes: [] }]
+    : listParamsVariants({ params, url, body });
+  const { found, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
+  const proven = found?.map(({ code, subject }) => describe(code, true, subject));
+  const causes = proven ?? listSuspicions({ ...options, body }, params, received);
+  // First: the fix of this cause undoes the changes that the parser made to the parameters.
+  if (isParsedBody(body) && proven?.some(({ code }) => isChangeOfParser(code)) === true) {
+    proven.unshift(describe("BODY_PARSED", false));
+  }
+  const show = (text: string) => showUrl(text, method);
+  for (const cause of causes) {
+    if (cause.subject === undefined) continue;
+    // Not shown: for a body that is not a form, the "name" may be the whole body.
+    if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(cause.subject)) {
+      delete cause.subject;
+    } else cause.subject = show(cause.subject);
+  }
+  return {
+    matches: proven?.length === 0,
+    causes,
+    tried: {
+      urls: [...new Set(urls.map(({ value }) => show(value)))],
+      tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
+      combinations,
+    },
+  };
+}
+
+/** The causes in the parameters that no body parser makes. */
+const NOT_OF_PARSERS = new Set(["PARAMS_MISSING", "PARAMS_UNSIGNED", "PARAMS_QUERY_MERGED"]);
+
+function isChangeOfParser(code: SignatureCauseCode): boolean {
+  return code.startsWith("PARAMS_") && !NOT_OF_PARSERS.has(code);
+}
+
+/** Returns whether the request is too large to try every known change. */
+function isTooLarge(
+  url: string,
+  params: readonly Pair[],
+  body: GivenBody | undefined,
+  receivedUrl = "",
+): boolean {
+  let characters = 0;
+  for (const [name, value] of params) characters += name.length + value.length;
+  return (
+    characters > MAX_CHANGED_CHARACTERS ||
+    ((typeof body === "string" || body instanceof Uint8Array) &&
+      body.length > MAX_CHANGED_CHARACTERS) ||
+    params.length > MAX_CHANGED_PARAMS ||
+    url.length + receivedUrl.length > MAX_CHANGED_CHARACTERS / 4
+  );
+}
+
+/** Appends parameters to the query of a URL, as in a GET request. */
+function append(url: string, params: readonly Pair[]): string {
+  return `${url.replace(/#.*$/s, "")}${url.includes("?") ? "&" : "?"}${encodeForm(params)}`;
+}
+
+interface Finding {
+  code: SignatureCauseCode;
+  subject: string | undefined;
+}
+
+/** Signs combinations until one matches or the limits are reached. */
+function search(
+  urls: readonly Variant<string>[],
+  sets: readonly Variant<string>[],
+  tokens: readonly Variant<string>[],
+  readings: readonly SignatureReading[],
+): { found: Finding[] | undefined; combinations: number } {
+  const algorithms = [...new Set(readings.map(({ algorithm }) => algorithm))];
+  let combinations = 0;
+  if (readings.length === 0) return { found: undefined, combinations };
+  let characters = 0;
+  for (const [url, set, token] of combine(urls, sets, tokens)) {
+    const text = url.value + set.value;
+    characters += text.length * algorithms.length;
+    if (combinations === MAX_COMBINATIONS || characters > MAX_HASHED_CHARACTERS) break;
+    combinations++;
+    for (const algorithm of algorithms) {
+      const expected = digest(token.value, text, algorithm);
+      const reading = readings.find((one) => one.algorithm === algorithm && one.matches(expected));
+      if (reading === undefined) continue;
+      const read = { causes: reading.causes, subject: undefined };
+      const signed = { causes: url.causes, subject: url.value };
+      return { found: listFindings(read, signed, set, token), combinations };
+    }
+  }
+  return { found: undefined, combinations };
+}
+
+type Combination = [url: Variant<string>, set: Variant<string>, token: Variant<string>];
+
+/**
+ * How many mistakes in the token, the parameters and the URL are tried together. The cheapest and
+ * the most frequent combinations come first.
+ */
+const MISTAKES = [
+  [0, 0, 0],
+  [1, 0, 0],
+  [0, 0, 1],
+  [0, 1, 0],
+  [0, 0, 2],
+  [0, 0, 3],
+  [0, 0, 4],
+  [1, 0, 1],
+  [1, 1, 0],
+  [0, 1, 1],
+  [1, 0, 2],
+  [0, 1, 2],
+] as const;
+
+function* combine(
+  urls: readonly Variant<string>[],
+  sets: readonly Variant<string>[],
+  tokens: readonly Variant<string>[],
+): Generator<Combination> {
+  for (const [inToken, inSet, inUrl] of MISTAKES) {
+    for (const token of withMistakes(tokens, inToken)) {
+      for (const set of withMistakes(sets, inSet)) {
+        for (const url of withMistakes(urls, inUrl)) yield [url, set, token];
+      }
+    }
+  }
+}
+
+function withMistakes(all: readonly Variant<string>[], count: number): Variant<string>[] {
+  return all.filter(({ causes }) => causes.length === count);
+}
+
+function listFindings(
+  ...changes: { causes: readonly SignatureCauseCode[]; subject?: string | undefined }[]
+): Finding[] {
+  return changes.flatMap(({ causes, subject }) => causes.map((code) => ({ code, subject })));
+}
+
+/**
+ * Returns a URL for a report: without user info, and without a query that contains parameters,
+ * which may identify a user.
+ */
+function showUrl(text: string, method: "GET" | "POST"): string {
+  const shown = hideUserInfo(text);
+  const hasParameters = method === "GET" || /[?&](uuid|entity_identity|factor_sid)=/.test(shown);
+  return hasParameters ? shown.replace(/\?.*$/s, "?…") : shown;
+}
+
+/** The implementation of `explainCause` in `signature/explain`. */
+export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
+  const subject = url === undefined ? undefined : showUrl(url, "POST");
+  return reportUntried([describe(code, false, subject)]);
+}
+
+/** The implementation of `explainMalformed` in `signature/explain`. */
+export function explainMalformed(received: string): SignatureReport {
+  const code = findFormFault(received);
+  return reportUntried(code === undefined ? [] : [describe(code, false)]);
+}
+
+function reportUntried(causes: SignatureCause[]): SignatureReport {
+  return { matches: false, causes, tried: { urls: [], tokens: [], combinations: 0 } };
+}

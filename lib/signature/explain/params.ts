@@ -1,0 +1,160 @@
+import { V2_PARAMETERS } from "../../form/parameters";
+import {
+  CHANGES_OF_ALL,
+  CHANGES_OF_NAMES,
+  CHANGES_OF_ONE,
+  decodeFormText,
+  listSpacesAsPlus,
+  type Change,
+} from "./changes";
+import type { SignatureCauseCode } from "../../errors/signature-causes";
+import { createVariants, type Variant } from "./variants";
+import { listBodyPairs, listJsonPairs, type GivenBody } from "./bodies";
+import { decodePairs, type Pair } from "../../form/form";
+import { joinParams } from "../signature";
+
+const MAX_VARIANTS = 600;
+/** How many variants are listed after all others: the body, and no parameters. */
+const LAST_VARIANTS = 2;
+const MAX_CHANGED_ONE_BY_ONE = 60;
+/** How many characters one report may change and join; each takes about 10 ns. */
+const MAX_WORK_CHARACTERS = 2_000_000;
+/** The cost of sorting and joining a pair, in characters. */
+const WORK_PER_PAIR = 50;
+
+/** The parameters of a request and the evidence about them. */
+export interface ParamsEvidence {
+  params: readonly Pair[];
+  url: string;
+  /** The body as received, if it is known. */
+  body: GivenBody | undefined;
+}
+
+/**
+ * Lists the parameters that the service may have signed instead of the given ones, joined by
+ * {@link joinParams}. Long parameters have fewer variants, which bounds the work; the given
+ * parameters, those of the body, and no parameters are always listed.
+ */
+export function listParamsVariants({ params, url, body }: ParamsEvidence): Variant<string>[] {
+  const variants = createVariants<string>((joined) => joined, MAX_VARIANTS);
+  const workOfAll = countWork(params);
+  let workLeft = MAX_WORK_CHARACTERS;
+  const add = (changed: readonly Pair[], cause: SignatureCauseCode, subject?: string) => {
+    const hasRoom = variants.list.length < MAX_VARIANTS - LAST_VARIANTS;
+    if ((workLeft -= workOfAll) >= 0 && hasRoom) {
+      variants.add(joinParams(changed), [cause], subject);
+    }
+  };
+  const given = joinParams(params);
+  variants.add(given, []);
+  // Sort first: joinParams sorts each variant, and a nearly sorted list is sorted faster.
+  const sorted = params.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+
+  for (const [cause, change] of CHANGES_OF_ALL) {
+    if ((workLeft -= workOfAll) >= 0) add(mapValues(sorted, change), cause);
+  }
+  for (const change of CHANGES_OF_NAMES) {
+    if ((workLeft -= workOfAll) < 0) continue;
+    add(
+      sorted.map(([name, value]) => [change(name), change(value)]),
+      "PARAMS_ENCODED",
+    );
+  }
+  const inQuery = new Set(listQueryNames(url));
+  add(
+    sorted.filter(([name]) => !inQuery.has(name)),
+    "PARAMS_QUERY_MERGED",
+  );
+  // Added parameters come before changed values: they are a more frequent mistake.
+  for (const [index, [name]] of sorted.slice(0, MAX_CHANGED_ONE_BY_ONE).entries()) {
+    add(sorted.toSpliced(index, 1), "PARAMS_ADDED", name);
+  }
+  const known = sorted.filter(([name]) => (V2_PARAMETERS as readonly string[]).includes(name));
+  if (known.length > 0) add(known, "PARAMS_ADDED");
+  for (const [index, [name, value]] of sorted.slice(0, MAX_CHANGED_ONE_BY_ONE).entries()) {
+    for (const [cause, change] of CHANGES_OF_ONE) {
+      if ((workLeft -= value.length) < 0) break;
+      const changed = change(value);
+      if (changed !== value) add(sorted.toSpliced(index, 1, [name, changed]), cause, name);
+    }
+    for (const spaced of listSpacesAsPlus(value)) {
+      add(sorted.toSpliced(index, 1, [name, spaced]), "PARAMS_PLUS", name);
+    }
+  }
+  const names = new Set(params.map(([name]) => name));
+  for (const name of OFTEN_EMPTY) {
+    if (params.length > 0 && !names.has(name)) {
+      add([...sorted, [name, ""]], "PARAMS_EMPTY_DROPPED", name);
+    }
+  }
+  addBody(variants.add, given, { params, body });
+  // Listed last: every other cause is likelier.
+  variants.add("", ["PARAMS_UNSIGNED"]);
+  return variants.list;
+}
+
+function countWork(params: readonly Pair[]): number {
+  let work = WORK_PER_PAIR * params.length;
+  for (const [name, value] of params) work += name.length + value.length;
+  return work;
+}
+
+function addBody(
+  add: (joined: string, causes: SignatureCauseCode[], subject?: string) => void,
+  given: string,
+  { params, body }: Omit<ParamsEvidence, "url">,
+): void {
+  const inJson = listJsonPairs(body);
+  if (inJson !== undefined) return add(joinParams(inJson), ["BODY_JSON"], "body");
+  const inForm = listBodyPairs(body);
+  if (inForm === undefined) return;
+  const joined = joinParams(inForm);
+  // Usually the parameters are those of the body.
+  if (joined !== given) add(joined, [compareWithBody(params, inForm)]);
+}
+
+/** The parameters that are empty most often. */
+const OFTEN_EMPTY = [
+  "entity_identity",
+  "factor_friendly_name",
+  "factor_metadata",
+  "challenge_details",
+  "challenge_hidden_details",
+  "challenge_metadata",
+];
+
+function mapValues(params: readonly Pair[], change: (value: string) => string): Pair[] {
+  return params.map(([name, value]) => [name, change(value)]);
+}
+
+/** Compares the given pairs with those of the body, and returns the cause of the difference. */
+function compareWithBody(params: readonly Pair[], exact: readonly Pair[]): SignatureCauseCode {
+  if (params.length === 0) return "PARAMS_MISSING";
+  for (const [cause, normalize] of NORMALIZATIONS) {
+    if (
+      params.length === exact.length &&
+      params.every(([, value], index) => normalize(value) === normalize(exact[index]?.[1] ?? ""))
+    ) {
+      return cause;
+    }
+  }
+  return "PARAMS_ALTERED";
+}
+
+/** Functions under which two values are equal if they differ by one cause only. */
+const NORMALIZATIONS: Change[] = [
+  ["PARAMS_PLUS", (value) => value.replaceAll("+", " ")],
+  ["PARAMS_NEWLINES", (value) => value.replaceAll(/\r\n?/g, "\n")],
+  ["PARAMS_WHITESPACE", (value) => value.trim()],
+  ["PARAMS_NORMALIZED", (value) => value.normalize("NFC")],
+  ["PARAMS_DECODED_TWICE", decodeFormText],
+];
+
+function listQueryNames(url: string): string[] {
+  const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
+  try {
+    return decodePairs(query).map(([name]) => name);
+  } catch {
+    return [];
+  }
+}

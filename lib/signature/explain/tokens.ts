@@ -1,0 +1,46 @@
+import { createVariants, type Variant } from "./variants";
+import { digest } from "../signature";
+
+const MAX_TOKENS = 50;
+
+/** The tokens that may have signed a webhook request. */
+export interface TokenEvidence {
+  authToken: string | readonly string[];
+  /** Other tokens that may have signed: a list, or a record by account or by any other name. */
+  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Lists the tokens that the service may have signed with.
+ *
+ * @throws TypeError when `authToken` is empty.
+ */
+export function listTokenVariants(options: TokenEvidence): Variant<string>[] {
+  const { authToken, candidateTokens = [] } = options;
+  const given = typeof authToken === "string" ? [authToken] : authToken.slice(0, MAX_TOKENS);
+  const variants = createVariants<string>((value) => value, MAX_TOKENS);
+  for (const token of given) if (token !== "") variants.add(token, []);
+  if (variants.list.length === 0) {
+    throw new TypeError(
+      "explainSignature: authToken must be an auth token or a list of them (its value is not shown).",
+    );
+  }
+  for (const token of given) variants.add(tidyToken(token), ["TOKEN_WHITESPACE"]);
+  for (const [name, token] of Object.entries(candidateTokens).slice(0, MAX_TOKENS)) {
+    const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
+    for (const value of [token, tidyToken(token)]) {
+      if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);
+    }
+  }
+  return variants.list;
+}
+
+function tidyToken(token: string): string {
+  return token.trim().replace(/^(["'])(.*)\1$/, "$2") || token;
+}
+
+/** Returns 8 hexadecimal digits that identify a token without revealing it. */
+export function fingerprint(token: string): string {
+  const hash = Buffer.from(digest(token, "fingerprint", "sha256"), "base64");
+  return hash.toString("hex").slice(0, 8);
+}

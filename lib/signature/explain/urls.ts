@@ -1,0 +1,212 @@
+import type { SignatureCauseCode } from "../../errors/signature-causes";
+import { createVariants, type Variant } from "./variants";
+import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
+import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
+import { parseUrl } from "../../form/url";
+
+const MAX_URLS = 400;
+/** How many characters of URLs one report may change a second time; each takes about 20 ns. */
+const MAX_WORK_CHARACTERS = 1_000_000;
+/** The approximate number of URLs that `listChanges` returns. */
+const CHANGES_PER_URL = 40;
+
+/** The parts of a URL as text, without normalization. */
+interface UrlParts {
+  scheme: string;
+  host: string;
+  path: string;
+  query: string | undefined;
+}
+
+type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
+
+/**
+ * Lists the URLs that the service may have signed instead of the given one: with one mistake, then
+ * with two.
+ *
+ * @param receivedUrl the URL according to the request line and the headers, if it is known.
+ */
+export function listUrlVariants(
+  url: string,
+  urlMatching: UrlMatching,
+  receivedUrl?: string,
+): Variant<string>[] {
+  const variants = createVariants<string>((value) => value, MAX_URLS);
+  for (const signedUrl of listSignedUrls(url, urlMatching)) variants.add(signedUrl, []);
+
+  const tidy = url.trim().replace(/^(["'])(.*)\1$/, "$2");
+  if (tidy !== url) {
+    for (const signedUrl of listSignedUrls(tidy, urlMatching)) {
+      variants.add(signedUrl, ["URL_WHITESPACE"]);
+    }
+  }
+  if (url.includes("#")) {
+    const fragment = url.slice(url.indexOf("#"));
+    variants.add(stripUnsigned(url) + fragment, ["URL_FRAGMENT"]);
+  }
+  const parts = splitUrl(stripUnsigned(tidy));
+  if (parts === undefined) return variants.list;
+
+  const changes = listChanges(parts);
+  if (receivedUrl !== undefined) {
+    const received = splitUrl(stripUnsigned(receivedUrl.trim()));
+    if (received !== undefined) changes.push(...listMixtures(parts, received));
+  }
+  for (const [causes, changed] of changes) addAll(variants.add, causes, changed);
+  let workLeft = MAX_WORK_CHARACTERS;
+  for (const [causes, changed] of changes) {
+    // Only a hostile request has a URL so long that this limit is reached.
+    workLeft -= CHANGES_PER_URL * joinUrl(changed).length;
+    if (workLeft < 0) break;
+    for (const [more, changedTwice] of listChanges(changed)) {
+      addAll(variants.add, [...new Set([...causes, ...more])], changedTwice);
+    }
+  }
+  return variants.list;
+}
+
+function addAll(
+  add: (url: string, causes: readonly SignatureCauseCode[]) => void,
+  causes: readonly SignatureCauseCode[],
+  parts: UrlParts,
+): void {
+  // A default port may be present or absent: that is not a mistake of its own.
+  for (const signedUrl of listSignedUrls(joinUrl(parts), "ports")) add(signedUrl, causes);
+}
+
+function listChanges(parts: UrlParts): Change[] {
+  const { scheme, host, path, query } = parts;
+  const other = scheme.toLowerCase() === "https://" ? "http://" : "https://";
+  const bareHost = host.replace(/:\d+$/, "");
+  const changes: Change[] = [
+    [["URL_SCHEME"], { ...parts, scheme: other }],
+    [["URL_SCHEME", "URL_PORT"], { ...parts, scheme: other, host: bareHost }],
+    [["URL_PORT"], { ...parts, host: bareHost }],
+    ...["443", "80", "8443", "8080", "3000"].map((port): Change => {
+      return [["URL_PORT"], { ...parts, host: `${bareHost}:${port}` }];
+    }),
+    [["URL_TRAILING_SLASH"], { ...parts, path: toggleSlash(path) }],
+    [["URL_HOST"], { ...parts, host: host.toLowerCase() }],
+    [["URL_HOST"], { ...parts, host: toggleWww(host) }],
+    ...listPaths(path).map((spelled): Change => [["URL_PATH"], { ...parts, path: spelled }]),
+  ];
+  if (query === undefined) return changes;
+  changes.push([["URL_QUERY_EXTRA"], { ...parts, query: undefined }]);
+  for (const encoded of listEncodings(query)) {
+    changes.push([["URL_QUERY_ENCODING"], { ...parts, query: encoded }]);
+  }
+  for (const ordered of listOrders(query)) {
+    changes.push([["URL_QUERY_ORDER"], { ...parts, query: ordered }]);
+  }
+  return changes;
+}
+
+/** Lists every URL that combines parts of both URLs. */
+function listMixtures(given: UrlParts, received: UrlParts): Change[] {
+  let mixtures: Change[] = [[[], given]];
+  const use = (cause: SignatureCauseCode, part: Partial<UrlParts>) => {
+    const changed = mixtures.map(([causes, parts]): Change => {
+      return [[...causes, cause], { ...parts, ...part }];
+    });
+    mixtures = [...mixtures, ...changed];
+  };
+  if (given.scheme.toLowerCase() !== received.scheme.toLowerCase()) {
+    use("URL_SCHEME", { scheme: received.scheme });
+  }
+  if (given.host !== received.host) {
+    const hasSameName = given.host.replace(/:\d+$/, "") === received.host.replace(/:\d+$/, "");
+    use(hasSameName ? "URL_PORT" : "URL_HOST", { host: received.host });
+  }
+  if (given.path !== received.path) {
+    const isSlash = toggleSlash(given.path) === received.path;
+    use(isSlash ? "URL_TRAILING_SLASH" : "URL_PATH", { path: received.path });
+  }
+  if (given.query !== received.query) {
+    use(compareQueries(given.query, received.query), { query: received.query });
+  }
+  return mixtures.filter(([causes]) => causes.length > 0);
+}
+
+function compareQueries(given = "", received = ""): SignatureCauseCode {
+  if (received === "") return "URL_QUERY_EXTRA";
+  if (given === "" || received.startsWith(`${given}&`)) return "URL_QUERY_MISSING";
+  return sortQuery(given) === sortQuery(received) ? "URL_QUERY_ORDER" : "URL_QUERY_ENCODING";
+}
+
+function listPaths(path: string): string[] {
+  const spellings = [
+    path.toLowerCase(),
+    ...listEncodings(path),
+    path.replaceAll(/\/{2,}/g, "/"),
+    parseUrl(path, "http://h")?.pathname ?? path,
+  ];
+  // Some encodings of a query also encode slashes.
+  return spellings.filter((spelled) => spelled === "" || spelled.startsWith("/"));
+}
+
+/** Lists other encodings of the same text. */
+function listEncodings(text: string): string[] {
+  const decoded = decodeSafely(text);
+  return [
+    text.replaceAll("%20", "+"),
+    text.replaceAll("+", "%20"),
+    text.replaceAll("%27", "'"),
+    text.replaceAll("'", "%27"),
+    text.replaceAll(/%[\dA-F]{2}/g, lowerCase),
+    text.replaceAll(/%[\da-f]{2}/g, (hex) => hex.toUpperCase()),
+    decoded,
+    decodeSafely(text.replaceAll("+", "%20")),
+    decoded.replaceAll(" ", "+"),
+    encodeSafely(decoded, encodeURI),
+    new URLSearchParams(text).toString(),
+    text.replaceAll(/=(?=&|$)/g, ""),
+    text.replaceAll(/(^|&)([^=&]+)(?=&|$)/g, "$1$2="),
+    text
+      .split("&")
+      .map((pair) => pair.split("=").map(reencode).join("="))
+      .join("&"),
+  ];
+}
+
+function lowerCase(text: string): string {
+  return text.toLowerCase();
+}
+
+function reencode(text: string): string {
+  return encodeSafely(decodeSafely(text.replaceAll("+", "%20")));
+}
+
+function listOrders(query: string): string[] {
+  const pairs = query.split("&");
+  if (pairs.length < 2 || pairs.length > 4) return [sortQuery(query), pairs.toReversed().join("&")];
+  return permute(pairs).map((ordered) => ordered.join("&"));
+}
+
+function permute(items: readonly string[]): string[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, index) =>
+    permute(items.toSpliced(index, 1)).map((rest) => rest.toSpliced(0, 0, item)),
+  );
+}
+
+function sortQuery(query: string): string {
+  return query.split("&").toSorted().join("&");
+}
+
+function toggleSlash(path: string): string {
+  return path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
+}
+
+function toggleWww(host: string): string {
+  return host.toLowerCase().startsWith("www.") ? host.slice(4) : `www.${host}`;
+}
+
+function splitUrl(url: string): UrlParts | undefined {
+  const [, scheme, host = "", path = "", query] =
+    /^([a-z][a-z0-9+.-]*:\/\/)([^/?]*)([^?]*)(?:\?(.*))?$/is.exec(url) ?? [];
+  return scheme === undefined ? undefined : { scheme, host, path, query };
+}
+
+function joinUrl({ scheme, host, path, query }: UrlParts): string {
+  return scheme + host + path + (query === undefined ? "" : `?${query}`);
+}

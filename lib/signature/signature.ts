@@ -1,0 +1,183 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { isWellFormed, type Pair } from "../form/form";
+
+/** The parameters of a webhook request: pairs in any order, or a record of values. */
+export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
+
+/**
+ * Which spellings of the default port are tried. `"exact"`: the URL as given. `"ports"`: the URL
+ * as given, then with an explicit port removed, or with the default port of its scheme added.
+ */
+export type UrlMatching = "exact" | "ports";
+
+/** Options of {@link sign}. */
+export interface SignOptions {
+  /** The account's auth token. */
+  authToken: string;
+  /** The URL as configured at the service, byte for byte. For a GET: the URL that is requested. */
+  url: string;
+  /** The parameters in the body. For a GET: none, they are in `url`. */
+  params: SignedParams;
+}
+
+/** Options of {@link verifySignature}. */
+export interface VerifySignatureOptions extends Omit<SignOptions, "authToken"> {
+  /** The account's auth token, or several while one replaces another. */
+  authToken: string | readonly string[];
+  /** The value of the signature header. */
+  signature: string;
+  /** @default "ports" */
+  urlMatching?: UrlMatching | undefined;
+}
+
+/** The token and the spelling of the URL that a signature was made with. */
+export interface SignatureMatch {
+  /** Index of the token in `authToken`; 0 for a single one. */
+  authTokenIndex: number;
+  /** The URL that was signed: without user info and fragment, with or without its port. */
+  signedUrl: string;
+}
+
+/**
+ * Signs a webhook request as the service does (specification, section 5): base64 of HMAC-SHA1, keyed
+ * with the auth token, over the URL followed by every distinct name and value, sorted by UTF-16
+ * code unit.
+ *
+ * User info and fragment of the URL are not signed; the rest of the URL is signed unchanged.
+ *
+ * @throws TypeError when `authToken` is empty, or a text has a lone surrogate and so no UTF-8 form.
+ */
+export function sign({ authToken, url, params }: SignOptions): string {
+  assertToken(authToken);
+  const text = stripUnsigned(url) + joinParams(params);
+  if (!isWellFormed(text)) {
+    throw new TypeError(
+      "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
+    );
+  }
+  return digest(authToken, text);
+}
+
+/**
+ * Verifies a signature in constant time against each token and each spelling of the URL that
+ * `urlMatching` allows.
+ *
+ * @returns the first match; undefined when none matches or the signature is malformed.
+ * @throws TypeError when there is no token, or an empty one.
+ */
+export function verifySignature(options: VerifySignatureOptions): SignatureMatch | undefined {
+  const { authToken, url, params, signature, urlMatching = "ports" } = options;
+  const authTokens = typeof authToken === "string" ? [authToken] : authToken;
+  if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
+  for (const token of authTokens) assertToken(token);
+  const joined = joinParams(params);
+  if (!isSignature(signature) || !isWellFormed(joined)) return undefined;
+  const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
+  if (match === undefined) return undefined;
+  const { authTokenIndex, signedUrl } = match;
+  return { authTokenIndex, signedUrl };
+}
+
+/** A match, and the text that was signed. */
+export interface FoundMatch extends SignatureMatch {
+  signedText: string;
+}
+
+/**
+ * Verifies a signature like {@link verifySignature}, without its checks.
+ *
+ * @param signature a text that {@link isSignature} accepts.
+ * @param authTokens none of them empty.
+ * @param joined the result of {@link joinParams}, without lone surrogates.
+ */
+export function findMatch(
+  signature: string,
+  authTokens: readonly string[],
+  signedUrls: readonly string[],
+  joined: string,
+): FoundMatch | undefined {
+  const received = Buffer.from(signature, "latin1");
+  for (const signedUrl of signedUrls) {
+    for (const [authTokenIndex, token] of authTokens.entries()) {
+      const signedText = signedUrl + joined;
+      const expected = Buffer.from(digest(token, signedText), "latin1");
+      if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
+    }
+  }
+  return undefined;
+}
+
+/** Returns whether a text has the form of a signature: 28 characters of padded standard base64. */
+export function isSignature(text: string): boolean {
+  // findMatch compares the text: decoding it would accept several spellings of one signature.
+  return /^[A-Za-z0-9+/]{27}=$/.test(text);
+}
+
+const AUTHORITY = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#]*)([^#]*)/i;
+
+/** Returns a URL without the parts that are never signed: user info and fragment. */
+export function stripUnsigned(url: string): string {
+  return url.replace(AUTHORITY, "$1$2$3").replace(/#.*$/s, "");
+}
+
+/** Returns the spellings of a URL that may be signed, as `urlMatching` allows, likeliest first. */
+export function listSignedUrls(url: string, urlMatching: UrlMatching): string[] {
+  const asGiven = stripUnsigned(url);
+  const parts = AUTHORITY.exec(asGiven);
+  if (urlMatching === "exact" || parts === null) return [asGiven];
+  const [, scheme = "", host = "", rest = ""] = parts;
+  const bareHost = host.replace(/:\d+$/, "");
+  if (bareHost !== host) return [asGiven, scheme + bareHost + rest];
+  const defaultPort = scheme.toLowerCase() === "http://" ? 80 : 443;
+  return [asGiven, `${scheme}${host}:${defaultPort}${rest}`];
+}
+
+/** Joins the parameters as they are signed: each distinct name and value, sorted, no separator. */
+export function joinParams(params: SignedParams): string {
+  const pairs = listPairs(params).toSorted(comparePairs);
+  let joined = "";
+  let previous: Pair | undefined;
+  for (const pair of pairs) {
+    if (pair[0] !== previous?.[0] || pair[1] !== previous[1]) joined += pair[0] + pair[1];
+    previous = pair;
+  }
+  return joined;
+}
+
+/** Returns parameters as a list of pairs. */
+export function listPairs(params: SignedParams): Pair[] {
+  if (Array.isArray(params)) return params as Pair[];
+  if (Symbol.iterator in params) return Array.from(params as Iterable<Pair>);
+  return Object.entries(params).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const),
+  );
+}
+
+function comparePairs(a: Pair, b: Pair): number {
+  return compareCodeUnits(a[0], b[0]) || compareCodeUnits(a[1], b[1]);
+}
+
+function compareCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns the SHA-256 of a text in hexadecimal: it identifies a text without showing it. */
+export function hashText(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}
+
+/** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
+export function digest(
+  authToken: string,
+  text: string,
+  algorithm: "sha1" | "sha256" = "sha1",
+): string {
+  return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
+}
+
+function assertToken(authToken: unknown): void {
+  // With an empty key, an attacker could make the signature.
+  if (typeof authToken !== "string" || authToken === "") {
+    throw new TypeError("authToken must be a string that is not empty (its value is not shown).");
+  }
+}

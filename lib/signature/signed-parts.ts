@@ -1,0 +1,146 @@
+import { StacklessError } from "../errors/stackless-error";
+import { decodePairs, type Pair } from "../form/form";
+import { listSignedUrls, type UrlMatching } from "./signature";
+
+/** The parts of a webhook request that its signature covers. */
+export interface SignedParts {
+  /** The spellings of the URL that may be signed: as configured, or for a GET as requested. */
+  signedUrls: readonly string[];
+  /** The index of the publicUrl of each of `signedUrls`. */
+  publicUrlIndexes: readonly number[];
+  /** The parameters that are signed beside the URL. */
+  signedParams: readonly Pair[];
+  /** The parameters of the event. */
+  params: readonly Pair[];
+}
+
+/** Returns the parts of a POST request: the parameters are in the body. */
+export type CoverPost = (params: readonly Pair[]) => readonly SignedParts[];
+
+/** Creates the step that returns the signed parts of a POST request. */
+export function createCoverPost(
+  publicUrls: readonly string[],
+  urlMatching: UrlMatching,
+): CoverPost {
+  const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+  const signedUrls = listed.flat();
+  const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
+  return (params) => [{ signedUrls, publicUrlIndexes, signedParams: params, params }];
+}
+
+/** The target of a GET request that begins with no configured URL. */
+export class UncoveredTargetError extends StacklessError {
+  override readonly name = "UncoveredTargetError";
+  /** The first configured URL. */
+  readonly publicUrl: string | undefined;
+
+  constructor(message: string, [publicUrl]: readonly string[]) {
+    super(message);
+    this.publicUrl = publicUrl;
+  }
+}
+
+/** Returns the parts of a GET request, for each publicUrl whose query its target begins with. */
+export type CoverGet = (target: string) => readonly SignedParts[];
+
+/**
+ * Creates the step that returns the signed parts of a GET request: the service appends the
+ * parameters to the query of the configured URL and signs the whole (specification, section 5).
+ *
+ * @throws UncoveredTargetError (by the returned function) when the query of the target begins with
+ *   the query of no publicUrl; FormError as {@link decodePairs}.
+ */
+export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching): CoverGet {
+  return function coverGet(target) {
+    // No client sends a fragment, and no signature covers one.
+    if (target.includes("#")) {
+      throw new UncoveredTargetError("The target of a GET request has a fragment.", publicUrls);
+    }
+    const [, query = ""] = splitAtQuestionMark(target);
+    const alternatives = publicUrls.flatMap((publicUrl, index): SignedParts[] => {
+      const [base, prefix] = splitAtQuestionMark(publicUrl.split("#", 1)[0] ?? "");
+      // After a bare "?", an attacker could pass a signed POST, which has no separators, off as a GET.
+      if (prefix === "") return [];
+      const appended = cutPrefix(query, prefix) ?? cutPrefix(query, encodeNonAscii(prefix));
+      if (appended === undefined) return [];
+      const separator = prefix === undefined || appended === "" ? "" : "&";
+      const url = `${base}?${prefix ?? ""}${separator}${appended}`;
+      const signedUrls = listSignedUrls(url, urlMatching);
+      const publicUrlIndexes = signedUrls.map(() => index);
+      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodePairs(appended) }];
+    });
+    if (alternatives.length > 0) {
+      // The longest configured query first: with a shorter one, the rest of the configured query
+      // counts as a parameter.
+      return alternatives.toSorted((one, other) => one.params.length - other.params.length);
+    }
+    throw new UncoveredTargetError(
+      "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
+      publicUrls,
+    );
+  };
+}
+
+/** The beginning of the account in the signed text of a POST request. */
+const ACCOUNT_OF_POST = "account_sidAC";
+/** The beginning of the account in the signed text of a GET request. */
+const ACCOUNT_OF_GET = "account_sid=AC";
+
+/**
+ * Creates the check that a signed text does not fit a longer configured URL, or the other method: a
+ * signature joins URL and parameters without a separator, so an attacker could pass a request for
+ * one URL off as a request for another URL, and a GET as a POST.
+ *
+ * The signed URL may also be that of another webhook of the account, which is not configured here.
+ * The text still shows the method: every event has an account, which a POST joins to its name and a
+ * GET does not.
+ *
+ * @returns a function that returns the reason to reject, or undefined.
+ */
+export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
+  const spellings = publicUrls.map((url) => listSignedUrls(url, urlMatching));
+  const configured = spellings.flat();
+  /** Of each configured URL, the others that begin with it. */
+  const longerUrls = new Map(
+    configured.map((url) => [url, configured.filter((one) => one !== url && one.startsWith(url))]),
+  );
+
+  return function findUrlAmbiguity(
+    signedUrl: string,
+    joined: string,
+    publicUrlIndex: number,
+  ): string | undefined {
+    if (joined.startsWith("?") || joined.startsWith("&")) {
+      return "the parameters begin like a query";
+    }
+    // The signed URL of a GET request begins with the configured URL.
+    const own = longerUrls.has(signedUrl)
+      ? signedUrl
+      : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
+    const appended = signedUrl.slice(own.length);
+    const postAt = appended.indexOf(ACCOUNT_OF_POST);
+    // In a POST, no text of a user precedes the account.
+    if (postAt !== -1 && !appended.slice(0, postAt).includes(ACCOUNT_OF_GET)) {
+      return "the query begins like the parameters of a POST";
+    }
+    const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();
+    const isLonger = longer.some((url) => (signedUrl + joined).startsWith(url));
+    return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
+  };
+}
+
+/** Encodes a query as clients send it, in ASCII. */
+function encodeNonAscii(text = ""): string {
+  return text.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+function cutPrefix(query: string, prefix: string | undefined): string | undefined {
+  if (prefix === undefined) return query;
+  if (query === prefix) return "";
+  return query.startsWith(`${prefix}&`) ? query.slice(prefix.length + 1) : undefined;
+}
+
+function splitAtQuestionMark(url: string): [path: string, query?: string] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+}

@@ -1,0 +1,145 @@
+import { inspect } from "node:util";
+import { hideUserInfo } from "../form/url";
+
+/** The rule of one option. */
+export interface OptionRule {
+  accepts: (value: unknown) => boolean;
+  /** Completes the sentence "… must be …", and says what to pass. */
+  expected: string;
+  /** Returns a sentence about a value that is not accepted, without secrets. */
+  explain?: (value: unknown) => string;
+  required?: boolean;
+  /** Whether the value may contain a secret; messages then show only its type. */
+  secret?: boolean;
+}
+
+/** The rule of each option. */
+export type OptionRules<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
+
+/** The longest delay of a timer, in milliseconds. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Validates an object of options.
+ *
+ * @param owner the function whose options they are, for messages.
+ * @throws TypeError that names the option, shows the value unless it may contain a secret, and says
+ *   what to pass instead.
+ */
+export function validateOptions<Options extends object>(
+  owner: string,
+  options: Options,
+  rules: OptionRules<Options>,
+): void {
+  // Not shown: JavaScript code may pass the token itself.
+  if (typeof options !== "object" || (options as unknown) === null || Array.isArray(options)) {
+    throw new TypeError(
+      `${owner}: options must be an object; received ${describeType(options)}. Pass { name: value }.`,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, Object.keys(rules));
+  }
+  for (const [name, rule] of Object.entries<OptionRule>(rules)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value === undefined && rule.required !== true) continue;
+    if (rule.accepts(value)) continue;
+    const problem = rule.explain === undefined ? "" : ` ${rule.explain(value)}`;
+    const received = rule.secret === true ? `${describeType(value)} (not shown)` : show(value);
+    throw new TypeError(
+      `${owner}: option ${name} must be ${rule.expected}; received ${received}.${problem}`,
+    );
+  }
+}
+
+/** Creates a rule for a whole number in a range. */
+export function wholeNumber(min: number, max: number, unit: string): OptionRule {
+  return {
+    accepts: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+    expected: `a whole number of ${unit} from ${min} to ${max}`,
+  };
+}
+
+/** Creates a rule for one of several values. */
+export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
+  return {
+    accepts: (value) => (allowed as readonly unknown[]).includes(value),
+    expected: allowed.map(show).join(" or "),
+  };
+}
+
+/** The rule for the name of a header. */
+export const HEADER_NAME: OptionRule = {
+  accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
+  expected: 'the name of a header, such as "X-Service-Signature"',
+};
+
+/** Returns whether a value is an object that has all these methods. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+}
+
+/** Returns a sentence for a message, with the known name nearest to a mistyped one; or "". */
+export function suggestName(name: string, known: readonly string[]): string {
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate) }))
+    .toSorted((a, b) => a.edits - b.edits);
+  const nearest = ranked[0];
+  if (nearest === undefined || nearest.edits > nearest.candidate.length / 2) return "";
+  return ` Did you mean ${show(nearest.candidate)}?`;
+}
+
+/** Names of options in other packages and in former versions, and their name here. */
+const ALIASES: Readonly<Record<string, string>> = {
+  url: "publicUrl",
+  webhookurl: "publicUrl",
+  token: "authToken",
+  secret: "authToken",
+  header: "signatureHeader",
+  timeout: "timeoutMs",
+  limit: "limitBytes",
+  accountsid: "allowedAccountSids",
+  servicesid: "allowedServiceSids",
+  holdms: "storeTimeoutMs",
+  maxheld: "maxPending",
+  who: "actor",
+};
+
+function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {
+  const options = `The options are: ${known.join(", ")}.`;
+  const alias = ALIASES[name.toLowerCase().replaceAll("_", "")] ?? "";
+  const hint = known.includes(alias) ? ` Did you mean ${show(alias)}?` : suggestName(name, known);
+  return new TypeError(`${owner}: there is no option ${show(name)}.${hint} ${options}`);
+}
+
+function countEdits(from: string, to: string): number {
+  const target = to.toLowerCase();
+  let row = Array.from({ length: target.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= from.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= target.length; column++) {
+      const replaced = (row[column - 1] ?? 0) + (from[line - 1] === target[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[target.length] ?? 0;
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") {
+    // A URL may contain credentials.
+    const safe = hideUserInfo(value);
+    return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
+  }
+  return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
+}
+
+function describeType(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (value === "") return "an empty string";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
