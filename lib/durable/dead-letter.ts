@@ -1,4 +1,4 @@
-import type { PushEvent, UnknownPushEvent } from "../event";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** An event that exhausted its attempts. */
 export interface DeadLetter {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { PushEvent, UnknownPushEvent } from "../event";
-import { parsePayload } from "../payload";
-import type { QueuedEvent } from "../queue";
-import { hashText } from "../signature";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { parseEvent } from "../event/parse";
+import type { QueuedEvent } from "../delivery/event-queue";
+import { hashText } from "../signature/signature";
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -29,6 +29,10 @@ const storedEventSchema = z.object({
   receiver: z.string().optional(),
 });
 
+const UUID_DIGITS = 8;
+const CONTENT_DIGITS = 16;
+const RANDOM_DIGITS = 18;
+
 /** Writes an event for the store. */
 export function toStoredEvent(queued: QueuedEvent): StoredEvent {
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
@@ -44,34 +48,41 @@ export function toStoredEvent(queued: QueuedEvent): StoredEvent {
  */
 export function readStoredEvent(stored: unknown): ReadEvent {
   const { params, ...context } = storedEventSchema.parse(stored);
-  return { event: parsePayload(params), ...context };
+  return { event: parseEvent(params), ...context };
 }
 
-/** What tells stored events apart. */
+/** The identity of an event: a duplicate has the same. */
 interface EventKey {
   /** The authenticated account, as an `OutcomeKey` has it. */
   account: string;
   uuid: string;
 }
 
-/** Returns the identifier that a duplicate shares: account first, so that no account meets another. */
+/** Returns an {@link EventKey} as one text, the account first: accounts share no identifier. */
 export function dedupeIdOf({ account, uuid }: EventKey): string {
   return `${account}:${uuid}`;
 }
 
 /**
- * Creates the identifier of a job. No two are equal, and it tells the event and the content from
- * others. Never the uuid itself, which may be "meta", the name of a key that BullMQ has.
+ * Creates the identifier of a job, of 44 characters: the parts of {@link uuidPart} and of the content,
+ * and a random one, so that no two are equal. Never the uuid itself, which may be "meta", the name of
+ * a key that BullMQ has.
  */
-export function createJobId(event: EventKey & { contentHash: string }): string {
-  return `${hash(dedupeIdOf(event))}-${hash(event.contentHash)}-${crypto.randomUUID()}`;
+export function createJobId({ uuid, contentHash }: { uuid: string; contentHash: string }): string {
+  const random = crypto.randomUUID().replaceAll("-", "").slice(0, RANDOM_DIGITS);
+  return `${uuidPart(uuid)}-${contentPart(contentHash)}-${random}`;
 }
 
-/** Whether a job is of a request with this content. */
+/** Returns the beginning of the identifiers of the jobs of a uuid; another uuid may share it. */
+export function uuidPart(uuid: string): string {
+  return hashText(uuid).slice(0, UUID_DIGITS);
+}
+
+/** Returns whether a job is of a webhook request with this content. */
 export function hasContent(jobId: string, contentHash: string): boolean {
-  return jobId.split("-")[1] === hash(contentHash);
+  return jobId.split("-")[1] === contentPart(contentHash);
 }
 
-function hash(text: string): string {
-  return hashText(text).slice(0, 32);
+function contentPart(contentHash: string): string {
+  return hashText(contentHash).slice(0, CONTENT_DIGITS);
 }

@@ -1,26 +1,47 @@
 import type { Redis } from "ioredis";
-import { isChallengeEvent, type ChallengeEvent } from "../event";
-import type { Pair } from "../form";
-import { joinOutcomeKey, type OutcomeStore } from "../outcome-store";
-import { parsePayload } from "../payload";
-import { createWaiters } from "../waiters";
-import { openConnection } from "./connection";
+import type { ChallengeEvent } from "../../event/event";
+import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store";
+import { createWaiters } from "../../challenge/waiters";
+import { parseStoredOutcome } from "../stored-outcome";
+import { endConnection, openConnection } from "./connection";
 import type { DurableSettings } from "./options";
 
 /** The outcomes that the processes of one queue share. */
 export interface SharedOutcomes extends OutcomeStore {
   /** @param ttlMs how long the outcome is kept. @default outcomeTtlMs */
   record(account: string, event: ChallengeEvent, ttlMs?: number): Promise<void>;
+  /**
+   * Records an outcome if this job is the first of its uuid, so that a replay does not bring back an
+   * expired outcome.
+   *
+   * @returns whether it is; false also when the job is not stored yet.
+   */
+  recordFirst(job: FirstJob, account: string, event: ChallengeEvent): Promise<boolean>;
   /** Rejects the pending waits in the same turn, and every later wait. */
   closeWaits(): void;
   /** Rejects the waits and closes the connection. */
   disconnect(): void;
 }
 
+/** The job of an event, and the key that holds the identifier of the first job of its uuid. */
+export interface FirstJob {
+  jobId: string;
+  dedupeKey: string;
+}
+
+/** KEYS: the outcome, its mark of an unreadable value, and optionally the dedupe key of ARGV[3]. */
 const RECORD = `
-  if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
+  if KEYS[3] and redis.call("GET", KEYS[3]) ~= ARGV[3] then
+    return 0
+  end
+  local isNew = redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])
+  if not isNew and redis.call("DEL", KEYS[2]) == 1 then
+    isNew = redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+  end
+  if isNew then
     redis.call("PUBLISH", KEYS[1], "")
-  end`;
+  end
+  return 1`;
 const RECHECK_MS = 3_000;
 const KEYS_PER_READ = 500;
 
@@ -37,15 +58,17 @@ const KEYS_PER_READ = 500;
 export function createSharedOutcomes(redis: Redis, settings: DurableSettings): SharedOutcomes {
   const { prefix, name, outcomeTtlMs, maxWaiting, logger } = settings;
   const head = `${prefix}:${name}:outcome:`;
+  const markOf = (key: string) => `${prefix}:${name}:unreadable:${key}`;
   const waiters = createWaiters({ maxWaiting, onFirst: follow, onLast: leave });
   let subscriber: Redis | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const unreadable = new Set<string>();
   let hasWarned = false;
 
   function openSubscriber(): Redis {
     const opened = openConnection(settings, "subscriber");
     opened.on("message", (channel: string) => void recheck([channel.slice(head.length)]));
-    opened.on("ready", () => void recheck(waiters.listKeys()));
+    opened.on("ready", () => void resubscribe(opened));
     timer = setInterval(() => void watch(opened), RECHECK_MS);
     timer.unref();
     return opened;
@@ -59,7 +82,18 @@ export function createSharedOutcomes(redis: Redis, settings: DurableSettings): S
       .catch(ignoreOutage);
   }
 
+  /** ioredis handles no failure of its own resubscription: the connection has that turned off. */
+  async function resubscribe(connection: Redis): Promise<void> {
+    const keys = waiters.listKeys();
+    for (let start = 0; start < keys.length; start += KEYS_PER_READ) {
+      const page = keys.slice(start, start + KEYS_PER_READ);
+      await connection.subscribe(...page.map((key) => head + key)).catch(ignoreOutage);
+    }
+    await recheck(keys);
+  }
+
   function leave(key: string): void {
+    unreadable.delete(key);
     subscriber?.unsubscribe(head + key).catch(ignoreOutage);
   }
 
@@ -68,7 +102,8 @@ export function createSharedOutcomes(redis: Redis, settings: DurableSettings): S
     const keys = waiters.listKeys();
     if (keys.length === 0) return;
     await recheck(keys);
-    if (connection.status !== "ready") return;
+    // A cluster watches its nodes itself.
+    if (connection.status !== "ready" || connection.isCluster) return;
     try {
       await connection.ping();
     } catch {
@@ -87,36 +122,43 @@ export function createSharedOutcomes(redis: Redis, settings: DurableSettings): S
   }
 
   function resolve(key: string, text: string): void {
-    let event;
-    try {
-      event = parsePayload(JSON.parse(text) as Pair[]);
-    } catch {
-      // The error may quote the value.
-      event = undefined;
-    }
-    if (event !== undefined && isChallengeEvent(event)) waiters.resolve(key, event);
-    else warnOfUnreadable();
+    const event = parseStoredOutcome(text);
+    if (event !== undefined) waiters.resolve(key, event);
+    else markUnreadable(key, text.length);
   }
 
-  function warnOfUnreadable(): void {
-    if (hasWarned) return;
+  /** The next outcome of the challenge may replace one that is unreadable. */
+  function markUnreadable(key: string, length: number): void {
+    if (unreadable.has(key)) return;
+    unreadable.add(key);
+    redis.set(markOf(key), "", "PX", outcomeTtlMs).catch(() => unreadable.delete(key));
+    const message =
+      "An outcome in Redis is unreadable. The wait for it goes on; the next outcome replaces it.";
+    if (logger !== undefined) logger.error({ length }, message);
+    else if (!hasWarned) {
+      process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
+    }
     hasWarned = true;
-    const message = "An outcome in Redis is unreadable; the wait for it goes on.";
-    if (logger !== undefined) logger.error({}, message);
-    else process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
   }
 
   return {
     async record(account, event, ttlMs = outcomeTtlMs) {
-      const key = head + joinOutcomeKey({ account, challengeSid: event.challenge_sid });
-      await redis.eval(RECORD, 1, key, JSON.stringify(event.params), ttlMs);
+      const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
+      const text = JSON.stringify(event.params);
+      await redis.eval(RECORD, 2, head + key, markOf(key), text, ttlMs);
+    },
+    async recordFirst({ jobId, dedupeKey }, account, event) {
+      const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
+      const text = JSON.stringify(event.params);
+      const keys = [head + key, markOf(key), dedupeKey];
+      return (await redis.eval(RECORD, 3, ...keys, text, outcomeTtlMs, jobId)) === 1;
     },
     wait: (wait) => waiters.wait(joinOutcomeKey(wait), wait),
     closeWaits: waiters.close,
     disconnect() {
       clearInterval(timer);
       waiters.close();
-      subscriber?.disconnect();
+      if (subscriber !== undefined) endConnection(subscriber);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { brand } from "../brand";
+import { brand } from "../../errors/brand";
 
 /**
  * Redis is not configured to lose nothing. The message holds the lines of redis.conf to change.

@@ -1,18 +1,21 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { publish } from "../diagnostics";
-import { createDispatch } from "../dispatch";
-import { WebhookError } from "../errors";
-import { isChallengeEvent } from "../event";
-import type { Handlers } from "../handlers";
-import { createHold } from "../hold";
-import { PermanentError } from "../permanent-error";
-import { createReports, type ErrorListener } from "../reports";
-import { openConnection } from "./connection";
+import { publish } from "../../observability/diagnostics";
+import { createDispatch } from "../../delivery/dispatch";
+import { WebhookError } from "../../errors/webhook-error";
+import { isChallengeEvent } from "../../event/event";
+import type { Handlers } from "../../delivery/handler-registry";
+import { createRetry } from "../../delivery/retry";
+import { createReporter, type ErrorListener } from "../../observability/reporter";
+import { describeRedisError, endConnection, openConnection } from "./connection";
+import type { DeadLetters } from "./dead-letters";
 import type { DurableSettings } from "./options";
 import type { SharedOutcomes } from "./outcomes";
-import { readStoredEvent, type ReadEvent, type StoredEvent } from "./stored-event";
+import { findRefusal } from "./redis-reply";
+import type { WorkerBeats } from "./worker-beats";
+import { describeFailure, isPermanent } from "../handler-failure";
+import { readStoredEvent, type ReadEvent, type StoredEvent } from "../stored-event";
 
 /** Runs handlers for stored events until it is closed. */
 export interface RedisWorker {
@@ -20,6 +23,13 @@ export interface RedisWorker {
   finish(): Promise<void>;
   /** Closes its connections. Events whose handlers still run are run again by another worker. */
   disconnect(): void;
+}
+
+/** The parts of a queue that a worker uses. */
+export interface WorkerParts {
+  outcomes: SharedOutcomes;
+  letters: DeadLetters;
+  beats: WorkerBeats;
 }
 
 /** How a worker runs handlers. */
@@ -39,20 +49,25 @@ const STALLED_CHECK_MS = 3_000;
 // After as many kills in a row the event itself may be the cause.
 const MAX_STALLED_COUNT = 20;
 const RECORD_ATTEMPT_MS = 2_000;
+// The default of BullMQ, 15 s, leaves events waiting that long after an outage.
+const RUN_RETRY_MS = 500;
+const BEAT_MS = 2_000;
+/** BullMQ takes the next event within 6 s, or reports an error. */
+const FAILING_MS = 8_000;
 
 /** Starts a worker that runs handlers for stored events. */
 export function startWorker(
   settings: DurableSettings,
-  outcomes: SharedOutcomes,
+  { outcomes, letters, beats }: WorkerParts,
   { handlers, concurrency, handlerTimeoutMs, onError }: WorkerSettings,
 ): RedisWorker {
   const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs } = settings;
-  const reports = createReports(logger);
+  const reports = createReporter(logger);
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
-  const retryRecord = createHold({
-    holdMs: storeTimeoutMs,
-    maxHeld: concurrency,
+  const retryRecord = createRetry({
+    retryForMs: storeTimeoutMs,
+    maxRetrying: concurrency,
     attemptMs: RECORD_ATTEMPT_MS,
   });
   const connection = openConnection(settings, "worker");
@@ -64,9 +79,30 @@ export function startWorker(
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
     maxStalledCount: MAX_STALLED_COUNT,
+    runRetryDelay: RUN_RETRY_MS,
   });
-  // The connection reports its outages itself.
-  worker.on("error", () => {});
+  const workerId = crypto.randomUUID();
+  let failedAtMs: number | undefined;
+  // The connection reports its outages itself; BullMQ reports here what Redis rejects.
+  worker.on("error", (error) => {
+    if (findRefusal(error) === undefined) return;
+    const isFirst = failedAtMs === undefined;
+    failedAtMs = performance.now();
+    if (!isFirst) return;
+    const reason = describeRedisError(error);
+    logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
+  });
+  const beatTimer = setInterval(() => {
+    if (failedAtMs !== undefined) {
+      if (performance.now() - failedAtMs < FAILING_MS) return;
+      failedAtMs = undefined;
+      logger?.info({}, "A worker takes events again");
+    }
+    // A worker that cannot count itself does not count: stats() then shows one less.
+    if (connection.status === "ready") beats.beat(workerId).catch(() => {});
+  }, BEAT_MS);
+  beatTimer.unref();
+  connection.once("ready", () => void beats.beat(workerId).catch(() => {}));
   worker.on("failed", (job, error) => {
     if (job === undefined || !isDeadLetter(job, error)) return;
     const params = new Map(job.data.params);
@@ -75,6 +111,8 @@ export function startWorker(
     publish("dead-lettered", { type, attempts });
     const fields = { type, uuid: params.get("uuid"), attempts, error: error.message };
     logger?.error(fields, "An event is a dead letter now");
+    // The next dead letter trims in its place.
+    letters.trim().catch(() => {});
   });
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
@@ -133,17 +171,17 @@ export function startWorker(
 
   return {
     async finish() {
+      clearInterval(beatTimer);
+      beats.remove(workerId).catch(() => {});
       // worker.close() awaits the event that is being fetched, but also a Redis that is down.
       const finished = connection.status === "ready" ? worker.close() : finishHandlers();
       await Promise.race([finished, once(state, "disconnected")]);
     },
     disconnect() {
+      clearInterval(beatTimer);
       state.emit("disconnected");
       void worker.close(true).catch(() => {});
-      for (const one of [connection, ...copies]) {
-        // ioredis starts a timer of 2 s otherwise, which keeps the process.
-        if (one.status !== "end") one.disconnect();
-      }
+      for (const one of [connection, ...copies]) endConnection(one);
     },
   };
 }
@@ -155,27 +193,12 @@ export function startWorker(
 function trackCopies(connection: Redis): Redis[] {
   const copies: Redis[] = [];
   const duplicate = connection.duplicate.bind(connection);
-  connection.duplicate = (override) => {
-    const copy = duplicate(override);
+  connection.duplicate = (...args) => {
+    const copy = duplicate(...args);
     copies.push(copy);
     return copy;
   };
   return copies;
-}
-
-function isPermanent({ cause }: WebhookError): boolean {
-  return listReasons(cause).some((reason) => reason instanceof PermanentError);
-}
-
-function describeFailure({ code, message, cause }: WebhookError): string {
-  const texts = listReasons(cause).flatMap((reason) =>
-    reason instanceof Error ? [reason.message] : [],
-  );
-  return `${code}: ${texts.length > 0 ? texts.join("; ") : message}`;
-}
-
-function listReasons(cause: unknown): unknown[] {
-  return cause instanceof AggregateError ? cause.errors : [cause];
 }
 
 function isDeadLetter(job: Job, error: Error): boolean {

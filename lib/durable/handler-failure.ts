@@ -1,0 +1,19 @@
+import { PermanentError } from "../errors/permanent-error";
+import type { WebhookError } from "../errors/webhook-error";
+
+/** Returns whether a handler threw a PermanentError: running the handlers again is of no use. */
+export function isPermanent({ cause }: WebhookError): boolean {
+  return listReasons(cause).some((reason) => reason instanceof PermanentError);
+}
+
+/** Returns the code of a failure and the messages of the errors that handlers threw. */
+export function describeFailure({ code, message, cause }: WebhookError): string {
+  const texts = listReasons(cause).flatMap((reason) =>
+    reason instanceof Error ? [reason.message] : [],
+  );
+  return `${code}: ${texts.length > 0 ? texts.join("; ") : message}`;
+}
+
+function listReasons(cause: unknown): unknown[] {
+  return cause instanceof AggregateError ? cause.errors : [cause];
+}

@@ -1,0 +1,36 @@
+import type { DurableQueue } from "./durable-queue";
+import type { PostgresQueueOptions } from "./postgres/options";
+import type * as engine from "./postgres/postgres-queue";
+
+/**
+ * Creates a queue that stores events in Postgres before the response, and runs their handlers from
+ * there, in this process or in others: an event with a 200 is not lost with a process. Its tables
+ * and those of Graphile Worker are in a schema of their own, which the first process creates.
+ *
+ * Loads the packages graphile-worker and pg on the first call.
+ *
+ * @example
+ * const queue = postgresQueue({ name: "shop-production", connection: process.env.DATABASE_URL });
+ * const push = pushWebhooks({ authToken, publicUrl, queue });
+ * push.on("challenge.approved", async (event) => { … });
+ * const worker = queue.work(push.handlers);
+ *
+ * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
+ *   the packages when they are missing.
+ */
+export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
+  return loadEngine().createPostgresQueue(options);
+}
+
+function loadEngine(): typeof engine {
+  try {
+    return require("./postgres/postgres-queue") as typeof engine;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND" || !/'(graphile-worker|pg)'/.test(message)) throw error;
+    throw new Error(
+      "postgresQueue needs the packages graphile-worker and pg. Run: npm install graphile-worker@0.16 pg",
+      { cause: error },
+    );
+  }
+}

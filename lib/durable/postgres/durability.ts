@@ -1,0 +1,47 @@
+import type { Client } from "pg";
+import type { PostgresSettings } from "./options";
+import { PostgresQueueError } from "./postgres-queue-error";
+
+const FIRST_VERSION = 130_000;
+const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
+
+interface Setup {
+  version: number;
+  is_standby: boolean;
+  settings: string[];
+}
+
+/**
+ * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
+ *
+ * @throws PostgresQueueError when it is too old, or when it may lose events and `durability` is
+ *   `"require"`; Error for a standby; what pg throws.
+ */
+export async function checkDurability(
+  client: Client,
+  { durability, logger }: PostgresSettings,
+): Promise<void> {
+  const { rows } = await client.query<Setup>(
+    `select current_setting('server_version_num')::int as version,
+      pg_is_in_recovery() as is_standby,
+      (select array_agg(current_setting(name) order by position)
+        from unnest($1::text[]) with ordinality as wanted (name, position)) as settings`,
+    [SETTINGS],
+  );
+  const { version = 0, is_standby: isStandby = false, settings = [] } = rows[0] ?? {};
+  if (version < FIRST_VERSION) {
+    throw new PostgresQueueError(
+      "POSTGRES_OLD",
+      `postgresQueue needs Postgres 13 or newer; this is ${Math.floor(version / 10_000)}.`,
+    );
+  }
+  // Another takes over, or this one is promoted: a reconnection finds out.
+  if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
+  const wrong = SETTINGS.filter((_name, index) => settings[index] === "off");
+  if (wrong.length === 0 || durability === "trust") return;
+  const lines = wrong.map((name) => `  ${name} = on`).join("\n");
+  const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nOr set durability: "warn" to run like this.`;
+  if (durability === "require") throw new PostgresQueueError("POSTGRES_NOT_DURABLE", problem);
+  if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
+  else logger.warn({}, problem);
+}

@@ -1,0 +1,51 @@
+import type { QueuedEvent } from "../../delivery/event-queue";
+import { hashText } from "../../signature/signature";
+import { dedupeIdOf, toStoredEvent } from "../stored-event";
+import { toAsciiJson } from "./ascii-json";
+import { hashKey } from "./names";
+import type { PostgresSettings } from "./options";
+
+/** The payload of a job of Graphile Worker. */
+export interface JobPayload {
+  /** A `StoredEvent`, as the version that stored it wrote it. */
+  event: unknown;
+  /** How often its handlers have failed. */
+  failures: number;
+  /** How often its handlers were started, before this job. */
+  started: number;
+}
+
+/** Writes the payload of a job. */
+export function toPayload(payload: JobPayload): string {
+  return toAsciiJson(payload);
+}
+
+/** Claims of a job beyond this number mean that processes died in its handlers. */
+export const MAX_STALLS = 20;
+
+/**
+ * Above what a job reaches: Graphile Worker would leave a job that reached it where it is, without a
+ * handler and without a dead letter.
+ */
+export const MAX_CLAIMS = 30_000;
+
+/** An event to be stored. */
+export interface NewEvent {
+  /** The hash of queue, account and uuid. */
+  key: Buffer;
+  /** The hash of the content. */
+  content: Buffer;
+  /** Tells the attempts to store this event from those to store its duplicates; key of the job. */
+  token: string;
+  payload: string;
+}
+
+/** Writes an event for Postgres. */
+export function toNewEvent(queued: QueuedEvent, settings: PostgresSettings): NewEvent {
+  return {
+    key: hashKey(settings, dedupeIdOf(queued)),
+    content: Buffer.from(hashText(queued.contentHash).slice(0, 32), "hex"),
+    token: crypto.randomUUID(),
+    payload: toPayload({ event: toStoredEvent(queued), failures: 0, started: 0 }),
+  };
+}

@@ -1,0 +1,148 @@
+import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+import type { DurableQueue } from "../durable-queue";
+import { readEventNames } from "../sqlite/event-body";
+import { readStoredEvent } from "../stored-event";
+import { MAX_CLAIMS } from "./job";
+import { hashKey, namesOf } from "./names";
+import type { PostgresSettings } from "./options";
+import type { Statement } from "./server";
+
+/** Runs a statement, and again while Postgres does not. */
+type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
+
+/** The operations on dead letters; see the methods of `DurableQueue`. */
+export type Letters = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;
+
+interface LetterRow {
+  id: string;
+  event: string;
+  error: string;
+  started: number;
+  failed_at: Date;
+}
+
+const PAGE = 100;
+
+/** Creates the view of the dead letters of a queue. */
+export function createLetters(query: Query, settings: PostgresSettings): Letters {
+  const { schema } = namesOf(settings);
+  const { name } = settings;
+  /** Turns the letters that a condition selects into jobs; returns their number. */
+  const writeRetry = (condition: string) => `
+    with removed as (
+      delete from ${schema}.push_letter where id = any(array(${condition})) returning id, event
+    ), jobs as (
+      select ${schema}.add_jobs(array_agg((
+        $1, ('{"event":' || event || ',"failures":0,"started":0}')::json, null, null,
+        ${MAX_CLAIMS}, gen_random_uuid()::text, null, null
+      )::${schema}.job_spec order by id)) from removed having count(*) > 0
+    )
+    select count(*)::int as count, (select count(*) from jobs) as jobs from removed`;
+
+  async function findLetters(
+    method: "retry" | "discard",
+    uuid: string,
+    { accountSid, receiver }: DeadLetterOptions = {},
+  ): Promise<string[]> {
+    const rows = await query<Pick<LetterRow, "id" | "event">>({
+      text: `select id, event from ${schema}.push_letter where key = $1`,
+      values: [hashLetter(uuid, settings)],
+    });
+    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
+    const accounts = new Set<string>();
+    const ids: string[] = [];
+    for (const { id, event } of rows) {
+      const names = readEventNames(event);
+      if ((accountSid ?? names.accountSid) !== names.accountSid) continue;
+      if ((receiver ?? names.receiver) !== names.receiver) continue;
+      ids.push(id);
+      accounts.add(names.account);
+    }
+    if (accounts.size <= 1) return ids;
+    throw new TypeError(
+      `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
+    );
+  }
+
+  return {
+    async *deadLetters() {
+      // What fails from now on is left out: a letter that is retried meanwhile is listed once.
+      const [last] = await query<{ id: string | null }>({
+        text: `select max(id) as id from ${schema}.push_letter where queue = $1`,
+        values: [name],
+      });
+      const untilId = last?.id ?? "0";
+      let after = { at: "-infinity", id: "0" };
+      for (;;) {
+        const rows = await query<LetterRow & { at: string }>({
+          text: `select id, event, error, started, failed_at, failed_at::text as at
+            from ${schema}.push_letter
+            where queue = $1 and (failed_at, id) > ($2::timestamptz, $3::bigint) and id <= $4
+            order by failed_at, id limit ${PAGE}`,
+          values: [name, after.at, after.id, untilId],
+        });
+        for (const row of rows) yield toDeadLetter(row);
+        const end = rows.at(-1);
+        if (end === undefined) return;
+        after = end;
+      }
+    },
+    async retry(uuid, options) {
+      const ids = await findLetters("retry", uuid, options);
+      if (ids.length === 0) return false;
+      const text = writeRetry("select unnest($2::bigint[])");
+      return countOf(await query<{ count: number }>({ text, values: [name, ids] })) > 0;
+    },
+    async retryAll() {
+      const condition = `select id from ${schema}.push_letter
+        where queue = $1 and failed_at <= $2 order by failed_at, id
+        limit ${PAGE} for update skip locked`;
+      const text = writeRetry(condition);
+      const [clock] = await query<{ now: Date }>({
+        text: "select clock_timestamp() + interval '1 millisecond' as now",
+      });
+      let total = 0;
+      for (;;) {
+        const rows = await query<{ count: number }>({ text, values: [name, clock?.now] });
+        if (countOf(rows) === 0) return total;
+        total += countOf(rows);
+      }
+    },
+    async discard(uuid, options) {
+      const ids = await findLetters("discard", uuid, options);
+      const text = `with removed as (
+          delete from ${schema}.push_letter where id = any($1::bigint[]) returning id
+        ) select count(*)::int as count from removed`;
+      return ids.length > 0 && countOf(await query<{ count: number }>({ text, values: [ids] })) > 0;
+    },
+  };
+}
+
+function countOf(rows: { count: number }[]): number {
+  return rows[0]?.count ?? 0;
+}
+
+/** Returns the key that the dead letters of a uuid have. */
+export function hashLetter(uuid: string, settings: PostgresSettings): Buffer {
+  return hashKey(settings, `letter:${uuid}`);
+}
+
+function toDeadLetter({ event: body, error, started, failed_at: failedAt }: LetterRow): DeadLetter {
+  const { uuid, accountSid, receiver } = readEventNames(body);
+  let event: DeadLetter["event"];
+  try {
+    ({ event } = readStoredEvent(JSON.parse(body)));
+  } catch {
+    event = undefined;
+  }
+  const attempts = started;
+  return {
+    uuid,
+    accountSid,
+    receiver,
+    event,
+    error: JSON.parse(error) as string,
+    attempts,
+    failedAt,
+  };
+}

@@ -1,0 +1,95 @@
+import type { Client } from "pg";
+import { Logger, runMigrations } from "graphile-worker";
+import { namesOf } from "./names";
+import type { PostgresSettings } from "./options";
+import { PostgresQueueError } from "./postgres-queue-error";
+import type { Server } from "./server";
+
+/** The version of the tables below. */
+export const SCHEMA_VERSION = 1;
+
+/** Graphile Worker logs the payloads of jobs, which hold identities. */
+export const SILENT = new Logger(() => () => {});
+
+/**
+ * The tables of this package, beside those of Graphile Worker, whose jobs are the events to handle.
+ *
+ * - push_uuid: the dedupe memory. `key` is a hash of queue, account and uuid, `content` of the
+ *   parameters, `token` of the request that stored it.
+ * - push_letter: the dead letters.
+ * - push_lane: under which names a process takes jobs; an advisory lock shows that it is alive.
+ */
+const createTables = (schema: string) => `
+  create schema if not exists ${schema};
+  create table ${schema}.push_version (version int not null);
+  insert into ${schema}.push_version values (${SCHEMA_VERSION});
+  create table ${schema}.push_uuid (
+    key bytea primary key,
+    content bytea not null,
+    token uuid not null,
+    expires_at timestamptz not null
+  );
+  create index push_uuid_expires_at on ${schema}.push_uuid (expires_at);
+  create table ${schema}.push_outcome (
+    key bytea primary key,
+    params text not null,
+    expires_at timestamptz not null
+  );
+  create index push_outcome_expires_at on ${schema}.push_outcome (expires_at);
+  create table ${schema}.push_letter (
+    id bigint primary key generated always as identity,
+    queue text not null,
+    key bytea not null,
+    event text not null,
+    error text not null,
+    started int not null,
+    failed_at timestamptz not null
+  );
+  create index push_letter_failed_at on ${schema}.push_letter (queue, failed_at, id);
+  create index push_letter_key on ${schema}.push_letter (key);
+  create table ${schema}.push_lane (
+    id text primary key,
+    queue text not null,
+    owner int not null
+  );
+`;
+
+/**
+ * Creates the schema, or brings it up to date; needs no privilege for a schema that is.
+ *
+ * @throws PostgresQueueError when a newer version of this package wrote it; what pg throws.
+ */
+export async function prepareSchema(
+  client: Client,
+  { pool }: Server,
+  settings: PostgresSettings,
+): Promise<void> {
+  const { schema, schemaLockClass } = namesOf(settings);
+  await client.query("select pg_advisory_lock($1, 0)", [schemaLockClass]);
+  try {
+    const version = await readVersion(client, schema);
+    // Several statements in one query are one transaction.
+    if (version === undefined) await client.query(createTables(schema));
+    else if (version > SCHEMA_VERSION) {
+      throw new PostgresQueueError(
+        "SCHEMA_NEWER",
+        `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
+      );
+    }
+    await runMigrations({ pgPool: pool, schema: settings.schema, logger: SILENT, taskList: {} });
+  } finally {
+    await client.query("select pg_advisory_unlock($1, 0)", [schemaLockClass]);
+  }
+}
+
+async function readVersion(client: Client, schema: string): Promise<number | undefined> {
+  const found = await client.query<{ name: string | null }>(
+    "select to_regclass($1)::text as name",
+    [`${schema}.push_version`],
+  );
+  if ((found.rows[0]?.name ?? null) === null) return undefined;
+  const { rows } = await client.query<{ version: number }>(
+    `select max(version) as version from ${schema}.push_version`,
+  );
+  return rows[0]?.version;
+}

@@ -1,0 +1,113 @@
+import { Socket } from "node:net";
+import { Client, Pool, type ClientConfig, type PoolClient, type QueryResult } from "pg";
+import type { PostgresSettings } from "./options";
+
+/** A statement, as pg takes it. */
+export interface Statement {
+  text: string;
+  values?: readonly unknown[];
+  /** Has Postgres prepare it once per connection. */
+  name?: string | undefined;
+  /** Whether its commit need not wait for the disk: a crash may undo it. @default false */
+  isUndoable?: boolean;
+}
+
+/** The connections of a queue to its Postgres. */
+export interface Server {
+  pool: Pool;
+  /** Runs a statement on any connection. */
+  query<Row extends object>(statement: Statement, timeoutMs?: number): Promise<Row[]>;
+  /** Runs a statement of Graphile Worker. */
+  run(statement: Statement): Promise<QueryResult>;
+  /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
+  createClient(): { client: Client; destroy: () => void };
+  /** Closes every connection, also those that Postgres does not respond on. */
+  close(): void;
+}
+
+/**
+ * Postgres plans with the size that a table had when it was analyzed last, and keeps plans: a plan
+ * for an empty queue would read all rows of one with a backlog. By index it reads only its own.
+ */
+const PLANNING =
+  "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off";
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 5_000;
+
+/** Creates the connections of a queue; they connect on use. */
+export function createServer({ connection, maxConnections }: PostgresSettings): Server {
+  const sockets = new Set<Socket>();
+
+  /** pg cannot close a connection that Postgres does not respond on. */
+  function openSocket(): Socket {
+    const socket = new Socket();
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return socket;
+  }
+
+  const config: ClientConfig = {
+    application_name: "push-webhooks",
+    keepAlive: true,
+    ...(typeof connection === "string" ? { connectionString: connection } : connection),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    stream: openSocket,
+  };
+  const pool = new Pool({ ...config, max: maxConnections });
+  // Idle connections fail when Postgres stops; the session of the queue reports the outage.
+  pool.on("error", () => {});
+  const planned = new WeakSet<PoolClient>();
+  const undoable = new WeakSet<PoolClient>();
+
+  async function run(
+    { text, values = [], name, isUndoable = false }: Statement,
+    timeoutMs = QUERY_TIMEOUT_MS,
+  ): Promise<QueryResult> {
+    const client = await pool.connect();
+    // The statement fails, too. Without a listener the process would end.
+    if (!planned.has(client)) client.on("error", ignore);
+    let failure: Error | undefined;
+    try {
+      if (!planned.has(client)) await client.query(PLANNING);
+      planned.add(client);
+      if (undoable.has(client) !== isUndoable) {
+        await client.query(
+          isUndoable ? "set synchronous_commit = off" : "reset synchronous_commit",
+        );
+        if (isUndoable) undoable.add(client);
+        else undoable.delete(client);
+      }
+      const query = { text, values: [...values], name, query_timeout: timeoutMs };
+      return await client.query(query);
+    } catch (error) {
+      failure = error as Error;
+      throw error;
+    } finally {
+      // After an error the connection is closed: a reply may still be on its way.
+      client.release(failure);
+    }
+  }
+
+  return {
+    pool,
+    run,
+    async query<Row extends object>(statement: Statement, timeoutMs?: number) {
+      const { rows } = await run(statement, timeoutMs);
+      return rows as Row[];
+    },
+    createClient() {
+      const socket = openSocket();
+      const client = new Client({ ...config, stream: () => socket });
+      client.on("error", ignore);
+      return { client, destroy: () => void socket.destroy() };
+    },
+    close() {
+      pool.end().catch(() => {});
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function ignore(): void {}

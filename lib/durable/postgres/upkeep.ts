@@ -1,0 +1,117 @@
+import { namesOf } from "./names";
+import type { PostgresSettings } from "./options";
+import type { Server } from "./server";
+import type { Session } from "./session";
+
+/** What a queue does at intervals. */
+export interface Upkeep {
+  stop(): void;
+}
+
+const POLL_MS = 500;
+const SWEEP_MS = 1_000;
+const PURGE_MS = 15_000;
+/** How long a process may be without its lock: as long as it takes to connect again. */
+const ABSENCE_MS = 4_000;
+const PURGED_AT_ONCE = 2_000;
+
+/**
+ * Starts the upkeep of a queue: polls, as notifications are hints; releases the jobs of dead
+ * workers; forgets expired uuids and outcomes.
+ */
+export function startUpkeep(
+  server: Server,
+  session: Session,
+  settings: PostgresSettings,
+  poll: () => void,
+): Upkeep {
+  const { schema, lockClass, schemaLockClass } = namesOf(settings);
+  const { name } = settings;
+  /** Since when lanes are without a live process, as `performance.now()` counts. */
+  const absentSinceMs = new Map<string, number>();
+
+  async function sweep(): Promise<void> {
+    session.ping();
+    const rows = await server.query<{ id: string }>({
+      text: `select id from ${schema}.push_lane where queue = $1 and not exists (
+        select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
+          and database = (select oid from pg_database where datname = current_database())
+          and classid = $2::bigint::oid and objid = owner::bigint::oid
+      )`,
+      values: [name, lockClass],
+      name: "push_sweep",
+    });
+    const absent = new Set(rows.map(({ id }) => id));
+    for (const id of absentSinceMs.keys()) if (!absent.has(id)) absentSinceMs.delete(id);
+    const nowMs = performance.now();
+    for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? nowMs);
+    const hasDied = (sinceMs: number) => nowMs - sinceMs >= ABSENCE_MS;
+    const dead = [...absentSinceMs].flatMap(([id, sinceMs]) => (hasDied(sinceMs) ? [id] : []));
+    if (dead.length > 0) await release(dead);
+  }
+
+  async function release(lanes: readonly string[]): Promise<void> {
+    await server.query({
+      text: `with released as (select ${schema}.force_unlock_workers($1))
+        delete from ${schema}.push_lane using released where id = any($1)`,
+      values: [lanes],
+    });
+    // Jobs that were replaced or set aside by a process that died before it could remove them.
+    await server.query({
+      text: `select ${schema}.complete_jobs(array_agg(id)) from ${schema}.jobs
+        where task_identifier = $1 and key is null and locked_at is null having count(*) > 0`,
+      values: [name],
+    });
+    poll();
+  }
+
+  async function purge(): Promise<void> {
+    for (const table of ["push_uuid", "push_outcome"]) {
+      for (;;) {
+        // One process at a time: the others have nothing to do then.
+        const rows = await server.query<{ count: number }>({
+          text: `with expired as (
+              select key from ${schema}.${table}
+              where expires_at <= now() and (select pg_try_advisory_xact_lock($1, 1))
+              order by expires_at limit ${PURGED_AT_ONCE} for update skip locked
+            ), removed as (
+              delete from ${schema}.${table} as stored using expired
+              where stored.key = expired.key returning 1
+            )
+            select count(*)::int as count from removed`,
+          values: [schemaLockClass],
+        });
+        if ((rows[0]?.count ?? 0) < PURGED_AT_ONCE) break;
+      }
+    }
+  }
+
+  /** Runs a task again and again, each time a pause after it ended. */
+  function repeat(task: () => void | Promise<void>, pauseMs: number): () => void {
+    let timer = setTimeout(() => void run(), pauseMs);
+    let isStopped = false;
+    async function run(): Promise<void> {
+      try {
+        session.assertOpen();
+        await task();
+      } catch {
+        // The session reports the outage; the next run makes up for this one.
+      }
+      if (isStopped) return;
+      timer = setTimeout(() => void run(), pauseMs);
+      timer.unref();
+    }
+    timer.unref();
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
+  }
+
+  const stops = [repeat(poll, POLL_MS), repeat(sweep, SWEEP_MS), repeat(purge, PURGE_MS)];
+  return {
+    stop() {
+      for (const stop of stops) stop();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Logger } from "../observability/reporter";
+import {
+  hasMethods,
+  MAX_TIMER_MS,
+  validateOptions,
+  wholeNumber,
+  type OptionRules,
+} from "../validation/validate-options";
+import { BACKOFF_RULE, resolveBackoff, type Backoff } from "./backoff";
+import { createSafeLogger } from "./safe-logger";
+
+/** The options that every engine has; each engine documents them for its store. */
+export interface QueueOptions {
+  name: string;
+  dedupeTtlMs?: number | undefined;
+  attempts?: number | undefined;
+  backoff?: number | Backoff | undefined;
+  storeTimeoutMs?: number | undefined;
+  maxPending?: number | undefined;
+  outcomeTtlMs?: number | undefined;
+  maxWaiting?: number | undefined;
+  logger?: Logger | undefined;
+}
+
+/** {@link QueueOptions} with every default filled in. */
+export interface QueueSettings {
+  name: string;
+  dedupeTtlMs: number;
+  attempts: number;
+  backoff: Backoff;
+  storeTimeoutMs: number;
+  maxPending: number;
+  outcomeTtlMs: number;
+  maxWaiting: number;
+  logger: Logger | undefined;
+}
+
+/** Returns whether a value may be a part of a key: engines join names with colons. */
+export function isName(value: unknown): boolean {
+  return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
+}
+
+/** The rules of {@link QueueOptions}. */
+export const QUEUE_RULES: OptionRules<QueueOptions> = {
+  name: {
+    accepts: isName,
+    expected:
+      'the name of the queue, such as "shop-production": up to 100 characters without colons and spaces',
+    required: true,
+  },
+  dedupeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
+  attempts: wholeNumber(1, 1_000, "attempts"),
+  backoff: BACKOFF_RULE,
+  storeTimeoutMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
+  maxPending: wholeNumber(1, 1_000_000, "events"),
+  outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
+  maxWaiting: wholeNumber(1, 1_000_000, "waits"),
+  logger: {
+    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
+    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
+  },
+};
+
+/**
+ * Validates the options of an engine, and fills in the defaults of those that every engine has.
+ *
+ * @param owner the function that was called, for the message of an error.
+ * @param rules the rules of all options of the engine, {@link QUEUE_RULES} among them.
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function resolveQueueOptions<Options extends QueueOptions>(
+  owner: string,
+  options: Options,
+  rules: OptionRules<Options>,
+): QueueSettings {
+  validateOptions(owner, options, rules);
+  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs } = options;
+  if (outcomeTtlMs < dedupeTtlMs) {
+    throw new TypeError(
+      `${owner}: option outcomeTtlMs must be at least dedupeTtlMs, ${dedupeTtlMs}; received ${outcomeTtlMs}. A replay within dedupeTtlMs must meet the outcome.`,
+    );
+  }
+  return {
+    name: options.name,
+    dedupeTtlMs,
+    attempts: options.attempts ?? 8,
+    backoff: resolveBackoff(options.backoff),
+    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
+    maxPending: options.maxPending ?? 5_000,
+    outcomeTtlMs,
+    maxWaiting: options.maxWaiting ?? 10_000,
+    logger: options.logger && createSafeLogger(options.logger),
+  };
+}

@@ -1,0 +1,146 @@
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
+import { createNeutralCause } from "../../errors/neutral-cause";
+import type { Logger } from "../../observability/reporter";
+import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
+import type { DurableSettings } from "./options";
+
+/** The purpose of a connection. */
+export type ConnectionRole = keyof typeof ROLES;
+
+const retryStrategy = (times: number) => Math.min(2 ** times * 10, 500);
+
+/**
+ * The defaults of ioredis wait for more than 25 s where the service waits for 15 s: here a command
+ * fails fast, and its caller decides whether to retry it.
+ */
+const ROLES = {
+  store: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 1_500,
+    socketTimeout: 3_000,
+  },
+  // WAIT takes up to 1 s.
+  replicas: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 2_500,
+    socketTimeout: 3_000,
+  },
+  subscriber: { maxRetriesPerRequest: null, commandTimeout: 1_500, autoResubscribe: false },
+  // Blocking commands take up to 5 s.
+  worker: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
+} as const satisfies Record<string, RedisOptions>;
+
+/**
+ * A primary that is cut off from its sentinels accepts writes that are lost once it is back. The
+ * detector disconnects from it as soon as another server takes over.
+ */
+const SENTINEL_OPTIONS = {
+  failoverDetector: true,
+  sentinelCommandTimeout: 1_000,
+  sentinelRetryStrategy: retryStrategy,
+  sentinelReconnectStrategy: retryStrategy,
+} as const satisfies RedisOptions;
+
+/**
+ * Connects to Redis and reconnects until {@link endConnection}.
+ *
+ * @returns for a cluster, a `Cluster` of ioredis, which has the same commands.
+ */
+export function openConnection(settings: DurableSettings, role: ConnectionRole): Redis {
+  const redis = connect(settings, {
+    connectTimeout: 2_000,
+    disconnectTimeout: 300,
+    lazyConnect: false,
+    retryStrategy,
+    ...ROLES[role],
+    ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
+    // A former primary turns read-only when another takes over: connect to the new one.
+    reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
+    replyMapping: "legacy",
+    connectionName: `push-webhooks-${role}`,
+  });
+  reportOutages(redis, role, settings.logger);
+  return redis;
+}
+
+type RoleOptions = RedisOptions & { replyMapping: "legacy" };
+
+function connect({ connection }: DurableSettings, options: RoleOptions): Redis {
+  if (typeof connection === "string") return new Redis(connection, options);
+  if (isRedisInstance(connection)) {
+    const instance = connection as unknown as Redis | Cluster;
+    return "nodes" in instance
+      ? (instance.duplicate([], toClusterOptions(options)) as unknown as Redis)
+      : instance.duplicate(options);
+  }
+  const { cluster, ...others } = connection;
+  if (cluster === undefined) return new Redis({ ...(others as RedisOptions), ...options });
+  const nodes = [...cluster];
+  return new Cluster(nodes, toClusterOptions(options, others)) as unknown as Redis;
+}
+
+function toClusterOptions(
+  { retryStrategy: clusterRetryStrategy, lazyConnect, enableOfflineQueue, ...role }: RoleOptions,
+  { natMap, dnsLookup, ...given }: RedisConnectionOptions = {},
+) {
+  const known = { natMap, dnsLookup } as ClusterOptions;
+  return {
+    ...known,
+    lazyConnect,
+    enableOfflineQueue,
+    clusterRetryStrategy: clusterRetryStrategy as (times: number) => number,
+    slotsRefreshTimeout: 1_000,
+    // A frozen node redirects no command: only a refresh shows that another has its slots.
+    slotsRefreshInterval: 1_000,
+    redisOptions: { ...(given as RedisOptions), ...role },
+  } satisfies ClusterOptions;
+}
+
+/**
+ * Closes a connection and rejects its commands. `disconnect()` alone leaves the commands of a
+ * connection that is reconnecting pending for ever, and BullMQ waits for them with timers that keep
+ * the process.
+ */
+export function endConnection(redis: Redis): void {
+  // ioredis starts a timer for a connection that has ended.
+  if (redis.status === "end") return;
+  const wasReconnecting = redis.status === "reconnecting" && !redis.isCluster;
+  redis.disconnect();
+  if (!wasReconnecting) return;
+  redis.connect().catch(() => {});
+  redis.disconnect();
+}
+
+/** Returns the servers that store: the one of a connection, or the primaries of a cluster. */
+export function listServers(redis: Redis): Redis[] {
+  return redis.isCluster ? (redis as unknown as Cluster).nodes("master") : [redis];
+}
+
+/** Returns the first line of the message of an error of Redis, or its code; no arguments. */
+export function describeRedisError(error: unknown): string {
+  const { message, code, name, cause } = createNeutralCause(error) as NodeJS.ErrnoException;
+  // An attempt on several addresses fails with an AggregateError, whose message is empty.
+  if (message === "") return code ?? name;
+  const { lastNodeError } = Object(error) as { lastNodeError?: unknown };
+  const detail = lastNodeError ?? cause;
+  return detail instanceof Error ? `${message} ${describeRedisError(detail)}` : message;
+}
+
+/** Logs the beginning and the end of an outage, once each, with the words of Redis. */
+function reportOutages(redis: Redis, role: ConnectionRole, logger: Logger | undefined): void {
+  let isOut = false;
+  // Without a listener ioredis writes to the console.
+  redis.on("error", (error: NodeJS.ErrnoException) => {
+    if (isOut) return;
+    isOut = true;
+    const reason = describeRedisError(error);
+    const fields = { role, code: error.code ?? error.name, error: reason };
+    logger?.warn(fields, `Redis is out of reach: ${reason}`);
+  });
+  redis.on("ready", () => {
+    if (isOut) logger?.info({ role }, "Redis is back");
+    isOut = false;
+  });
+}

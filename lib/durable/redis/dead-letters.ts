@@ -1,0 +1,165 @@
+import { ErrorCode, type Job } from "bullmq";
+import type { Redis } from "ioredis";
+import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+import { dedupeIdOf, readStoredEvent, uuidPart, type StoredEvent } from "../stored-event";
+import type { BullQueue } from "./bull-queue";
+import type { DurableSettings } from "./options";
+
+/** The operations on dead letters; see the methods of `DurableQueue`. */
+export interface DeadLetters {
+  /** Lists the identifiers of all, the oldest failure first. */
+  listIds(): Promise<string[]>;
+  /** Returns undefined when another process retried or discarded it meanwhile. */
+  read(jobId: string): Promise<DeadLetter | undefined>;
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Returns whether it was a dead letter still. */
+  retryOne(jobId: string): Promise<boolean>;
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Discards the oldest beyond `maxDeadLetters`, and logs each. */
+  trim(): Promise<void>;
+}
+
+/** How many identifiers Redis compares at a time: about 1 ms of its time. */
+const SCAN_COUNT = 1_000;
+
+/** Creates the view of the failed jobs of a queue, which are its dead letters. */
+export function createDeadLetters(
+  bull: BullQueue,
+  redis: Redis,
+  { prefix, name, maxDeadLetters, logger }: DurableSettings,
+): DeadLetters {
+  const failedKey = `${prefix}:${name}:failed`;
+  let trimming: Promise<void> = Promise.resolve();
+  const getJob = (jobId: string) => bull.current().getJob(jobId);
+
+  /** Finds the jobs of a uuid by their identifiers, without reading the others. */
+  async function findJobs(uuid: string): Promise<Job<StoredEvent>[]> {
+    const jobIds = new Set<string>();
+    let cursor = "0";
+    do {
+      const [next, found] = await redis.zscan(
+        failedKey,
+        cursor,
+        "MATCH",
+        `${uuidPart(uuid)}-*`,
+        "COUNT",
+        SCAN_COUNT,
+      );
+      for (const [index, item] of found.entries()) {
+        // The identifiers alternate with the times of failure.
+        if (index % 2 === 0) jobIds.add(item);
+      }
+      cursor = next;
+    } while (cursor !== "0");
+    const jobs = await Promise.all([...jobIds].map(getJob));
+    return jobs.filter((job) => job !== undefined).filter((job) => keyOf(job).uuid === uuid);
+  }
+
+  async function findLetters(
+    method: string,
+    uuid: string,
+    { accountSid, receiver }: DeadLetterOptions,
+  ): Promise<Job<StoredEvent>[]> {
+    const found = (await findJobs(uuid)).filter((job) => {
+      const key = keyOf(job);
+      return (
+        (accountSid ?? key.accountSid) === key.accountSid &&
+        (receiver ?? key.receiver) === key.receiver
+      );
+    });
+    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
+    const accounts = new Set(found.map(({ data }) => data.account));
+    if (accounts.size > 1) {
+      throw new TypeError(
+        `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
+      );
+    }
+    return found;
+  }
+
+  /** Returns whether the job was a dead letter still. */
+  async function discardJob(job: Job<StoredEvent>): Promise<boolean> {
+    // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
+    const { account } = job.data;
+    const key = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: keyOf(job).uuid })}`;
+    await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
+    // 0: another process retried it meanwhile, and its handlers run.
+    return (await bull.current().remove(job.id ?? "")) === 1;
+  }
+
+  async function trimOldest(): Promise<void> {
+    const excess = (await redis.zcard(failedKey)) - maxDeadLetters;
+    if (excess <= 0) return;
+    for (const jobId of await redis.zrange(failedKey, "0", String(excess - 1))) {
+      const job = await getJob(jobId);
+      if (job === undefined || !(await discardJob(job))) continue;
+      const fields = { uuid: keyOf(job).uuid, error: job.failedReason, maxDeadLetters };
+      logger?.error(fields, "The oldest dead letter was discarded: there are too many");
+    }
+  }
+
+  return {
+    // All identifiers at once: a list read in pages loses its place when letters are removed.
+    listIds: () => redis.zrange(failedKey, "0", "-1"),
+    async read(jobId) {
+      const job = await getJob(jobId);
+      return job && toDeadLetter(job);
+    },
+    async retry(uuid, options = {}) {
+      let isRetried = false;
+      for (const job of await findLetters("retry", uuid, options)) {
+        isRetried = (await retryJob(job)) || isRetried;
+      }
+      return isRetried;
+    },
+    async retryOne(jobId) {
+      const job = await getJob(jobId);
+      return job !== undefined && (await retryJob(job));
+    },
+    async discard(uuid, options = {}) {
+      let isDiscarded = false;
+      for (const job of await findLetters("discard", uuid, options)) {
+        isDiscarded = (await discardJob(job)) || isDiscarded;
+      }
+      return isDiscarded;
+    },
+    // One at a time: two would count a letter that both discard twice.
+    trim: () => (trimming = trimming.then(trimOldest, trimOldest)),
+  };
+}
+
+/** Returns whether the job was a dead letter still: another process may retry or discard it. */
+async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
+  try {
+    await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return false;
+    throw error;
+  }
+}
+
+function keyOf({ data }: Job<StoredEvent>): Pick<DeadLetter, "accountSid" | "uuid" | "receiver"> {
+  const params = new Map(data.params);
+  const accountSid = params.get("account_sid") ?? "";
+  return { accountSid, uuid: params.get("uuid") ?? "", receiver: data.receiver };
+}
+
+function toDeadLetter(job: Job<StoredEvent>): DeadLetter {
+  const { data, failedReason, attemptsStarted, finishedOn = 0 } = job;
+  let event: DeadLetter["event"];
+  try {
+    ({ event } = readStoredEvent(data));
+  } catch {
+    // Undefined tells that this version cannot read it.
+    event = undefined;
+  }
+  return {
+    ...keyOf(job),
+    event,
+    error: failedReason,
+    attempts: attemptsStarted,
+    failedAt: new Date(finishedOn),
+  };
+}

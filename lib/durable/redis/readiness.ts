@@ -1,0 +1,200 @@
+import type { Redis } from "ioredis";
+import { createNeutralCause } from "../../errors/neutral-cause";
+import { WebhookError } from "../../errors/webhook-error";
+import type { BullQueue } from "./bull-queue";
+import { describeRedisError, listServers } from "./connection";
+import { createDurabilityCheck } from "./durability";
+import { DurabilityError } from "./durability-error";
+import type { DurableSettings } from "./options";
+import { findRefusal } from "./redis-reply";
+import { parseServerInfo } from "./server-info";
+
+/** Tells whether events can be stored: Redis is reached, accepts the queue and is durable. */
+export interface Readiness {
+  /** See the method of this name of `DurableQueue`. */
+  ready(): Promise<void>;
+  /** @throws the reason why no event can be stored now. */
+  assertReady(): void;
+  /** @throws the reason why Redis is out of reach; it need not be durable. */
+  assertReachable(): void;
+  /** Rejects pending and later calls of `ready`. */
+  close(): void;
+}
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+/** A rejection lasts until an operator changes something. */
+const FIRST_RECHECK_MS = 1_000;
+const LONGEST_RECHECK_MS = 30_000;
+const WARN_AFTER_MS = 2_000;
+
+/**
+ * Checks Redis after each connection, which may reach another server. Nothing is stored before.
+ *
+ * A server that rejects the queue, or is not durable, rejects `ready()` and is checked again after
+ * 1 s to 30 s; every other failure is an outage that `ready()` waits for.
+ */
+export function watchReadiness(
+  redis: Redis,
+  bull: BullQueue,
+  settings: DurableSettings,
+): Readiness {
+  const { logger } = settings;
+  const durability = createDurabilityCheck(settings);
+  const waiters = new Set<Waiter>();
+  let problem: Error | undefined = new Error("Redis was not reached yet.");
+  /** Rejects ready(); undefined in an outage. */
+  let rejection: Error | undefined;
+  let lastReported: string | undefined;
+  let failures = 0;
+  let checks = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  redis.on("ready", () => void check());
+  redis.on("+node", () => void check());
+  redis.on("error", (error: unknown) => {
+    const refusal = findRefusal(error);
+    if (refusal === undefined) setOutage(error);
+    else reject(toRejection(refusal));
+  });
+  redis.on("close", () => {
+    checks++;
+    if (problem === undefined) setOutage(new Error("the connection was closed"));
+  });
+
+  function setOutage(error: unknown): void {
+    problem = new Error(`Redis is out of reach: ${describeRedisError(error)}`);
+    rejection = undefined;
+  }
+
+  function reject(error: Error): void {
+    // A WebhookError would end the attempts to store at once.
+    problem = error instanceof WebhookError ? new Error(error.message) : error;
+    rejection = error;
+    for (const waiter of waiters) waiter.reject(error);
+    waiters.clear();
+    if (error.message === lastReported) return;
+    lastReported = error.message;
+    if (logger === undefined) process.emitWarning(error.message, { type: "DurabilityWarning" });
+    else logger.error({}, error.message);
+  }
+
+  async function check(): Promise<void> {
+    clearTimeout(timer);
+    const run = ++checks;
+    try {
+      const servers = listServers(redis);
+      if (servers.length === 0) throw new Error("The cluster has no primary.");
+      for (const server of servers) await checkServer(server);
+      await bull.ready();
+      if (run === checks) accept();
+    } catch (error) {
+      if (run === checks && !isClosed) fail(error);
+    }
+  }
+
+  async function checkServer(server: Redis): Promise<void> {
+    const { role, isClusterNode } = parseServerInfo(await server.info());
+    if (isClusterNode && !redis.isCluster) {
+      throw createRejection(
+        "redisQueue: connection is a node of a Redis Cluster. Pass connection: { cluster: [{ host, port }] }.",
+      );
+    }
+    if (role === "slave" && !redis.isCluster) {
+      throw createRejection(
+        "redisQueue: connection is a replica, which stores nothing. Pass its primary, or the sentinels that know it.",
+      );
+    }
+    await durability.check(server);
+  }
+
+  function accept(): void {
+    problem = undefined;
+    rejection = undefined;
+    lastReported = undefined;
+    failures = 0;
+    for (const waiter of waiters) waiter.resolve();
+    waiters.clear();
+  }
+
+  function fail(error: unknown): void {
+    const refusal = findRefusal(error);
+    if (refusal !== undefined || isRejection(error)) {
+      reject(refusal === undefined ? (error as Error) : toRejection(refusal));
+      checkAfter(Math.min(FIRST_RECHECK_MS * 2 ** failures++, LONGEST_RECHECK_MS));
+      return;
+    }
+    setOutage(error);
+    // A reply that arrives after the time-out would count as the reply to the next command.
+    const isLate = (error as Error).message === "Command timed out";
+    if (isLate) redis.disconnect(true);
+    else checkAfter(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS));
+  }
+
+  function checkAfter(pauseMs: number): void {
+    timer = setTimeout(() => {
+      if (redis.status === "ready") void check();
+    }, pauseMs);
+    timer.unref();
+  }
+
+  /** Without a logger, a process that waits for ever would not say why. */
+  function warnIfStillWaiting(): void {
+    if (problem === undefined || isClosed) return;
+    process.emitWarning(`redisQueue: ready() waits. ${problem.message}`, {
+      type: "PushWebhooksWarning",
+      code: "REDIS_UNREACHABLE",
+    });
+  }
+
+  return {
+    ready() {
+      if (isClosed) return Promise.reject(createClosingError());
+      if (problem === undefined) return Promise.resolve();
+      if (rejection !== undefined) return Promise.reject(rejection);
+      if (logger === undefined) setTimeout(warnIfStillWaiting, WARN_AFTER_MS).unref();
+      return new Promise((resolve, rejectReady) => {
+        waiters.add({ resolve, reject: rejectReady });
+      });
+    },
+    assertReady() {
+      if (problem !== undefined) throw problem;
+    },
+    assertReachable() {
+      if (redis.status !== "ready") throw problem ?? new Error("Redis is out of reach.");
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const waiter of waiters) waiter.reject(createClosingError());
+      waiters.clear();
+    },
+  };
+}
+
+interface Waiter {
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+function isRejection(error: unknown): boolean {
+  return error instanceof DurabilityError || error instanceof WebhookError;
+}
+
+function createRejection(message: string, cause?: unknown): WebhookError {
+  const options = cause === undefined ? {} : { cause: createNeutralCause(cause) };
+  return new WebhookError("STORE_UNAVAILABLE", message, options);
+}
+
+function toRejection(refusal: Error): WebhookError {
+  const words = describeRedisError(refusal);
+  const advice = words.startsWith("NOPERM")
+    ? "The user of connection needs every command of BullMQ, INFO included."
+    : "Check username, password and the other options of connection.";
+  return createRejection(`redisQueue: Redis rejects the queue: ${words} ${advice}`, refusal);
+}
+
+function createClosingError(): WebhookError {
+  return new WebhookError("CLOSING", "The queue was closed.");
+}

@@ -1,0 +1,135 @@
+import type { CloseOptions } from "../../receiver/close-options";
+import { CLOSE_RULES, settleWithin } from "../../receiver/close-options";
+import { createRetry } from "../../delivery/retry";
+import { WebhookError } from "../../errors/webhook-error";
+import { validateOptions } from "../../validation/validate-options";
+import type { DurableQueue, EventWorker } from "../durable-queue";
+import { validateWork } from "../work-options";
+import { openBullQueue } from "./bull-queue";
+import { endConnection, openConnection } from "./connection";
+import { createDeadLetters } from "./dead-letters";
+import { DurabilityError } from "./durability-error";
+import { createOperations } from "./operations";
+import { resolveDurableOptions, type DurableQueueOptions } from "./options";
+import { createSharedOutcomes } from "./outcomes";
+import { watchReadiness } from "./readiness";
+import { readStats } from "./stats";
+import { createEventStore } from "./store";
+import { startWorker, type RedisWorker } from "./worker";
+import { createWorkerBeats } from "./worker-beats";
+
+const ATTEMPT_MS = 2_000;
+
+/**
+ * Opens a queue in Redis; `redisQueue` documents it.
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
+export function durableQueue(options: DurableQueueOptions): DurableQueue {
+  const settings = resolveDurableOptions(options);
+  const { storeTimeoutMs, maxPending } = settings;
+  const redis = openConnection(settings, "store");
+  const bull = openBullQueue(redis, settings);
+  const readiness = watchReadiness(redis, bull, settings);
+  const outcomes = createSharedOutcomes(redis, settings);
+  const store = createEventStore({ bull, redis, outcomes, readiness }, settings);
+  const letters = createDeadLetters(bull, redis, settings);
+  const beats = createWorkerBeats(redis, settings);
+  const workers = new Map<EventWorker, RedisWorker>();
+  const storing = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+  const retryStore = createRetry({
+    retryForMs: storeTimeoutMs,
+    maxRetrying: maxPending,
+    attemptMs: ATTEMPT_MS,
+    isNeutral,
+  });
+  const run = createOperations({
+    retryForMs: storeTimeoutMs,
+    attemptMs: ATTEMPT_MS,
+    assertReachable: readiness.assertReachable,
+    isClosed: () => closed !== undefined,
+  });
+
+  async function drain(closeOptions: CloseOptions): Promise<void> {
+    const closing = [...workers.keys()].map((worker) => worker.close(closeOptions));
+    await settleWithin(Promise.allSettled([...storing, ...closing]), closeOptions);
+    // Those that were being closed with a longer deadline.
+    for (const running of workers.values()) running.disconnect();
+    outcomes.disconnect();
+    readiness.close();
+    store.close();
+    bull.close();
+    endConnection(redis);
+  }
+
+  function close(closeOptions: CloseOptions = {}): Promise<void> {
+    validateOptions("close", closeOptions, CLOSE_RULES);
+    outcomes.closeWaits();
+    return (closed ??= drain(closeOptions));
+  }
+
+  return {
+    ready: readiness.ready,
+    outcomes,
+    store(queued, deadlineAtMs) {
+      if (closed !== undefined) {
+        return Promise.reject(new WebhookError("CLOSING", "The queue is closed."));
+      }
+      const stored = retryStore(store.prepare(queued), deadlineAtMs);
+      storing.add(stored);
+      const remove = () => storing.delete(stored);
+      stored.then(remove, remove);
+      return stored;
+    },
+    work(handlers, workOptions = {}) {
+      validateWork(handlers, workOptions);
+      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      const { concurrency = 16, handlerTimeoutMs = 10_000, onError } = workOptions;
+      const parts = { outcomes, letters, beats };
+      const running = startWorker(settings, parts, {
+        handlers,
+        concurrency,
+        handlerTimeoutMs,
+        onError,
+      });
+      let finished: Promise<void> | undefined;
+      const worker: EventWorker = {
+        close(closeOptions = {}) {
+          validateOptions("close", closeOptions, CLOSE_RULES);
+          finished ??= settleWithin(running.finish(), closeOptions).finally(() => {
+            running.disconnect();
+            workers.delete(worker);
+          });
+          return finished;
+        },
+        [Symbol.asyncDispose]: () => worker.close(),
+      };
+      workers.set(worker, running);
+      return worker;
+    },
+    async *deadLetters() {
+      for (const jobId of await run(letters.listIds)) {
+        const letter = await run(() => letters.read(jobId));
+        if (letter !== undefined) yield letter;
+      }
+    },
+    retry: (...args) => run(() => letters.retry(...args)),
+    async retryAll() {
+      let count = 0;
+      for (const jobId of await run(letters.listIds)) {
+        if (await run(() => letters.retryOne(jobId))) count++;
+      }
+      return count;
+    },
+    discard: (...args) => run(() => letters.discard(...args)),
+    stats: () => run(() => readStats(bull.current(), beats)),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/** Its message names the lines of redis.conf to change: the cause must keep them all. */
+function isNeutral(error: unknown): boolean {
+  return error instanceof DurabilityError;
+}

@@ -1,0 +1,83 @@
+import { createNeutralCause } from "../../errors/neutral-cause";
+import { WebhookError } from "../../errors/webhook-error";
+import type { Logger } from "../../observability/reporter";
+import { QueueFileError } from "./queue-file-error";
+
+/** Whether the file of a queue can be used. */
+export interface FileState {
+  /** Resolves once it can; see the queue's method of this name. */
+  ready(): Promise<void>;
+  /** @throws WebhookError `STORE_UNAVAILABLE` when only a person can repair it. */
+  assertUsable(): void;
+  open(): void;
+  fail(error: Error): void;
+  /** Rejects pending and later calls of `ready`. */
+  close(): void;
+}
+
+/** As long as a former process may take to close: its successor waits for the file. */
+const MAX_IN_USE_MS = 12_000;
+
+/** Creates the state of a file that is not open yet. Logs the beginning and the end of an outage. */
+export function createFileState(logger: Logger | undefined): FileState {
+  const waiting = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
+  let isOpen = false;
+  let isOut = false;
+  let final: Error | undefined;
+  let inUseSinceMs: number | undefined;
+
+  function reject(error: Error): void {
+    for (const one of waiting) one.reject(error);
+    waiting.clear();
+  }
+
+  function warn(error: Error): void {
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (logger !== undefined) {
+      logger.error({ code }, `The file of the queue cannot be used: ${message}`);
+    } else process.emitWarning(message, { type: "PushWebhooksWarning", code: "QUEUE_FILE" });
+  }
+
+  function isInUseTooLong(error: QueueFileError): boolean {
+    if (error.code !== "FILE_IN_USE") return false;
+    inUseSinceMs ??= performance.now();
+    return performance.now() - inUseSinceMs > MAX_IN_USE_MS;
+  }
+
+  return {
+    ready() {
+      if (final !== undefined) return Promise.reject(final);
+      if (isOpen) return Promise.resolve();
+      return new Promise((resolve, rejectOne) => {
+        waiting.add({ resolve, reject: rejectOne });
+      });
+    },
+    assertUsable() {
+      if (final === undefined) return;
+      const message = "The file of the queue cannot be used; see the cause.";
+      const cause = final instanceof QueueFileError ? final : createNeutralCause(final);
+      throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
+    },
+    open() {
+      if (isOut) logger?.info({}, "The file of the queue can be used again");
+      isOut = false;
+      isOpen = true;
+      inUseSinceMs = undefined;
+      for (const { resolve } of waiting) resolve();
+      waiting.clear();
+    },
+    fail(error) {
+      if (final !== undefined) return;
+      if (!isOut) warn(error);
+      isOut = true;
+      isOpen = false;
+      if (!(error instanceof QueueFileError)) return;
+      if (error.code !== "FILE_IN_USE") final = error;
+      if (final !== undefined || isInUseTooLong(error)) reject(error);
+    },
+    close() {
+      final ??= new WebhookError("CLOSING", "The queue was closed.");
+      reject(final);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+import type { DurableQueue } from "../durable-queue";
+import { readStoredEvent } from "../stored-event";
+import { parseJson, readEventNames } from "./event-body";
+import type { Argument, LetterRow, OperationName, Result } from "./protocol";
+
+/** Runs an operation in the thread. */
+type Run = <Name extends OperationName>(
+  name: Name,
+  argument: Argument<Name>,
+) => Promise<Result<Name>>;
+
+/** The operations on dead letters; see the methods of `DurableQueue`. */
+export type Letters = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;
+
+/** Creates the view of the dead letters of a file. */
+export function createLetters(run: Run): Letters {
+  async function change(
+    method: "retry" | "discard",
+    uuid: string,
+    { accountSid, receiver }: DeadLetterOptions = {},
+  ): Promise<boolean> {
+    const count = await run(method, { uuid, accountSid, receiver });
+    if (count !== "ambiguous") return count > 0;
+    throw new TypeError(
+      `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
+    );
+  }
+
+  return {
+    async *deadLetters() {
+      // What fails from now on is left out: a letter that is retried meanwhile is listed once.
+      const untilMs = Date.now();
+      let last: LetterRow | undefined;
+      for (;;) {
+        const after = { afterMs: last?.failedAt ?? 0, afterId: last?.id ?? 0 };
+        const rows = await run("letters", { ...after, untilMs });
+        if (rows.length === 0) return;
+        for (const row of rows) yield toDeadLetter(row);
+        last = rows.at(-1);
+      }
+    },
+    retry: (uuid, options) => change("retry", uuid, options),
+    async retryAll() {
+      const untilMs = Date.now();
+      let total = 0;
+      for (;;) {
+        const count = await run("retrySome", untilMs);
+        if (count === 0) return total;
+        total += count;
+      }
+    },
+    discard: (uuid, options) => change("discard", uuid, options),
+  };
+}
+
+function toDeadLetter({ body, error, started, failedAt }: LetterRow): DeadLetter {
+  const { uuid, accountSid, receiver } = readEventNames(body);
+  let event: DeadLetter["event"];
+  try {
+    ({ event } = readStoredEvent(parseJson(body)));
+  } catch {
+    event = undefined;
+  }
+  return {
+    uuid,
+    accountSid,
+    receiver,
+    event,
+    error,
+    attempts: started,
+    failedAt: new Date(failedAt),
+  };
+}

@@ -1,0 +1,62 @@
+import { isBuiltin } from "node:module";
+
+/** A value of a column. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** A row of a result, by column name. */
+export type SqlRow = Record<string, SqlValue>;
+
+/** A prepared statement of node:sqlite. */
+export interface Statement {
+  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+}
+
+/** A connection of node:sqlite; the declarations of Node.js 20 have none. */
+export interface Connection {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface SqliteModule {
+  DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => Connection;
+}
+
+/**
+ * Asserts that this Node.js has node:sqlite.
+ *
+ * @throws TypeError when it has not.
+ */
+export function assertNodeSqlite(): void {
+  if (isBuiltin("node:sqlite")) return;
+  throw new TypeError(
+    `sqliteQueue needs node:sqlite, which Node.js has since 22.13; this is ${process.version}. Run the app on Node.js 22.13 or newer, or use redisQueue.`,
+  );
+}
+
+/** Opens a connection; loads node:sqlite on the first call. */
+export function connect(file: string, options: { readOnly?: boolean } = {}): Connection {
+  const { DatabaseSync } = require("node:sqlite") as SqliteModule;
+  return new DatabaseSync(file, options);
+}
+
+/** The primary result codes of SQLite that this engine tells apart. */
+const CODES: Readonly<Record<number, string>> = {
+  5: "SQLITE_BUSY",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+  26: "SQLITE_NOTADB",
+};
+
+/** Returns the code of an error of SQLite, such as `"SQLITE_BUSY"`; undefined for other errors. */
+export function sqliteCodeOf(error: unknown): string | undefined {
+  const { errcode } = error as { errcode?: unknown };
+  if (typeof errcode !== "number") return undefined;
+  // The upper bits of an extended code are the detail.
+  return CODES[errcode & 0xff] ?? `SQLITE_${errcode}`;
+}

@@ -1,0 +1,98 @@
+import { statfsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Logger } from "../../observability/reporter";
+import { type OptionRules } from "../../validation/validate-options";
+import type { Backoff } from "../backoff";
+import { QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";
+
+/** Options of `sqliteQueue`. */
+export interface SqliteQueueOptions {
+  /**
+   * The path of the queue's file, on a local disk. It is created when it does not exist; its folder
+   * must exist. SQLite keeps two files beside it, `-wal` and `-shm`.
+   */
+  file: string;
+  /** The name of the queue. A file holds one queue: one of another name is not opened. */
+  name: string;
+  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
+  dedupeTtlMs?: number | undefined;
+  /** How often the handlers of an event run before it is a dead letter. @default 8 */
+  attempts?: number | undefined;
+  /**
+   * The pauses between attempts, or a fixed one in milliseconds.
+   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
+   */
+  backoff?: number | Backoff | undefined;
+  /** How long an event is retried while it cannot be stored, in milliseconds. @default 8_000 */
+  storeTimeoutMs?: number | undefined;
+  /** How many events may be on their way into the file. @default 5_000 */
+  maxPending?: number | undefined;
+  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
+  outcomeTtlMs?: number | undefined;
+  /** How many waits may be pending in this process. @default 10_000 */
+  maxWaiting?: number | undefined;
+  /** Logs failures of the file and dead letters. @default nothing is logged */
+  logger?: Logger | undefined;
+}
+
+/** Options with every default filled in. */
+export interface SqliteSettings extends QueueSettings {
+  /** An absolute path. */
+  file: string;
+}
+
+const RULES: OptionRules<SqliteQueueOptions> = {
+  ...QUEUE_RULES,
+  file: {
+    accepts: isFilePath,
+    expected: 'the path of a file in a folder that exists, such as "./data/push.db"',
+    required: true,
+  },
+};
+
+/**
+ * Validates the options of `sqliteQueue` and fills in the defaults.
+ *
+ * @throws TypeError for an option that is unknown or impossible, and for a file on a network disk.
+ */
+export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSettings {
+  const settings = resolveQueueOptions("sqliteQueue", options, RULES);
+  const file = resolve(options.file);
+  assertLocal(file);
+  return {
+    ...settings,
+    file,
+  };
+}
+
+function isFilePath(value: unknown): boolean {
+  // SQLite takes an empty path and these two for databases that are gone with the process.
+  if (typeof value !== "string" || /^$|^:memory:|^file:|\0/.test(value)) return false;
+  const options = { throwIfNoEntry: false } as const;
+  if (statSync(resolve(value), options)?.isDirectory() === true) return false;
+  return statSync(dirname(resolve(value)), options)?.isDirectory() === true;
+}
+
+/** Types of `statfs` on Linux: the memory that SQLite shares is not shared between machines. */
+const NETWORK_DISKS: Readonly<Record<number, string>> = {
+  0x6969: "NFS",
+  0x517b: "SMB",
+  0xfe534d42: "SMB",
+  0xff534d42: "CIFS",
+  0x01021997: "9p",
+};
+
+function assertLocal(file: string): void {
+  if (process.platform !== "linux") return;
+  const disk = networkDiskOf(statfsSync(dirname(file)).type);
+  if (disk === undefined) return;
+  throw new TypeError(
+    `sqliteQueue: option file must be on a local disk; ${file} is on ${disk}, where SQLite may lose events.`,
+  );
+}
+
+/** Returns the name of a network file system by its number in Linux; undefined for other ones. */
+export function networkDiskOf(type: number): string | undefined {
+  // Some kernels give it as a signed number.
+  return NETWORK_DISKS[type >>> 0];
+}

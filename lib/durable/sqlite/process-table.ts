@@ -1,0 +1,56 @@
+import type { QueueStats } from "../durable-queue";
+import type { Connection } from "./node-sqlite";
+import { LEASE_MS } from "./protocol";
+
+/** The processes that use the file. Its methods but `stats` and `countOthers` need a transaction. */
+export interface ProcessTable {
+  /** Writes down that this process is alive. */
+  beat(isWorker: boolean): void;
+  leave(): void;
+  /** How many other processes are alive. */
+  countOthers(): number;
+  stats(): Required<QueueStats>;
+}
+
+/** Creates the view of the processes; `owner` is this one. */
+export function createProcessTable(connection: Connection, owner: number): ProcessTable {
+  const upsert = connection.prepare(
+    "INSERT OR REPLACE INTO process (id, seen_at, is_worker) VALUES (?, ?, ?)",
+  );
+  const remove = connection.prepare("DELETE FROM process WHERE id = ?");
+  const count = connection.prepare(
+    "SELECT count(*) AS count FROM process WHERE id <> ? AND seen_at > ?",
+  );
+  const readStats = connection.prepare(
+    `
+    SELECT
+      (SELECT count(*) FROM event
+        WHERE owner IS NULL AND failed_at IS NULL AND run_at <= :now) AS waiting,
+      (SELECT count(*) FROM event
+        WHERE owner IS NULL AND failed_at IS NULL AND run_at > :now) AS delayed,
+      (SELECT count(*) FROM event WHERE owner IS NOT NULL) AS active,
+      (SELECT count(*) FROM event WHERE failed_at IS NOT NULL) AS deadLetters,
+      (SELECT max(0, :now - min(run_at)) FROM event
+        WHERE owner IS NULL AND failed_at IS NULL) AS oldestWaitingMs,
+      (SELECT count(*) FROM process WHERE is_worker = 1 AND seen_at > :now - ${LEASE_MS}) AS workers
+  `.replaceAll(":now", "?1"),
+  );
+
+  return {
+    beat: (isWorker) => void upsert.run(owner, Date.now(), Number(isWorker)),
+    leave: () => void remove.run(owner),
+    countOthers: () => Number(count.get(owner, Date.now() - LEASE_MS)?.count),
+    stats() {
+      const row = readStats.get(Date.now()) ?? {};
+      const read = (name: string) => Number(row[name] ?? 0);
+      return {
+        waiting: read("waiting"),
+        active: read("active"),
+        delayed: read("delayed"),
+        deadLetters: read("deadLetters"),
+        oldestWaitingMs: read("oldestWaitingMs"),
+        workers: read("workers"),
+      };
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { createRetry } from "../../delivery/retry";
+import { WebhookError } from "../../errors/webhook-error";
+import { isChallengeEvent } from "../../event/event";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
+import { validateOptions } from "../../validation/validate-options";
+import type { DurableQueue, EventWorker } from "../durable-queue";
+import { validateWork } from "../work-options";
+import { createFileState } from "./file-state";
+import { createLetters } from "./letters";
+import { assertNodeSqlite } from "./node-sqlite";
+import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
+import { createFileOutcomes } from "./outcomes";
+import type { Argument, OperationName, Result } from "./protocol";
+import { QueueFileError } from "./queue-file-error";
+import { toNewEvent } from "./new-event";
+import { startThread } from "./thread-client";
+import { createWorker, type SqliteWorker } from "./worker";
+
+const HEARTBEAT_MS = 2_000;
+
+/**
+ * Creates a queue that stores events in a SQLite file before the response, and runs their handlers
+ * from there, in this process or in others on this machine: an event with a 200 is not lost with a
+ * process. It needs no package and no server, but Node.js 22.13 or newer.
+ *
+ * @example
+ * const queue = sqliteQueue({ name: "shop-production", file: "./data/push.db" });
+ * const push = pushWebhooks({ authToken, publicUrl, queue });
+ * push.on("challenge.approved", async (event) => { … });
+ * const worker = queue.work(push.handlers);
+ *
+ * @throws TypeError for an option that is unknown or impossible, and when Node.js has no
+ *   node:sqlite.
+ */
+export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
+  assertNodeSqlite();
+  const settings = resolveSqliteOptions(options);
+  const { file, name, storeTimeoutMs, maxPending, logger } = settings;
+  const state = createFileState(logger);
+  const workers = new Map<number, SqliteWorker>();
+  const storing = new Set<Promise<unknown>>();
+  let lastWorkerId = 0;
+  let closed: Promise<void> | undefined;
+
+  const thread = startThread(
+    { file, name },
+    {
+      onOpen() {
+        state.open();
+        beat();
+        outcomes.watchAgain();
+        for (const worker of workers.values()) worker.start();
+      },
+      onClosed: (error) => state.fail(error),
+      onClaimed(events) {
+        for (const event of events) workers.get(event.worker)?.run(event);
+      },
+      onOutcome: (key, params) => outcomes.resolve(key, params),
+    },
+  );
+  const outcomes = createFileOutcomes(
+    settings,
+    (key) => thread.request("watch", key),
+    (key) => void thread.request("unwatch", key).catch(ignoreClosedFile),
+  );
+  const retryStore = createRetry({
+    what: "the file of the queue",
+    retryForMs: storeTimeoutMs,
+    maxRetrying: maxPending,
+    isNeutral: (error) => error instanceof QueueFileError,
+  });
+  const timer = setInterval(beat, HEARTBEAT_MS);
+
+  /** From this thread: one that is blocked must lose its events to other processes. */
+  function beat(): void {
+    if (!thread.isOpen()) return;
+    const isWorker = [...workers.values()].some((worker) => worker.isTaking());
+    thread.request("heartbeat", isWorker).then(state.open, state.fail);
+  }
+
+  /** Runs an operation, and again while the file fails, up to `storeTimeoutMs`. */
+  async function run<Name extends OperationName>(
+    operation: Name,
+    argument: Argument<Name>,
+    deadlineAtMs?: number,
+  ): Promise<Result<Name>> {
+    if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+    let isOver = false;
+    try {
+      return await retryStore(() => {
+        state.assertUsable();
+        return thread.request(operation, argument, () => !isOver);
+      }, deadlineAtMs);
+    } finally {
+      isOver = true;
+    }
+  }
+
+  function track<Value>(stored: Promise<Value>): Promise<Value> {
+    storing.add(stored);
+    const remove = () => storing.delete(stored);
+    stored.then(remove, remove);
+    return stored;
+  }
+
+  async function drain(closeOptions: CloseOptions): Promise<void> {
+    const finishing = [...workers.values()].map((worker) => worker.finish());
+    await settleWithin(Promise.allSettled([...storing, ...finishing]), closeOptions);
+    clearInterval(timer);
+    const isIdle = [...workers.values()].every((worker) => worker.isIdle());
+    for (const worker of workers.values()) worker.abandon();
+    await thread.close(isIdle, closeOptions);
+  }
+
+  function close(closeOptions: CloseOptions = {}): Promise<void> {
+    validateOptions("close", closeOptions, CLOSE_RULES);
+    outcomes.close();
+    state.close();
+    return (closed ??= drain(closeOptions));
+  }
+
+  return {
+    ...createLetters(run),
+    ready: state.ready,
+    outcomes: {
+      record: (account, event) => run("record", outcomes.toRow(account, event)),
+      wait: outcomes.wait,
+    },
+    store(queued, deadlineAtMs) {
+      const { event, account } = queued;
+      const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
+      return track(run("store", toNewEvent(queued, outcome, settings.dedupeTtlMs), deadlineAtMs));
+    },
+    work(handlers, workOptions = {}) {
+      validateWork(handlers, workOptions);
+      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      const id = ++lastWorkerId;
+      const running = createWorker(id, settings, thread, handlers, workOptions);
+      workers.set(id, running);
+      running.start();
+      beat();
+      const finish = async () => {
+        const idle = running.finish();
+        beat();
+        await idle;
+        workers.delete(id);
+      };
+      let finished: Promise<void> | undefined;
+      const worker: EventWorker = {
+        close(closeOptions = {}) {
+          validateOptions("close", closeOptions, CLOSE_RULES);
+          finished ??= settleWithin(finish(), closeOptions);
+          return finished;
+        },
+        [Symbol.asyncDispose]: () => worker.close(),
+      };
+      return worker;
+    },
+    stats: () => run("stats", undefined),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/** The thread forgets its watches when the file is closed. */
+function ignoreClosedFile(): void {}

@@ -1,0 +1,32 @@
+import { isChallengeEvent, type ChallengeEvent } from "../event/event";
+import { parseEvent } from "../event/parse";
+import type { Pair } from "../form/form";
+import type { Logger } from "../observability/reporter";
+
+/** Parses the outcome of a challenge as an engine stores it; returns undefined for another value. */
+export function parseStoredOutcome(params: string): ChallengeEvent | undefined {
+  try {
+    const event = parseEvent(JSON.parse(params) as Pair[]);
+    return isChallengeEvent(event) ? event : undefined;
+  } catch {
+    // The error may quote the value.
+    return undefined;
+  }
+}
+
+/**
+ * Creates the function that reports an unreadable outcome, to the logger or else as a process
+ * warning; once, because the value may be read many times.
+ *
+ * @param place where the outcome is stored, for the message.
+ */
+export function createWarnOfUnreadable(place: string, logger: Logger | undefined): () => void {
+  let hasWarned = false;
+  return function warnOfUnreadable() {
+    if (hasWarned) return;
+    hasWarned = true;
+    const message = `An outcome in ${place} is unreadable; the wait for it continues.`;
+    if (logger !== undefined) logger.error({}, message);
+    else process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
+  };
+}
