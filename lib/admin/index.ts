@@ -1,17 +1,19 @@
-export { createAdminClient } from "./client";
-export type { AdminClient, AdminClientOptions, Keys, Webhooks } from "./client";
-export type { CallOptions } from "./transport";
-export type { List, Page, PageQuery } from "./list";
-export type { CreatedKey, Key, KeyInput } from "./key";
-export type { Webhook, WebhookChange, WebhookEventType, WebhookInput } from "./webhook";
-export type { Ensured } from "./ensure";
-export type { Finding, Receiver } from "./drift";
+export { createAdminClient } from "./client/client";
+export type { AdminClient, AdminClientOptions, Keys, Webhooks } from "./client/client";
+export type { RequestOptions } from "./client/transport";
+export type { List, Page, PageQuery } from "./client/list";
+export type { CreatedKey, Key, KeyInput } from "./client/key";
+export type { Webhook, WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
+export type { Ensured } from "./client/ensure-webhook";
+export type { Finding, Receiver } from "./client/configuration-drift";
 
-export { ApiError } from "./api-error";
-export type { ApiErrorCode, ApiFailure } from "./api-error";
-export { InputError } from "./input-error";
-export type { InputIssue } from "./input-error";
+export { ApiError } from "./client/api-error";
+export type { ApiErrorCode, ApiFailure } from "./client/api-error";
+export { InputError } from "./client/input-error";
+export type { InputIssue } from "./client/input-error";
 
-export { adminRouter } from "./router";
-export type { AdminLogger, AdminRouterOptions } from "./router";
-export type { AuditAction, AuditEntry } from "./audit";
+export { adminRouter } from "./router/router";
+export type { AdminLogger, AdminRouterOptions } from "./router/options";
+export type { ConsoleOptions } from "./console/options";
+export type { ConsoleQueue } from "./console/queue-view";
+export type { AuditAction, AuditEntry } from "./router/audit";

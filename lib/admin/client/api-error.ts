@@ -1,0 +1,105 @@
+import { brand } from "../../errors/brand";
+
+/**
+ * Failure that is not an error response of the service.
+ *
+ * - `UNREACHABLE`: no connection, or it was closed before the response; `cause` has the reason.
+ * - `TIMEOUT`: no response within `timeoutMs`.
+ * - `BAD_RESPONSE`: the response does not match the specification, or is over 8 MiB.
+ * - `REDIRECTED`: the response is a redirect, which is not followed.
+ * - `FOREIGN_PAGE`: a list links to a page of another origin, which is not requested.
+ * - `OWN_KEY`: the client authenticates with the Key to delete; no request was sent.
+ */
+export type ApiFailure =
+  "UNREACHABLE" | "TIMEOUT" | "BAD_RESPONSE" | "REDIRECTED" | "FOREIGN_PAGE" | "OWN_KEY";
+
+/** The code of an {@link ApiError}; `SERVICE_ERROR` when the service responded with an error. */
+export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
+
+/** Fields of a new {@link ApiError}. */
+export interface ApiErrorFields {
+  readonly code: ApiErrorCode;
+  /** Number of the error at the service, such as 20404 (specification, section 7). */
+  readonly serviceCode?: number | undefined;
+  /** The HTTP status of the response; 0 when there was none. */
+  readonly status: number;
+  /** URL of the error in the service's documentation. */
+  readonly more_info?: string | undefined;
+  readonly method: string;
+  /** Path of the request, without its query. */
+  readonly path: string;
+  /** The `Retry-After` of the response, in seconds. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/**
+ * Failed request to the service (specification, section 7). Holds no credentials and no parameters
+ * of the request.
+ *
+ * `instanceof` also recognises the errors of another installed copy of this package.
+ */
+export class ApiError extends Error {
+  declare readonly name: "ApiError";
+  /** The kind of failure; `switch` over it. */
+  readonly code: ApiErrorCode;
+  /** Number of the error at the service, such as 20404; undefined when the response had none. */
+  readonly serviceCode: number | undefined;
+  /** The HTTP status of the response; 0 when there was none. */
+  readonly status: number;
+  /** URL of the error in the service's documentation. */
+  readonly more_info: string | undefined;
+  readonly method: string;
+  /** Path of the request, without its query. */
+  readonly path: string;
+  /** The `Retry-After` of the response, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+
+  static {
+    brand(this, "ApiError");
+  }
+
+  constructor(message: string, fields: ApiErrorFields, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = fields.code;
+    this.serviceCode = fields.serviceCode;
+    this.status = fields.status;
+    this.more_info = fields.more_info;
+    this.method = fields.method;
+    this.path = fields.path;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+  }
+
+  /** Returns the fields that `JSON.stringify` writes; omits the cause. */
+  toJSON(): Pick<ApiError, "name" | "code" | "serviceCode" | "status" | "message"> {
+    const { name, code, serviceCode, status, message } = this;
+    return { name, code, serviceCode, status, message };
+  }
+}
+
+/** Request that an {@link ApiError} is about. */
+export interface FailedRequest {
+  method: string;
+  url: string;
+}
+
+const MESSAGES: Record<ApiFailure, string> = {
+  UNREACHABLE: "The service could not be reached.",
+  TIMEOUT: "The service did not respond within timeoutMs.",
+  BAD_RESPONSE: "The response does not match the specification. Check the base URL of the service.",
+  REDIRECTED:
+    "The service responded with a redirect, which is not followed. Check the base URL of the service.",
+  FOREIGN_PAGE: "The service linked to a page of another origin, which is not requested.",
+  OWN_KEY:
+    "The client authenticates with this Key. Delete it with force, or with other credentials.",
+};
+
+/** Creates the error of a failure that is not an error response; `status` is 0 without a response. */
+export function createApiError(
+  { method, url }: FailedRequest,
+  code: ApiFailure,
+  cause?: unknown,
+  status = 0,
+): ApiError {
+  const fields = { method, path: new URL(url).pathname, code, status };
+  return new ApiError(MESSAGES[code], fields, cause === undefined ? undefined : { cause });
+}

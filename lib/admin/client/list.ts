@@ -1,0 +1,120 @@
+import { parseUrl } from "../../form/url";
+import { parseInput } from "./parse-input";
+import { InputError } from "./input-error";
+import { pageQuerySchema } from "./schemas";
+import { createApiError } from "./api-error";
+import type { ResponseSchema } from "./service-response";
+import type { RequestOptions, Transport } from "./transport";
+
+/** Query that selects a page of a list (specification, section 8). */
+export interface PageQuery extends RequestOptions {
+  /** Number of items, 1 to 1000. @default 50, by the service */
+  readonly pageSize?: number | undefined;
+  /** Index from 0. The service selects the page by `pageToken` and returns this index. */
+  readonly page?: number | undefined;
+  /** Token of `next` or `previous` of another page. */
+  readonly pageToken?: string | undefined;
+}
+
+/** One page of a list (sections 2.2 and 2.4). */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Index from 0; null when the service does not give it. */
+  readonly page: number | null;
+  /** Highest number of items of a page; null when the service does not give it. */
+  readonly page_size: number | null;
+  /** Query of the next page; undefined on the last. */
+  readonly next: PageQuery | undefined;
+  /** Query of the previous page; undefined on the first. */
+  readonly previous: PageQuery | undefined;
+}
+
+/** Content of a list response, the same for the envelopes of both APIs. */
+export interface Envelope<Item> {
+  items: Item[];
+  page: number | null;
+  page_size: number | null;
+  nextLink: string | null;
+  previousLink: string | null;
+}
+
+/** List of resources, page by page or item by item. */
+export interface List<Item> {
+  /** Iterates over all items of the list; requests each page when it is needed. */
+  list(query?: PageQuery): AsyncGenerator<Item, void, undefined>;
+  /** Iterates over all pages of the list. */
+  pages(query?: PageQuery): AsyncGenerator<Page<Item>, void, undefined>;
+  /** Fetches one page. */
+  page(query?: PageQuery): Promise<Page<Item>>;
+}
+
+/**
+ * Creates the methods of a list at a URL. Follows the links between pages, never to another origin.
+ *
+ * @throws ApiError (from its methods) `FOREIGN_PAGE` for a link to another origin, `BAD_RESPONSE`
+ *   for links in a circle; InputError for an invalid query.
+ */
+export function createList<Output, Item>(
+  send: Transport,
+  listUrl: string,
+  schema: ResponseSchema<Output>,
+  open: (envelope: Output) => Envelope<Item>,
+): List<Item> {
+  function readLink(link: string | null): PageQuery | undefined {
+    if (link === null) return undefined;
+    const url = parseUrl(link, listUrl);
+    if (url?.origin !== new URL(listUrl).origin) {
+      throw createApiError({ method: "GET", url: listUrl }, "FOREIGN_PAGE");
+    }
+    const read = (name: string) => url.searchParams.get(name) ?? undefined;
+    return {
+      pageSize: toNumber(read("PageSize")),
+      page: toNumber(read("Page")),
+      pageToken: read("PageToken"),
+    };
+  }
+
+  async function page(query: PageQuery = {}): Promise<Page<Item>> {
+    if (typeof query !== "object" || (query as unknown) === null) {
+      throw new InputError("page query", [{ path: "page query", message: "must be an object" }]);
+    }
+    const { signal, pageSize, page: index, pageToken, ...rest } = query;
+    const checked = parseInput("page query", pageQuerySchema, {
+      page_size: pageSize,
+      page: index,
+      page_token: pageToken,
+      ...rest,
+    });
+    const url = new URL(listUrl);
+    if (checked.page_size !== undefined) url.searchParams.set("PageSize", `${checked.page_size}`);
+    if (checked.page !== undefined) url.searchParams.set("Page", `${checked.page}`);
+    if (checked.page_token !== undefined) url.searchParams.set("PageToken", checked.page_token);
+    const envelope = open(await send({ method: "GET", url: url.href, signal }, schema));
+    const { items, page: number, page_size, nextLink, previousLink } = envelope;
+    const [next, previous] = [readLink(nextLink), readLink(previousLink)];
+    return { items, page: number, page_size, next, previous };
+  }
+
+  async function* pages(query: PageQuery = {}): AsyncGenerator<Page<Item>, void, undefined> {
+    const seen = new Set<string>();
+    for (let next: PageQuery | undefined = query; next !== undefined;) {
+      const key = JSON.stringify([next.page, next.pageToken]);
+      // Links in a circle would never end.
+      if (seen.has(key)) throw createApiError({ method: "GET", url: listUrl }, "BAD_RESPONSE");
+      seen.add(key);
+      const current: Page<Item> = await page({ ...next, signal: query.signal });
+      yield current;
+      next = current.next;
+    }
+  }
+
+  async function* list(query: PageQuery = {}): AsyncGenerator<Item, void, undefined> {
+    for await (const { items } of pages(query)) yield* items;
+  }
+
+  return { list, pages, page };
+}
+
+function toNumber(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text);
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { sidSchema } from "../../event/schema";
+import { PUSH_EVENT_TYPES } from "../../event/event";
+import { isHttpUrl } from "../../form/url";
+
+const text = z.string().nullable().default(null);
+
+/** The schema of a `Key` (section 2.1); unknown fields are kept. */
+export const keySchema = z.looseObject({
+  sid: sidSchema("SK"),
+  friendly_name: text,
+  date_created: text,
+  date_updated: text,
+});
+
+/** The schema of a `CreatedKey`. */
+export const createdKeySchema = keySchema.extend({ secret: z.string().min(1) });
+
+/** The schema of a `Webhook` (section 2.3); unknown fields are kept. */
+export const webhookSchema = z.looseObject({
+  sid: sidSchema("YW"),
+  service_sid: text,
+  account_sid: text,
+  friendly_name: text,
+  event_types: z.array(z.string()).nullable().default(null),
+  status: text,
+  version: text,
+  webhook_url: text,
+  webhook_method: text,
+  date_created: text,
+  date_updated: text,
+  url: text,
+});
+
+const httpUrl = z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL");
+
+const eventTypes = z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1);
+const webhookFields = {
+  friendly_name: z.string().min(1),
+  event_types: eventTypes,
+  webhook_url: httpUrl,
+  status: z.enum(["enabled", "disabled"]).optional(),
+  version: z.enum(["v1", "v2"]).optional(),
+};
+
+/** The schema of a `KeyInput` (section 4.1). */
+export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
+
+/** The schema of a `WebhookInput` (section 4.2). */
+export const webhookInputSchema = z.strictObject(webhookFields);
+
+/** The schema of a `WebhookChange` (section 4.2). */
+export const webhookChangeSchema = webhookInputSchema.partial();
+
+/** The schema of a `PageQuery`, with the names of the router's query (section 8). */
+export const pageQuerySchema = z.strictObject({
+  page_size: z.int().min(1).max(1000).optional(),
+  page: z.int().min(0).optional(),
+  page_token: z.string().min(1).optional(),
+});
+
+const link = z.string().nullable().default(null);
+
+/** The envelope of a list of Keys (section 2.2). */
+export const keyListSchema = z.looseObject({
+  keys: z.array(keySchema),
+  page: z.number().nullable().default(null),
+  page_size: z.number().nullable().default(null),
+  next_page_uri: link,
+  previous_page_uri: link,
+});
+
+/** The envelope of a list of Webhooks (section 2.4). */
+export const webhookListSchema = z.looseObject({
+  webhooks: z.array(webhookSchema),
+  meta: z.looseObject({
+    page: z.number().nullable().default(null),
+    page_size: z.number().nullable().default(null),
+    next_page_url: link,
+    previous_page_url: link,
+  }),
+});

@@ -1,0 +1,100 @@
+import { ApiError, createApiError, type FailedRequest } from "./api-error";
+
+/** Response of the service before it is parsed. */
+export interface ServiceResponse {
+  status: number;
+  /** Body as UTF-8. */
+  text: string;
+  /** Header `Retry-After`; null when the response has none. */
+  retryAfter: string | null;
+}
+
+/** Schema of a response body, such as one of zod. */
+export interface ResponseSchema<Output> {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: Output } | { success: false; data?: never; error: unknown };
+}
+
+const MAX_RESPONSE_BYTES = 8_388_608;
+
+/** A response body over 8 MiB, which is larger than any page of the service. */
+export class ResponseTooLargeError extends Error {
+  override readonly message = `The response is over ${MAX_RESPONSE_BYTES} bytes.`;
+}
+
+/**
+ * Reads a response of `fetch` to its end.
+ *
+ * @throws ResponseTooLargeError for a body over 8 MiB.
+ */
+export async function readResponse(response: Response): Promise<ServiceResponse> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLargeError();
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
+}
+
+/** Returns the seconds of a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */
+export function readRetryAfter(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - Date.now()) / 1_000));
+}
+
+/**
+ * Parses a response against a schema; a 204 has no body and is parsed as undefined.
+ *
+ * @throws ApiError for a redirect, an error status, or a body that does not match the schema.
+ */
+export function parseResponse<Output>(
+  request: FailedRequest,
+  response: ServiceResponse,
+  schema: ResponseSchema<Output>,
+): Output {
+  const { status, text } = response;
+  if (status >= 300 && status < 400) throw createApiError(request, "REDIRECTED", undefined, status);
+  const json = parseJson(text);
+  if (status < 200 || status >= 300) throw createServiceError(request, response, json);
+  const result = schema.safeParse(status === 204 ? undefined : json);
+  if (result.success) return result.data;
+  throw createApiError(request, "BAD_RESPONSE", undefined, status);
+}
+
+function createServiceError(
+  { method, url }: FailedRequest,
+  { status, retryAfter }: ServiceResponse,
+  json: unknown,
+): ApiError {
+  const body = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
+  // A problem of RFC 9457 has `detail` and `title` instead of a message.
+  const message = [body.message, body.detail, body.title].find(isText);
+  return new ApiError(message ?? `The service responded ${status} without a message.`, {
+    method,
+    path: new URL(url).pathname,
+    code: "SERVICE_ERROR",
+    serviceCode: typeof body.code === "number" ? body.code : undefined,
+    status,
+    more_info: isText(body.more_info) ? body.more_info : undefined,
+    retryAfterSeconds: readRetryAfter(retryAfter),
+  });
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The HTML of a proxy, an empty body or a truncated one: no schema accepts undefined for these.
+    return undefined;
+  }
+}

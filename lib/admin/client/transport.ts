@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodeForm } from "../../form/percent-encoding";
+import { ApiError, createApiError, type FailedRequest } from "./api-error";
+import {
+  parseResponse,
+  readResponse,
+  readRetryAfter,
+  ResponseTooLargeError,
+  type ResponseSchema,
+  type ServiceResponse,
+} from "./service-response";
+
+/** Options of {@link createTransport}. */
+export interface TransportOptions {
+  username: string;
+  password: string;
+  /** Longest time of a request with all its attempts, in milliseconds. */
+  timeoutMs: number;
+  maxRetries: number;
+  fetch: typeof globalThis.fetch;
+}
+
+/** Options of each method of the client. */
+export interface RequestOptions {
+  /** Aborts the request: the promise rejects with the signal's reason. @default none */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Request to the service. */
+export interface ServiceRequest extends FailedRequest, RequestOptions {
+  method: "GET" | "POST" | "DELETE";
+  /** Parameters of a POST. */
+  form?: readonly [name: string, value: string][];
+}
+
+/** Sends a request and returns the parsed response; undefined for a response without a body. */
+export type Transport = <Output>(
+  request: ServiceRequest,
+  schema: ResponseSchema<Output>,
+) => Promise<Output>;
+
+const FIRST_PAUSE_MS = 200;
+
+/**
+ * Creates the function that sends requests to the service: HTTP Basic, form-encoded, without
+ * following redirects, within `timeoutMs` for all attempts together.
+ *
+ * Retries a 429, and for GET and DELETE also a 5xx or a missing response (specification, section 8).
+ * The pause before a retry is the response's `Retry-After`, else random (full jitter).
+ *
+ * @throws ApiError (from the returned function); the reason of `signal`.
+ */
+export function createTransport(options: TransportOptions): Transport {
+  const { username, password, timeoutMs, maxRetries } = options;
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+
+  async function sendOnce(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
+    const { method, url, form } = request;
+    const headers: Record<string, string> = { authorization, accept: "application/json" };
+    if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
+    const body = form && encodeForm(form);
+    const response = await options.fetch(url, {
+      method,
+      headers,
+      redirect: "manual",
+      signal,
+      ...(body !== undefined && { body }),
+    });
+    return readResponse(response);
+  }
+
+  async function sendWithRetries(
+    request: ServiceRequest,
+    timeout: AbortSignal,
+  ): Promise<ServiceResponse> {
+    const signals = [timeout, ...(request.signal === undefined ? [] : [request.signal])];
+    const signal = AbortSignal.any(signals);
+    const startedMs = performance.now();
+    for (let retry = 0; ; retry++) {
+      const response = await sendOnce(request, signal).catch((error: unknown) => {
+        request.signal?.throwIfAborted();
+        if (timeout.aborted) throw createApiError(request, "TIMEOUT", error);
+        if (error instanceof ResponseTooLargeError) {
+          throw createApiError(request, "BAD_RESPONSE", error);
+        }
+        return createApiError(request, "UNREACHABLE", error);
+      });
+      const isDeleted = retry > 0 && request.method === "DELETE" && response.status === 404;
+      // The previous attempt deleted the resource and its response was lost.
+      if (isDeleted) return { status: 204, text: "", retryAfter: null };
+      const pauseMs = choosePause(response, retry);
+      const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
+      if (!isRetried(request, response) || retry >= maxRetries || isTooLate) {
+        if (response instanceof ApiError) throw response;
+        return response;
+      }
+      await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
+      request.signal?.throwIfAborted();
+    }
+  }
+
+  return async function send(request, schema) {
+    request.signal?.throwIfAborted();
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    try {
+      const response = await sendWithRetries(request, timeout.signal);
+      return parseResponse(request, response, schema);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function isRetried({ method }: ServiceRequest, response: ServiceResponse | ApiError): boolean {
+  if (response.status === 429) return true;
+  return method !== "POST" && (response.status === 0 || response.status >= 500);
+}
+
+function choosePause(response: ServiceResponse | ApiError, retry: number): number {
+  const seconds = response instanceof ApiError ? undefined : readRetryAfter(response.retryAfter);
+  return seconds === undefined ? Math.random() * FIRST_PAUSE_MS * 2 ** retry : seconds * 1_000;
+}

@@ -1,0 +1,65 @@
+/** Type of event that a Webhook subscribes to; `*` means all (section 2.3). */
+export type WebhookEventType =
+  | "*"
+  | "factor.created"
+  | "factor.verified"
+  | "factor.deleted"
+  | "challenge.approved"
+  | "challenge.denied";
+
+/**
+ * Webhook of the verification service (specification, section 2.3). Fields with listed values are
+ * plain strings, since the service may add values. A field that the service did not send is null; a
+ * field that is not listed here is kept, without a type.
+ */
+export interface Webhook {
+  /** YW and 32 hexadecimal digits. */
+  readonly sid: string;
+  /** SID of the verification service: VA and 32 hexadecimal digits. */
+  readonly service_sid: string | null;
+  /** SID of the account: AC and 32 hexadecimal digits. */
+  readonly account_sid: string | null;
+  /** A description, without personal data. */
+  readonly friendly_name: string | null;
+  /** Types of events that it subscribes to, each a {@link WebhookEventType}. */
+  readonly event_types: readonly string[] | null;
+  /** `enabled` or `disabled`; a disabled Webhook sends no requests (section 3.2). */
+  readonly status: string | null;
+  /** Version of its events: `v2`, or `v1`, which is legacy (sections 6.2, 6.3). */
+  readonly version: string | null;
+  /** The absolute URL that webhook requests are sent to, and signed with. */
+  readonly webhook_url: string | null;
+  /** The method of webhook requests: `POST` or `GET`. */
+  readonly webhook_method: string | null;
+  /** ISO 8601, GMT, whole seconds: `new Date(webhook.date_created)` reads it. */
+  readonly date_created: string | null;
+  /** ISO 8601, GMT, whole seconds. */
+  readonly date_updated: string | null;
+  /** The absolute URL of this resource. */
+  readonly url: string | null;
+}
+
+/** Parameters to create a Webhook (section 4.2). */
+export interface WebhookInput {
+  /** A description, without personal data; not empty. */
+  readonly friendly_name: string;
+  /** At least one. */
+  readonly event_types: readonly WebhookEventType[];
+  /** An absolute http or https URL of up to 2048 characters; it is signed byte for byte. */
+  readonly webhook_url: string;
+  /** @default "enabled", by the service */
+  readonly status?: "enabled" | "disabled" | undefined;
+  /** @default "v2", by the service */
+  readonly version?: "v1" | "v2" | undefined;
+}
+
+/** Parameters to update a Webhook; omitted ones do not change (section 4.2). */
+export interface WebhookChange {
+  readonly friendly_name?: string | undefined;
+  /** At least one; they replace the current ones. */
+  readonly event_types?: readonly WebhookEventType[] | undefined;
+  /** An absolute http or https URL of up to 2048 characters. */
+  readonly webhook_url?: string | undefined;
+  readonly status?: "enabled" | "disabled" | undefined;
+  readonly version?: "v1" | "v2" | undefined;
+}

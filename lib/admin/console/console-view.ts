@@ -1,0 +1,172 @@
+/** What the page receives of the console's routes; shared with the script of the page. */
+
+/** The settings of a console. */
+export interface ConsoleSettings {
+  /** The option `name` of the receiver. */
+  name: string | undefined;
+  readOnly: boolean;
+  /** Whether identities are shown in full. */
+  reveals: boolean;
+  /** SID of the Key that the admin client uses; undefined when it uses the account itself. */
+  keySid: string | undefined;
+  eventTypes: readonly string[];
+  hasQueue: boolean;
+  receiver:
+    | {
+        /** Without user info. */
+        publicUrls: readonly string[];
+        /** Whether a Webhook can be set to the publicUrl from the page: it has no user info. */
+        isUrlComplete: boolean;
+        /** Number of static tokens; undefined when a function finds them. */
+        tokenCount: number | undefined;
+        handledTypes: readonly string[];
+        /** Whether a test event can be sent: the receiver has exactly one static token. */
+        canSendTest: boolean;
+      }
+    | undefined;
+}
+
+/** The result of a request: what was done with its event, or that it was rejected or failed. */
+export type RequestResult = "handled" | "stored" | "duplicate" | "conflict" | "rejected" | "failed";
+
+/** One webhook request. It never holds a token or a signature. */
+export interface RequestRow {
+  /** Counts the requests since the console started, from 1. */
+  id: number;
+  /** Grows with each change of any row. */
+  change: number;
+  /** When it arrived, in milliseconds since 1970. */
+  atMs: number;
+  durationMs: number;
+  result: RequestResult;
+  status: number;
+  /** The code of the error; undefined without one. */
+  code: string | undefined;
+  /** The message of the error. */
+  message: string | undefined;
+  /** Which delivery of its uuid it is among the rows, from 1. */
+  attempt: number;
+  /** Undefined when the request was not authenticated, like all fields below. */
+  type: string | undefined;
+  version: string | undefined;
+  uuid: string | undefined;
+  accountSid: string | undefined;
+  factorSid: string | undefined;
+  challengeSid: string | undefined;
+  /** The entity_identity, masked unless the console reveals it. */
+  entity: string | undefined;
+  tokenIndex: number | undefined;
+  urlIndex: number | undefined;
+  /** JSON parameters that could not be read. */
+  issues: readonly string[];
+  /** Texts of the device; only when the console reveals them. */
+  revealed: readonly (readonly [name: string, text: string])[];
+  /** Method and path of a rejected request. */
+  target: string | undefined;
+  /** Whether it is an event that the console sent. */
+  isTest: boolean;
+  /** Why the signature does not match; undefined until it was looked for. */
+  explanation: Explanation | undefined;
+  /** Whether the reason can be looked for. */
+  canExplain: boolean;
+}
+
+/** The likeliest cause of a signature that does not match. */
+export interface Explanation {
+  code: string;
+  isProven: boolean;
+  cause: string;
+  fix: string;
+  /** What the cause is about: the URL that was signed, a parameter, or the fingerprint of a token. */
+  subject: string | undefined;
+  /** Codes of less likely causes. */
+  others: readonly string[];
+}
+
+/** Use of the tokens of one account, among the rows. */
+export interface TokenUse {
+  accountSid: string;
+  /** By index of the token: number of requests, and when the last arrived. */
+  tokens: readonly { count: number; lastAtMs: number | undefined }[];
+}
+
+/** Totals since the console started. */
+export interface Totals {
+  sinceMs: number;
+  received: number;
+  byResult: Readonly<Record<RequestResult, number>>;
+  /** Number of errors by code. */
+  byCode: Readonly<Record<string, number>>;
+  /** The duration that 95 % of the rows stay under, in milliseconds. */
+  p95Ms: number | undefined;
+  waits: { count: number; oldestMs: number | undefined };
+  rotation: readonly TokenUse[];
+}
+
+/** What the page receives when it connects, and with each change. */
+export interface LiveUpdate {
+  /** Whether `rows` are all rows there are. */
+  isComplete: boolean;
+  /** The changed rows, the oldest first. */
+  rows: readonly RequestRow[];
+  totals: Totals;
+}
+
+/** The dead letters with one error. */
+export interface DeadLetterGroup {
+  error: string;
+  count: number;
+  /** The newest of them. */
+  letters: readonly DeadLetterRow[];
+}
+
+/** One dead letter. */
+export interface DeadLetterRow {
+  uuid: string;
+  accountSid: string;
+  receiver: string | undefined;
+  type: string | undefined;
+  entity: string | undefined;
+  attempts: number;
+  failedAtMs: number;
+}
+
+/** The state of the queue. */
+export interface QueueView {
+  waiting: number;
+  active: number;
+  delayed: number;
+  deadLetters: number;
+  oldestWaitingMs: number | undefined;
+  workers: number | undefined;
+  groups: readonly DeadLetterGroup[];
+  /** Whether there are more dead letters than were read. */
+  isCut: boolean;
+}
+
+/** The result of a test event. */
+export interface TestEventResult {
+  /** The status of the response; undefined when there was none. */
+  status: number | undefined;
+  durationMs: number;
+  /** Why there was no response. */
+  failure: string | undefined;
+  uuid: string;
+}
+
+/** One difference between a Webhook and the receiver: a `Finding` of the admin client. */
+export interface FindingView {
+  readonly code:
+    | "NOT_CONFIGURED"
+    | "URL_DIFFERS"
+    | "DUPLICATE"
+    | "DISABLED"
+    | "METHOD_DIFFERS"
+    | "VERSION_LEGACY"
+    | "EVENT_NOT_SUBSCRIBED"
+    | "EVENT_NOT_HANDLED";
+  /** The Webhook that it is about, if there is one. */
+  readonly sid?: string | undefined;
+  readonly message: string;
+  readonly fix: string;
+}

@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LiveUpdate } from "./console-view";
+import type { RequestLog } from "./request-log";
+
+/** How often and how long a stream sends. */
+export interface LiveSettings {
+  /** Changes are collected for this time, in milliseconds. */
+  collectMs: number;
+  /** How often pending waits and stopped servers are looked at, in milliseconds. */
+  tickMs: number;
+  /** After which a silent stream sends a sign of life, in milliseconds. */
+  heartbeatMs: number;
+  /** After which a stream ends, in milliseconds: the page reconnects and is authorized again. */
+  maxAgeMs: number;
+  /** How many pages may be open. */
+  maxStreams: number;
+  /** How many reasons are looked for without being asked for, within 60 s. */
+  maxExplanations: number;
+}
+
+const DEFAULTS: LiveSettings = {
+  collectMs: 200,
+  tickMs: 1_000,
+  heartbeatMs: 15_000,
+  maxAgeMs: 120_000,
+  maxStreams: 50,
+  maxExplanations: 3,
+};
+
+/** The server-sent events of a console. */
+export interface Live {
+  /** Starts a stream; returns false when too many pages are open. */
+  open(req: IncomingMessage, res: ServerResponse): boolean;
+}
+
+/** One open page. It has no queue: what it has not received is read from the log. */
+interface Stream {
+  res: ServerResponse;
+  sentChange: number;
+  sentAtMs: number;
+  endAtMs: number;
+  isServing: () => boolean;
+}
+
+/** Creates the streams of a log. Without an open page there is no timer. */
+export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}): Live {
+  const { collectMs, tickMs, heartbeatMs, maxAgeMs, maxStreams, maxExplanations } = {
+    ...DEFAULTS,
+    ...settings,
+  };
+  const streams = new Set<Stream>();
+  let flushTimer: NodeJS.Timeout | undefined;
+  let tickTimer: NodeJS.Timeout | undefined;
+  let sentWaits = "";
+  let explainedAtMs: number[] = [];
+
+  log.onChange(() => {
+    if (streams.size === 0 || flushTimer !== undefined) return;
+    flushTimer = setTimeout(flush, collectMs).unref();
+  });
+
+  function flush(): void {
+    flushTimer = undefined;
+    if (streams.size === 0) return;
+    explainNewest();
+    const totals = log.readTotals();
+    for (const stream of streams) send(stream, totals);
+  }
+
+  /** An attacker who sends many requests must not use up the receiver's budget here. */
+  function explainNewest(): void {
+    const nowMs = performance.now();
+    explainedAtMs = explainedAtMs.filter((atMs) => nowMs - atMs < 60_000);
+    const row = log.findUnexplained();
+    if (row === undefined || explainedAtMs.length >= maxExplanations) return;
+    explainedAtMs.push(nowMs);
+    log.explain(row.id);
+  }
+
+  function send(stream: Stream, totals: LiveUpdate["totals"], isComplete = false): void {
+    // A slow page misses rows that the log no longer has, and never makes this process buffer.
+    if (stream.res.writableNeedDrain) return;
+    const rows = log.listRows(isComplete ? 0 : stream.sentChange);
+    const update: LiveUpdate = { isComplete, rows, totals };
+    stream.sentChange = log.change;
+    stream.sentAtMs = performance.now();
+    stream.res.write(`data: ${JSON.stringify(update)}\n\n`);
+  }
+
+  function tick(): void {
+    const nowMs = performance.now();
+    const totals = log.readTotals();
+    const { count } = totals.waits;
+    // The age of the oldest wait grows: the page counts on by itself.
+    const waits = String(count);
+    for (const stream of streams) {
+      // A process that shuts down must not wait for its open pages.
+      if (nowMs >= stream.endAtMs || !stream.isServing()) stream.res.end();
+      else if (waits !== sentWaits || stream.sentChange < log.change) send(stream, totals);
+      else if (nowMs - stream.sentAtMs >= heartbeatMs) {
+        stream.sentAtMs = nowMs;
+        // Not a comment: the page must see that the connection is alive.
+        stream.res.write("event: beat\ndata:\n\n");
+      }
+    }
+    sentWaits = waits;
+  }
+
+  function remove(stream: Stream): void {
+    streams.delete(stream);
+    if (streams.size > 0) return;
+    clearInterval(tickTimer);
+    clearTimeout(flushTimer);
+    tickTimer = flushTimer = undefined;
+  }
+
+  return {
+    open(req, res) {
+      if (streams.size >= maxStreams) return false;
+      const nowMs = performance.now();
+      const stream: Stream = {
+        res,
+        sentChange: 0,
+        sentAtMs: nowMs,
+        endAtMs: nowMs + maxAgeMs,
+        isServing: () => isListening(req),
+      };
+      res.statusCode = 200;
+      res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+      // no-transform: a middleware that compresses would hold the events back.
+      res.setHeader("Cache-Control", "no-store, no-transform");
+      res.setHeader("X-Accel-Buffering", "no");
+      res.write("retry: 1000\n\n");
+      streams.add(stream);
+      res.once("close", () => remove(stream));
+      tickTimer ??= setInterval(tick, tickMs).unref();
+      explainNewest();
+      send(stream, log.readTotals(), true);
+      return true;
+    },
+  };
+}
+
+/** Whether the server of a request still accepts connections. */
+function isListening({ socket }: IncomingMessage): boolean {
+  // Node sets it on the sockets of a server; HTTP/2 and adapters have none.
+  const { server } = socket as { server?: { listening?: unknown } };
+  return server?.listening !== false;
+}

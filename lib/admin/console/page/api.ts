@@ -1,0 +1,69 @@
+/** A request to the router that failed. */
+export class ProblemError extends Error {
+  constructor(
+    /** The HTTP status; 0 when there was no response. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Sends a request to the router; the path is relative to the page, wherever that is.
+ *
+ * @throws ProblemError
+ */
+export async function send<Result>(
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<Result> {
+  const response = await fetch(path, {
+    method,
+    headers: body === undefined ? {} : { "Content-Type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new ProblemError(0, "UNREACHABLE", "The server does not respond. Check the connection.");
+  });
+  const text = await response.text().catch(() => "");
+  const json = parseJson(text);
+  if (response.ok) return json as Result;
+  const { code, message } = (json ?? {}) as { code?: unknown; message?: unknown };
+  throw new ProblemError(
+    response.status,
+    typeof code === "string" || typeof code === "number" ? String(code) : `${response.status}`,
+    typeof message === "string" ? message : `The server responded ${response.status}.`,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // An empty body, or the page of a proxy: the status says what happened.
+    return undefined;
+  }
+}
+
+/** Describes a failure for people. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof ProblemError)) return "The page itself failed. Reload it.";
+  if (error.code === "FORBIDDEN") return "You are signed out, or may not do this. Reload the page.";
+  return `${error.message} (${error.code})`;
+}
+
+/** Loads something repeatedly: the result of the last request wins, also when an earlier one arrives later. */
+export function createLoader<Result>(load: () => Promise<Result>) {
+  let count = 0;
+  return async (onLoaded: (result: Result) => void, onFailed: (error: unknown) => void) => {
+    const mine = ++count;
+    try {
+      const result = await load();
+      if (mine === count) onLoaded(result);
+    } catch (error) {
+      if (mine === count) onFailed(error);
+    }
+  };
+}

@@ -1,0 +1,26 @@
+"use strict";
+/** Builds the page of the console into a folder: `node build.js [folder]`. */
+const { resolve } = require("node:path");
+const { buildSync } = require("esbuild");
+
+/** @param {string} folder where the router looks for the files of the page. */
+function buildPage(folder) {
+  buildSync({
+    absWorkingDir: __dirname,
+    entryPoints: ["page.ts", "page.css", "page.html", "icon.svg"],
+    outdir: folder,
+    bundle: true,
+    minify: true,
+    charset: "utf8",
+    format: "iife",
+    target: ["es2022", "chrome110", "firefox115", "safari16"],
+    loader: { ".html": "copy", ".svg": "copy" },
+    logLevel: "warning",
+  });
+}
+
+module.exports = { buildPage };
+
+if (require.main === module) {
+  buildPage(resolve(process.argv[2] ?? resolve(__dirname, "../assets")));
+}

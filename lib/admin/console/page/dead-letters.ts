@@ -1,0 +1,165 @@
+import type { DeadLetterGroup, DeadLetterRow, QueueView } from "../console-view";
+import { send } from "./api";
+import { actionButton, openDialog } from "./dialog";
+import { h, received, type Child } from "./dom";
+import { formatCount, formatDate, plural } from "./format";
+
+type Choice =
+  { all: true } | { error: string } | { uuid: string; accountSid: string; receiver?: string };
+
+/** Creates the view of dead letters, grouped by error; `reload` reads the queue after a change. */
+export function createDeadLetters(
+  readOnly: boolean,
+  reload: () => Promise<void>,
+): (view: QueueView) => Child {
+  function listGroups({ groups, deadLetters, isCut }: QueueView): Child {
+    return [
+      h(
+        "div",
+        { class: "section-head" },
+        h("h3", {}, "Dead letters by error"),
+        !readOnly &&
+          h(
+            "div",
+            { class: "buttons" },
+            retryButton(`Retry all ${formatCount(deadLetters)}`, { all: true }),
+            discardButton(`Discard all ${formatCount(deadLetters)}`, { all: true }, deadLetters),
+          ),
+      ),
+      isCut &&
+        h("p", { class: "notice warn" }, "There are more dead letters than are listed here."),
+      groups.map(showGroup),
+    ];
+  }
+
+  function showGroup({ error, count, letters: shown }: DeadLetterGroup): HTMLElement {
+    return h(
+      "article",
+      { class: "panel" },
+      h(
+        "div",
+        { class: "panel-head" },
+        h("h4", { class: "error-text" }, received(error)),
+        h("span", { class: "pill bad" }, formatCount(count)),
+        !readOnly &&
+          count > 1 &&
+          h(
+            "div",
+            { class: "buttons" },
+            retryButton(`Retry these ${formatCount(count)}`, { error }),
+            discardButton(`Discard these ${formatCount(count)}`, { error }, count),
+          ),
+      ),
+      h(
+        "details",
+        { open: count === 1, "data-key": error },
+        h(
+          "summary",
+          {},
+          shown.length < count
+            ? `The newest ${shown.length} of ${formatCount(count)}`
+            : plural(count, "event"),
+        ),
+        h("ul", { class: "letters" }, shown.map(showLetter)),
+      ),
+    );
+  }
+
+  function showLetter(letter: DeadLetterRow): HTMLElement {
+    const { uuid, accountSid, receiver, type, entity, attempts, failedAtMs } = letter;
+    const choice = { uuid, accountSid, ...(receiver !== undefined && { receiver }) };
+    const failedAt = new Date(failedAtMs).toISOString();
+    return h(
+      "li",
+      { class: "letter" },
+      h(
+        "div",
+        {},
+        h(
+          "p",
+          {},
+          type === undefined ? "unreadable event" : received(type),
+          " ",
+          h("span", { class: "muted" }, entity === undefined ? "" : received(entity)),
+        ),
+        h("p", { class: "muted small" }, received(uuid, "mono")),
+        h(
+          "p",
+          { class: "muted small" },
+          `${plural(attempts, "attempt")}, the last failed `,
+          h("time", { datetime: failedAt }, formatDate(failedAt)),
+        ),
+      ),
+      !readOnly &&
+        h(
+          "div",
+          { class: "buttons" },
+          retryButton("Retry", choice),
+          discardButton("Discard", choice, 1),
+        ),
+    );
+  }
+
+  function retryButton(label: string, choice: Choice): HTMLElement {
+    return actionButton(
+      label,
+      async () => {
+        const { count } = await send<{ count: number }>(
+          "POST",
+          "console/dead-letters/retry",
+          choice,
+        );
+        await reload();
+        return `${plural(count, "event")} will be handled again.`;
+      },
+      { focus: `retry ${JSON.stringify(choice)}` },
+    );
+  }
+
+  function discardButton(label: string, choice: Choice, count: number): HTMLElement {
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "danger",
+        "data-focus": `discard ${JSON.stringify(choice)}`,
+        click: () => confirmDiscard(choice, count),
+      },
+      label,
+    );
+  }
+
+  function confirmDiscard(choice: Choice, count: number): void {
+    const what = plural(count, "dead letter");
+    openDialog({
+      title: `Discard ${what}?`,
+      content: h(
+        "p",
+        {},
+        "Its handlers will never run, also not when the service sends it again. This cannot be undone.",
+      ),
+      action: `Discard ${what}`,
+      isDangerous: true,
+      async submit() {
+        const { count: done } = await send<{ count: number }>(
+          "POST",
+          "console/dead-letters/discard",
+          choice,
+        );
+        await reload();
+        return `${plural(done, "event")} discarded.`;
+      },
+    });
+  }
+
+  return (view) => (view.groups.length === 0 ? emptyState() : listGroups(view));
+}
+
+function emptyState(): HTMLElement {
+  return h(
+    "div",
+    { class: "panel state" },
+    h("p", { class: "state-title" }, "No dead letters."),
+    h("p", {}, "Every event that failed was handled by a later attempt, or is being retried."),
+  );
+}

@@ -1,0 +1,50 @@
+const time = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const number = new Intl.NumberFormat("en");
+
+/** Formats a time of day with its milliseconds, in the time zone of the browser. */
+export function formatTime(atMs: number): { time: string; milliseconds: string } {
+  const milliseconds = String(Math.floor(atMs) % 1_000).padStart(3, "0");
+  return { time: time.format(atMs), milliseconds };
+}
+
+/** Formats a date of a resource; a text that is no date stays as it is. */
+export function formatDate(text: string | null): string {
+  const atMs = Date.parse(text ?? "");
+  return Number.isNaN(atMs) ? (text ?? "unknown") : dateTime.format(atMs);
+}
+
+/** Formats a number with separators. */
+export function formatCount(count: number): string {
+  return number.format(count);
+}
+
+/** Formats a short duration, such as that of a request. */
+export function formatDuration(ms: number): string {
+  if (ms >= 1_000) return `${number.format(Math.round(ms))} ms`;
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+/** Formats an age in its largest unit. */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** Formats a number of things. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** Shortens a SID: its start and its end tell it from others. */
+export function shortenSid(sid: string): string {
+  return sid.length > 12 ? `${sid.slice(0, 6)}…${sid.slice(-4)}` : sid;
+}

@@ -1,0 +1,127 @@
+import type { ConsoleSettings } from "../console-view";
+import { describeFailure, send } from "./api";
+import { createWebhookStore, type Context, type Page } from "./context";
+import { actionButton } from "./dialog";
+import { announce, byId, h, received, replaceContent } from "./dom";
+import { createKeysPage } from "./keys-page";
+import type { LiveState } from "./live";
+import { createQueuePage } from "./queue-page";
+import { createReceiverPage } from "./receiver-page";
+import { createWebhooksPage } from "./webhooks-page";
+
+const LIVE_TEXTS: Record<LiveState, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Connection lost, trying again",
+  forbidden: "Signed out or not allowed: reload",
+};
+
+async function start(): Promise<void> {
+  const content = byId("content");
+  byId("skip").addEventListener("click", () => content.focus());
+  try {
+    const settings = await send<ConsoleSettings>("GET", "console");
+    const context: Context = { settings, webhooks: createWebhookStore(settings) };
+    showHeader(settings);
+    openPages(createPages(context), context);
+  } catch (error) {
+    replaceContent(
+      content,
+      h(
+        "div",
+        { class: "panel state" },
+        h("p", { class: "state-title" }, "The console could not start."),
+        h("p", {}, describeFailure(error)),
+        actionButton("Try again", async () => {
+          await start();
+          return undefined;
+        }),
+      ),
+    );
+  }
+}
+
+function createPages(context: Context): Page[] {
+  const { receiver, hasQueue } = context.settings;
+  return [
+    ...(receiver === undefined ? [] : [createReceiverPage(context, showLiveState)]),
+    createWebhooksPage(context),
+    createKeysPage(context),
+    ...(hasQueue ? [createQueuePage(context)] : []),
+  ];
+}
+
+function showHeader({ name, receiver, readOnly }: ConsoleSettings): void {
+  const [publicUrl, ...others] = receiver?.publicUrls ?? [];
+  if (publicUrl !== undefined) {
+    replaceContent(
+      byId("address"),
+      received(publicUrl, "mono"),
+      others.length > 0 && ` and ${others.length} more`,
+    );
+  }
+  replaceContent(
+    byId("title"),
+    "Push webhooks",
+    name !== undefined && [" ", h("span", { class: "pill info" }, name)],
+    readOnly && [" ", h("span", { class: "pill off" }, "read-only")],
+  );
+  if (receiver !== undefined) showLiveState("connecting");
+}
+
+function showLiveState(state: LiveState): void {
+  const live = byId("live");
+  live.className = `live ${state}`;
+  replaceContent(live, h("span", { class: "dot", "aria-hidden": "true" }), LIVE_TEXTS[state]);
+}
+
+function openPages(pages: readonly Page[], { webhooks, settings }: Context): void {
+  const content = byId("content");
+  const badge = h("span", { class: "badge", hidden: true });
+  const links = pages.map(({ id, title }) =>
+    h("a", { href: `#${id}` }, title, id === "webhooks" && [" ", badge]),
+  );
+  replaceContent(
+    byId("nav"),
+    links.map((link) => h("li", {}, link)),
+  );
+  for (const { element } of pages) element.hidden = true;
+  content.replaceChildren(...pages.map(({ element }) => element));
+  let current: Page | undefined;
+
+  function open(isFirst: boolean): void {
+    const page = pages.find(({ id }) => `#${id}` === location.hash) ?? pages[0];
+    if (page === undefined || page === current) return;
+    if (current !== undefined) {
+      current.element.hidden = true;
+      current.hide?.();
+    }
+    current = page;
+    page.element.hidden = false;
+    document.title = `${page.title} · Push webhooks`;
+    for (const [index, link] of links.entries()) {
+      if (pages[index] === page) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    page.show();
+    if (isFirst) return;
+    scrollTo(0, 0);
+    page.element.querySelector<HTMLElement>("h2")?.focus();
+  }
+
+  webhooks.onChange(() => {
+    const count = webhooks.state?.findings.length ?? 0;
+    badge.hidden = count === 0;
+    replaceContent(
+      badge,
+      String(count),
+      h("span", { class: "word" }, count === 1 ? " finding" : " findings"),
+    );
+  });
+  addEventListener("hashchange", () => open(false));
+  open(true);
+  if (settings.receiver !== undefined && current?.id !== "webhooks") void webhooks.reload();
+}
+
+addEventListener("unhandledrejection", () => announce("The page itself failed. Reload it."));
+void start();

@@ -1,0 +1,112 @@
+import type { QueueView } from "../console-view";
+import { createLoader, describeFailure, send } from "./api";
+import type { Context, Page } from "./context";
+import { createDeadLetters } from "./dead-letters";
+import { actionButton } from "./dialog";
+import { h, replaceContent } from "./dom";
+import { formatAge, formatCount } from "./format";
+
+const REFRESH_MS = 5_000;
+
+/** Creates the page of the queue: its counts and its dead letters. */
+export function createQueuePage({ settings }: Context): Page {
+  const { readOnly } = settings;
+  const cards = h("dl", { class: "cards", "aria-label": "Events in the queue" });
+  const letters = h("div", { class: "stack" });
+  const showDeadLetters = createDeadLetters(readOnly, reload);
+  const load = createLoader(() => send<QueueView>("GET", "console/queue"));
+  let timer: number | undefined;
+  let rendered = "";
+  const element = h(
+    "section",
+    { "aria-labelledby": "queue-title" },
+    h(
+      "div",
+      { class: "page-head" },
+      h("h2", { id: "queue-title", tabindex: -1 }, "Queue"),
+      h(
+        "div",
+        { class: "buttons" },
+        actionButton("Refresh", async () => {
+          await reload();
+          return "The queue was read again.";
+        }),
+      ),
+    ),
+    cards,
+    letters,
+  );
+
+  function reload(): Promise<void> {
+    return load(render, renderFailure);
+  }
+
+  function render(view: QueueView): void {
+    const key = JSON.stringify(view);
+    if (key === rendered) return;
+    rendered = key;
+    const { oldestWaitingMs, workers } = view;
+    cards.hidden = false;
+    replaceContent(
+      cards,
+      card(
+        "Waiting",
+        formatCount(view.waiting),
+        oldestWaitingMs === undefined
+          ? ""
+          : view.waiting === 0
+            ? "none is late"
+            : `the oldest for ${formatAge(oldestWaitingMs)}`,
+      ),
+      card("Running", formatCount(view.active), "handlers run now"),
+      card("Delayed", formatCount(view.delayed), "will be retried"),
+      card(
+        "Workers",
+        workers === undefined ? "–" : formatCount(workers),
+        workers === undefined ? "unknown" : workers === 0 ? "no process runs handlers" : "seen now",
+        workers === 0 ? "bad" : "",
+      ),
+      card("Dead letters", formatCount(view.deadLetters), "", view.deadLetters > 0 ? "bad" : ""),
+    );
+    replaceContent(letters, showDeadLetters(view));
+  }
+
+  function renderFailure(error: unknown): void {
+    rendered = "";
+    cards.hidden = true;
+    replaceContent(
+      letters,
+      h(
+        "div",
+        { class: "panel state" },
+        h("p", { class: "state-title" }, "The queue could not be read."),
+        h("p", {}, describeFailure(error)),
+        h("p", {}, `The page tries again every ${REFRESH_MS / 1_000} s.`),
+      ),
+    );
+  }
+
+  return {
+    id: "queue",
+    title: "Queue",
+    element,
+    show() {
+      if (rendered === "") replaceContent(letters, h("p", { class: "state" }, "Loading."));
+      void reload();
+      timer = setInterval(() => {
+        if (!document.hidden) void reload();
+      }, REFRESH_MS);
+    },
+    hide: () => clearInterval(timer),
+  };
+}
+
+function card(label: string, figure: string, note: string, tone = ""): HTMLElement {
+  return h(
+    "div",
+    { class: "card" },
+    h("dt", {}, label),
+    h("dd", { class: `figure ${tone}` }, figure),
+    h("dd", { class: "note" }, note),
+  );
+}

@@ -1,0 +1,191 @@
+import type { LiveUpdate, RequestRow, Totals } from "../console-view";
+import type { Context, Page } from "./context";
+import { announce, h, replaceContent } from "./dom";
+import { formatAge, formatCount, formatDuration, plural } from "./format";
+import { connectLive, type LiveState } from "./live";
+import { createNotices } from "./notices";
+import { createRequestTable, FILTERS, type Filter } from "./request-table";
+import { openTestEventDialog } from "./test-event";
+
+const ANNOUNCE_EVERY_MS = 5_000;
+
+/** Creates the page of the receiver: what arrives, what is rejected, and why. */
+export function createReceiverPage(context: Context, onState: (state: LiveState) => void): Page {
+  const { settings } = context;
+  const cards = h("dl", { class: "cards", "aria-label": "Totals" });
+  const codes = h("div", { class: "codes" });
+  const table = createRequestTable(context);
+  const notices = createNotices(context, (id) => table.reveal(id));
+  const pause = h(
+    "button",
+    { type: "button", "aria-pressed": "false", click: togglePause },
+    "Pause",
+  );
+  let paused: LiveUpdate[] | undefined;
+  let totals: Totals | undefined;
+  let totalsAtMs = 0;
+  let unannounced: RequestRow[] = [];
+  let announceTimer: number | undefined;
+
+  const filterButtons = FILTERS.map((filter) =>
+    h("button", { type: "button", class: "chip", click: () => chooseFilter(filter) }, filter.label),
+  );
+  const element = h(
+    "section",
+    { "aria-labelledby": "receiver-title" },
+    h("h2", { id: "receiver-title", class: "unseen", tabindex: -1 }, "Receiver"),
+    notices.element,
+    cards,
+    h(
+      "div",
+      { class: "panel" },
+      h(
+        "div",
+        { class: "panel-head" },
+        h("h3", {}, "Requests"),
+        h("div", { class: "chips", role: "group", "aria-label": "Show" }, filterButtons),
+        h(
+          "div",
+          { class: "buttons" },
+          pause,
+          settings.receiver?.canSendTest === true &&
+            h(
+              "button",
+              { type: "button", class: "primary", click: () => openTestEventDialog(context) },
+              "Send test event",
+            ),
+        ),
+      ),
+      codes,
+      table.element,
+    ),
+  );
+
+  function chooseFilter(filter: Filter): void {
+    table.setFilter(filter);
+    for (const [index, button] of filterButtons.entries()) {
+      button.setAttribute("aria-pressed", String(FILTERS[index] === filter));
+    }
+    if (totals !== undefined) renderTotals(totals);
+  }
+
+  function togglePause(): void {
+    const waiting = paused;
+    paused = waiting === undefined ? [] : undefined;
+    for (const update of waiting ?? []) apply(update);
+    renderPause();
+  }
+
+  function renderPause(): void {
+    const count = new Set(paused?.flatMap(({ rows }) => rows.map(({ id }) => id))).size;
+    pause.setAttribute("aria-pressed", String(paused !== undefined));
+    pause.textContent =
+      paused === undefined ? "Pause" : count === 0 ? "Resume" : `Resume, ${count} new`;
+  }
+
+  function receive(update: LiveUpdate): void {
+    if (paused === undefined) return apply(update);
+    // Of a paused page, only what one page of rows can hold is kept.
+    paused = update.isComplete ? [update] : [...paused, update].slice(-50);
+    renderPause();
+  }
+
+  function apply(update: LiveUpdate): void {
+    table.update(update.rows, update.isComplete);
+    totals = update.totals;
+    totalsAtMs = performance.now();
+    renderTotals(update.totals);
+    notices.render(table.listRows(), update.totals);
+    if (update.isComplete) return;
+    unannounced.push(...update.rows);
+    announceTimer ??= setTimeout(announceRows, ANNOUNCE_EVERY_MS);
+  }
+
+  function announceRows(): void {
+    announceTimer = undefined;
+    const bad = unannounced.filter(({ result }) => result === "rejected" || result === "failed");
+    const text = `${plural(unannounced.length, "new request")}, ${bad.length} rejected or failed.`;
+    unannounced = [];
+    if (!document.hidden && !element.hidden) announce(text);
+  }
+
+  function renderTotals({ byResult, byCode, ...rest }: Totals): void {
+    const [[topCode, topCount] = []] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
+    const bad = byResult.rejected + byResult.failed;
+    const age = rest.waits.oldestMs;
+    const waitedMs = age === undefined ? undefined : age + performance.now() - totalsAtMs;
+    const isStored = byResult.stored > 0 || settings.hasQueue;
+    replaceContent(
+      cards,
+      card("Received", rest.received, `within ${formatAge(Date.now() - rest.sinceMs)}`),
+      card(
+        isStored ? "Stored" : "Handled",
+        byResult.handled + byResult.stored,
+        rest.p95Ms === undefined ? "no request yet" : `95 % within ${formatDuration(rest.p95Ms)}`,
+        "good",
+      ),
+      card("Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"),
+      card(
+        "Rejected or failed",
+        bad,
+        topCode === undefined ? "none" : `${formatCount(topCount ?? 0)} × ${topCode}`,
+        "bad",
+      ),
+      card(
+        "Pending waits",
+        rest.waits.count,
+        waitedMs === undefined ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
+      ),
+    );
+    const entries = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
+    codes.hidden = entries.length === 0;
+    replaceContent(
+      codes,
+      h("span", { class: "label", id: "codes-label" }, "By code"),
+      h(
+        "div",
+        { class: "chips", role: "group", "aria-labelledby": "codes-label" },
+        entries.map(([code, count]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "chip code",
+              "data-focus": code,
+              "aria-pressed": String(table.code === code),
+              click: () => chooseCode(code),
+            },
+            code,
+            " ",
+            h("b", {}, formatCount(count)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function chooseCode(code: string): void {
+    table.setCode(table.code === code ? undefined : code);
+    if (totals !== undefined) renderTotals(totals);
+  }
+
+  chooseFilter(FILTERS[0]);
+  table.setLoading();
+  connectLive(receive, onState);
+  // Ages grow while nothing happens.
+  setInterval(() => {
+    if (totals !== undefined && paused === undefined && !element.hidden) renderTotals(totals);
+  }, 5_000);
+
+  return { id: "receiver", title: "Receiver", element, show() {} };
+}
+
+function card(label: string, count: number, note: string, tone = ""): HTMLElement {
+  return h(
+    "div",
+    { class: "card" },
+    h("dt", {}, label),
+    h("dd", { class: count > 0 ? `figure ${tone}` : "figure" }, formatCount(count)),
+    h("dd", { class: "note" }, note),
+  );
+}

@@ -1,0 +1,174 @@
+import type { RequestResult, RequestRow } from "../console-view";
+import type { Context } from "./context";
+import { h, newId, received, replaceContent } from "./dom";
+import { createDetails } from "./request-details";
+import { fillLine, TONES, type RequestLine } from "./request-line";
+
+const MAX_ROWS = 200;
+
+/** Which rows are shown. */
+export interface Filter {
+  label: string;
+  results: readonly RequestResult[] | undefined;
+}
+
+/** The filters, the first is the default. */
+export const FILTERS: readonly [Filter, ...Filter[]] = [
+  { label: "All", results: undefined },
+  { label: "Accepted", results: ["handled", "stored", "duplicate", "conflict"] },
+  { label: "Rejected or failed", results: ["rejected", "failed"] },
+];
+
+interface ShownRow extends RequestLine {
+  /** Undefined while the row is closed. */
+  details: HTMLElement | undefined;
+}
+
+/** The list of requests, the newest first. */
+export function createRequestTable(context: Context) {
+  const shown = new Map<number, ShownRow>();
+  const columns = ["Time", "Event", "Entity", "Result", "Attempt", "Token", "Duration"];
+  const body = h("div", { role: "rowgroup", class: "rows" });
+  const message = h("div", { class: "state" });
+  const table = h(
+    "div",
+    { role: "table", "aria-label": "Webhook requests, the newest first", class: "requests" },
+    h(
+      "div",
+      { role: "rowgroup" },
+      h(
+        "div",
+        { role: "row", class: "line heads" },
+        columns.map((name) => h("span", { role: "columnheader", class: name.toLowerCase() }, name)),
+        h("span", { role: "columnheader", class: "unseen" }, "Details"),
+      ),
+    ),
+    body,
+  );
+  let filter: Filter = FILTERS[0];
+  let code: string | undefined;
+  let isLoading = false;
+
+  function isVisible({ result, code: own }: RequestRow): boolean {
+    if (code !== undefined) return own === code;
+    return filter.results === undefined || filter.results.includes(result);
+  }
+
+  function createRow(row: RequestRow): ShownRow {
+    const toggle = h("button", { type: "button", class: "toggle", "aria-expanded": "false" });
+    const line = h("div", { role: "row", class: "line" });
+    const one: ShownRow = { row, line, toggle, details: undefined };
+    line.addEventListener("click", () => {
+      // A click that ends a selection of text copies something.
+      if (String(getSelection()) === "") setOpen(one, one.details === undefined);
+    });
+    return one;
+  }
+
+  function setOpen(one: ShownRow, isOpen: boolean): void {
+    one.toggle.setAttribute("aria-expanded", String(isOpen));
+    one.line.classList.toggle("open", isOpen);
+    one.details?.remove();
+    one.details = undefined;
+    if (!isOpen) return one.toggle.removeAttribute("aria-controls");
+    const id = newId();
+    one.details = h(
+      "div",
+      { role: "row", class: `details ${TONES[one.row.result]}`, id },
+      h("div", { role: "cell", "aria-colspan": 8 }, createDetails(one.row, context)),
+    );
+    one.toggle.setAttribute("aria-controls", id);
+    one.line.after(one.details);
+  }
+
+  function renderVisibility(): void {
+    let count = 0;
+    for (const { row, line, details } of shown.values()) {
+      const isShown = isVisible(row);
+      line.hidden = !isShown;
+      if (details !== undefined) details.hidden = !isShown;
+      if (isShown) count++;
+    }
+    table.hidden = count === 0;
+    message.hidden = count > 0;
+    if (isLoading) replaceContent(message, h("p", {}, "Connecting to the receiver."));
+    else if (shown.size > 0) replaceContent(message, h("p", {}, "No request here is like that."));
+    else replaceContent(message, emptyState(context));
+  }
+
+  return {
+    element: h("div", {}, table, message),
+    get code() {
+      return code;
+    },
+    listRows: () => [...shown.values()].map(({ row }) => row),
+    setLoading(): void {
+      isLoading = true;
+      renderVisibility();
+    },
+    setFilter(next: Filter): void {
+      filter = next;
+      code = undefined;
+      renderVisibility();
+    },
+    setCode(next: string | undefined): void {
+      code = next;
+      renderVisibility();
+    },
+    /** Opens a row and moves the focus to it. */
+    reveal(id: number): void {
+      const one = shown.get(id);
+      if (one === undefined) return;
+      filter = FILTERS[0];
+      code = undefined;
+      renderVisibility();
+      if (one.details === undefined) setOpen(one, true);
+      one.toggle.focus();
+      one.line.scrollIntoView({ block: "center" });
+    },
+    /** Adds and changes rows, the oldest first; `isComplete` when there are no others. */
+    update(rows: readonly RequestRow[], isComplete: boolean): void {
+      isLoading = false;
+      if (isComplete) removeOthers(rows);
+      for (const row of rows) {
+        const one = shown.get(row.id) ?? createRow(row);
+        const isNew = !shown.has(row.id);
+        if (!isNew && one.row.change === row.change) continue;
+        one.row = row;
+        fillLine(one, context.settings.receiver?.tokenCount);
+        if (isNew) {
+          shown.set(row.id, one);
+          body.prepend(one.line);
+          if (!isComplete) one.line.classList.add("new");
+        } else if (one.details !== undefined) setOpen(one, true);
+      }
+      const ids = [...shown.keys()].toSorted((a, b) => a - b);
+      for (const id of ids.slice(0, Math.max(0, ids.length - MAX_ROWS))) remove(id);
+      renderVisibility();
+    },
+  };
+
+  function removeOthers(rows: readonly RequestRow[]): void {
+    // A restarted server counts from 1 again.
+    const kept = new Map(rows.map((row) => [row.id, row.atMs]));
+    for (const [id, { row }] of shown) if (kept.get(id) !== row.atMs) remove(id);
+  }
+
+  function remove(id: number): void {
+    const one = shown.get(id);
+    one?.line.remove();
+    one?.details?.remove();
+    shown.delete(id);
+  }
+}
+
+function emptyState({ settings }: Context): HTMLElement {
+  const [url = ""] = settings.receiver?.publicUrls ?? [];
+  return h(
+    "div",
+    {},
+    h("p", { class: "state-title" }, "No webhook request has arrived yet."),
+    h("p", {}, "The service sends them to ", h("code", {}, received(url)), "."),
+    h("p", {}, "This list begins when the app starts and holds the last 200."),
+  );
+}

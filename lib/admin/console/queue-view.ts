@@ -1,0 +1,117 @@
+import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import type { DeadLetterGroup, DeadLetterRow, QueueView } from "./console-view";
+import { cutText } from "./mask";
+import { showEntity } from "./request-row";
+
+/** A dead letter, as the queues of express-push-verification/durable list them. */
+interface ListedDeadLetter {
+  uuid: string;
+  accountSid: string;
+  receiver: string | undefined;
+  event: PushEvent | UnknownPushEvent | undefined;
+  error: string;
+  attempts: number;
+  failedAt: Date;
+}
+
+/** Chooses between dead letters of one uuid. */
+interface LetterOptions {
+  accountSid?: string | undefined;
+  receiver?: string | undefined;
+}
+
+/** A queue that the console shows: every queue of express-push-verification/durable is one. */
+export interface ConsoleQueue {
+  stats(): Promise<{
+    waiting: number;
+    active: number;
+    delayed: number;
+    deadLetters: number;
+    oldestWaitingMs?: number | undefined;
+    workers?: number | undefined;
+  }>;
+  deadLetters(): AsyncIterable<ListedDeadLetter>;
+  retry(uuid: string, options?: LetterOptions): Promise<boolean>;
+  retryAll(): Promise<number>;
+  discard(uuid: string, options?: LetterOptions): Promise<boolean>;
+}
+
+/** What to do with which dead letters: one, those with an error, or all. */
+export type LetterChoice =
+  | { uuid: string; accountSid: string; receiver?: string | undefined }
+  | { error: string }
+  | { all: true };
+
+const MAX_LISTED = 1_000;
+const MAX_PER_GROUP = 20;
+const MAX_GROUPS = 50;
+const MAX_ERROR_CHARACTERS = 500;
+
+/** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
+export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
+  const { oldestWaitingMs, workers, ...counts } = await queue.stats();
+  const groups = new Map<string, { count: number; letters: DeadLetterRow[] }>();
+  let listed = 0;
+  for await (const letter of queue.deadLetters()) {
+    if (++listed > MAX_LISTED) break;
+    const error = errorOf(letter);
+    const group = groups.get(error) ?? { count: 0, letters: [] };
+    groups.set(error, group);
+    group.count++;
+    // The oldest come first, and the newest are shown.
+    group.letters.push(toRow(letter, reveals));
+    if (group.letters.length > MAX_PER_GROUP) group.letters.shift();
+  }
+  const sorted = [...groups].map(([error, { count, letters }]): DeadLetterGroup => ({
+    error,
+    count,
+    letters: letters.toReversed(),
+  }));
+  return {
+    waiting: counts.waiting,
+    active: counts.active,
+    delayed: counts.delayed,
+    deadLetters: counts.deadLetters,
+    oldestWaitingMs,
+    workers,
+    groups: sorted.toSorted((a, b) => b.count - a.count).slice(0, MAX_GROUPS),
+    isCut: listed > MAX_LISTED || sorted.length > MAX_GROUPS,
+  };
+}
+
+/** Retries or discards dead letters; returns how many. */
+export async function changeLetters(
+  queue: ConsoleQueue,
+  action: "retry" | "discard",
+  choice: LetterChoice,
+): Promise<number> {
+  if ("all" in choice && action === "retry") return queue.retryAll();
+  if ("uuid" in choice) {
+    const { uuid, accountSid, receiver } = choice;
+    return Number(await queue[action](uuid, { accountSid, receiver }));
+  }
+  let count = 0;
+  for await (const letter of queue.deadLetters()) {
+    if ("error" in choice && errorOf(letter) !== choice.error) continue;
+    const { uuid, accountSid, receiver } = letter;
+    if (await queue[action](uuid, { accountSid, receiver })) count++;
+  }
+  return count;
+}
+
+function errorOf({ error }: ListedDeadLetter): string {
+  return cutText(error, MAX_ERROR_CHARACTERS);
+}
+
+function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
+  const { uuid, accountSid, receiver, event, attempts, failedAt } = letter;
+  return {
+    uuid,
+    accountSid,
+    receiver,
+    type: event?.type,
+    entity: showEntity(event, reveals),
+    attempts,
+    failedAtMs: failedAt.getTime(),
+  };
+}

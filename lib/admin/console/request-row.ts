@@ -1,0 +1,82 @@
+import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import type { ObservedRequest } from "../../receiver/inspection";
+import type { RequestResult, RequestRow } from "./console-view";
+import { cutText, maskIdentity } from "./mask";
+
+/** The uuid of the events that a console sends begins with it. */
+export const TEST_UUID_PREFIX = "console-test-";
+
+/** What a row needs beside the observed request. */
+export interface RowContext {
+  change: number;
+  attempt: number;
+  reveals: boolean;
+  hasQueue: boolean;
+}
+
+/** Makes the row of an observed request: no token, no signature, and identities masked. */
+export function toRequestRow(observed: ObservedRequest, context: RowContext): RequestRow {
+  const { queued, error, request, failedLater } = observed;
+  const event = queued?.event;
+  const { uuid } = event ?? {};
+  return {
+    id: observed.id,
+    change: context.change,
+    atMs: performance.timeOrigin + observed.startMs,
+    durationMs: observed.durationMs,
+    result: findResult(observed, context.hasQueue),
+    status: error === undefined || failedLater ? 200 : error.status,
+    code: error?.code,
+    message: error?.message,
+    attempt: context.attempt,
+    type: event?.type,
+    version: event?.version,
+    uuid,
+    accountSid: event?.account_sid,
+    factorSid: readField(event, "factor_sid"),
+    challengeSid: readField(event, "challenge_sid"),
+    entity: showEntity(event, context.reveals),
+    tokenIndex: queued?.authTokenIndex,
+    urlIndex: queued?.publicUrlIndex,
+    issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
+    revealed: context.reveals ? listTexts(event) : [],
+    target: request === undefined ? undefined : `${cutText(request.method, 20)} ${request.path}`,
+    isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
+    explanation: undefined,
+    canExplain: false,
+  };
+}
+
+function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
+  if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
+  if (result === "duplicate" || result === "conflict") return result;
+  return hasQueue ? "stored" : "handled";
+}
+
+/** Shows the identity of an event as the console may. */
+export function showEntity(
+  event: PushEvent | UnknownPushEvent | undefined,
+  reveals: boolean,
+): string | undefined {
+  const identity = readField(event, "entity_identity");
+  if (identity === undefined) return undefined;
+  return reveals ? cutText(identity) : maskIdentity(identity);
+}
+
+type Field = "factor_sid" | "challenge_sid" | "entity_identity" | "factor_friendly_name";
+
+function readField(event: PushEvent | UnknownPushEvent | undefined, name: Field) {
+  return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
+}
+
+const REVEALED = new Set([
+  "factor_friendly_name",
+  "factor_metadata",
+  "challenge_details",
+  "challenge_metadata",
+]);
+
+function listTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+  const params = event?.params ?? [];
+  return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
+}

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { listEventPairs, type PushEventVersion } from "../../form/parameters";
+import type { PushEventType } from "../../event/event";
+import type { ReceiverInspection } from "../../receiver/inspection";
+import type { PushWebhooks } from "../../receiver/receiver";
+import type { WebhookRequest } from "../../signature/signed-request";
+import type { TestEventResult } from "./console-view";
+import { TEST_UUID_PREFIX } from "./request-row";
+
+/** Which test event to send, and how it reaches the receiver. */
+export interface TestEventChoice {
+  type: PushEventType;
+  version: PushEventVersion;
+  /** `"direct"`: to the receiver in this process. `"network"`: to its publicUrl. */
+  via: "direct" | "network";
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
+export function createTestParams(
+  { type, version }: Pick<TestEventChoice, "type" | "version">,
+  { allowedAccountSids, allowedServiceSids }: ReceiverInspection,
+) {
+  const zeros = "0".repeat(32);
+  return listEventPairs(version, {
+    uuid: `${TEST_UUID_PREFIX}${crypto.randomUUID()}`,
+    type,
+    account_sid: allowedAccountSids[0] ?? `AC${zeros}`,
+    service_sid: allowedServiceSids[0] ?? `VA${zeros}`,
+    entity_identity: "console-test-event",
+    factor_sid: `YF${zeros}`,
+    factor_type: "push",
+    factor_friendly_name: "Test event of the console",
+    factor_metadata: "{}",
+    // A fresh one: the outcome of a challenge is kept.
+    challenge_sid: `YC${crypto.randomUUID().replaceAll("-", "")}`,
+    challenge_details: '{"message":"Test event of the console","fields":[]}',
+    challenge_metadata: "{}",
+  });
+}
+
+/** Signs and sends a test event. It does not throw when there is no response. */
+export async function sendTestEvent(
+  choice: TestEventChoice,
+  push: PushWebhooks,
+  inspection: ReceiverInspection,
+  sign: NonNullable<ReceiverInspection["signRequest"]>,
+): Promise<TestEventResult> {
+  const params = createTestParams(choice, inspection);
+  const uuid = params.find(([name]) => name === "uuid")?.[1] ?? "";
+  const signed = sign(params);
+  const startMs = performance.now();
+  const send = choice.via === "direct" ? sendDirectly : sendToPublicUrl;
+  try {
+    const status = await send(signed, push);
+    return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
+  } catch (error) {
+    const failure = describeFailure(error);
+    return { status: undefined, durationMs: performance.now() - startMs, failure, uuid };
+  }
+}
+
+/** Over a server of its own, on the loopback interface: the receiver gets a real request. */
+async function sendDirectly(signed: WebhookRequest, push: PushWebhooks): Promise<number> {
+  const server = createServer(push);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const { port } = server.address() as AddressInfo;
+    const path = signed.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
+    const { method, headers, body } = signed;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false, signal });
+    sent.end(body);
+    const [response] = (await once(sent, "response", { signal })) as [
+      { statusCode?: number } & NodeJS.ReadableStream,
+    ];
+    response.resume();
+    return response.statusCode ?? 0;
+  } finally {
+    server.close();
+  }
+}
+
+async function sendToPublicUrl({ url, method, headers, body }: WebhookRequest): Promise<number> {
+  const response = await fetch(url, {
+    method,
+    headers,
+    // The service follows none either.
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(body !== undefined && { body }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** Names a failure by its code: a message may hold more than the page should show. */
+function describeFailure(error: unknown): string {
+  const { name, cause, code } = error as { name?: unknown; cause?: unknown; code?: unknown };
+  if (name === "TimeoutError" || code === "ABORT_ERR")
+    return `no response within ${TIMEOUT_MS / 1_000} s`;
+  const causeCode = (cause as { code?: unknown } | undefined)?.code ?? code;
+  return typeof causeCode === "string" ? causeCode : "the connection failed";
+}

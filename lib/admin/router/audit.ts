@@ -1,0 +1,84 @@
+import { isSid } from "../../form/sid";
+
+/** Name of a write. */
+export type AuditAction =
+  | `${"key" | "webhook"}.${"create" | "update" | "delete"}`
+  | "dead-letter.retry"
+  | "dead-letter.discard"
+  | "test-event.send";
+
+/** Audit entry of one request that writes, successful or rejected. */
+export interface AuditEntry {
+  /** The write; undefined when the router has no route of that method and path. */
+  readonly action: AuditAction | undefined;
+  /** Person or program that sent the request: the result of the option `actor`. */
+  readonly actor: string | undefined;
+  /**
+   * The SID of the Key or Webhook: SK or YW and 32 hexadecimal digits (specification, section 2).
+   * Undefined when the path has none, a malformed one, or nothing was created.
+   */
+  readonly sid: string | undefined;
+  /** The uuid of the dead letter or of the test event; undefined when there are several or none. */
+  readonly uuid?: string | undefined;
+  /** HTTP status of the response. */
+  readonly status: number;
+  /** Code of the error; undefined after a successful write. */
+  readonly code: number | string | undefined;
+}
+
+const CONSOLE_ACTIONS: ReadonlyMap<string, AuditAction> = new Map([
+  ["/console/dead-letters/retry", "dead-letter.retry"],
+  ["/console/dead-letters/discard", "dead-letter.discard"],
+  ["/console/test-event", "test-event.send"],
+]);
+
+// Express's router ignores letter case and a trailing slash.
+const PATH = /^\/(key|webhook)s(?:\/([^/]+))?\/?$/i;
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Describes the write of a request; undefined for GET, HEAD and OPTIONS, which only read.
+ *
+ * @param method the effective method, after any middleware that overrides it; in any letter case.
+ * @param path within the router, without the query.
+ */
+export function describeWrite(
+  method: string,
+  path: string,
+): Pick<AuditEntry, "action" | "sid"> | undefined {
+  const verb = method.toUpperCase();
+  if (SAFE_METHODS.has(verb)) return undefined;
+  const consoleAction = CONSOLE_ACTIONS.get(path.toLowerCase().replace(/\/$/, ""));
+  if (consoleAction !== undefined) {
+    return { action: verb === "POST" ? consoleAction : undefined, sid: undefined };
+  }
+  const [, resource = "", segment] = PATH.exec(path) ?? [];
+  const change = segment === undefined ? findListChange(verb) : findItemChange(verb);
+  const isRoute = resource !== "" && change !== undefined;
+  return {
+    action: isRoute ? (`${resource.toLowerCase()}.${change}` as AuditAction) : undefined,
+    sid: readSid(segment),
+  };
+}
+
+function findListChange(verb: string): "create" | undefined {
+  return verb === "POST" ? "create" : undefined;
+}
+
+function findItemChange(verb: string): "update" | "delete" | undefined {
+  if (verb === "DELETE") return "delete";
+  return verb === "POST" || verb === "PATCH" ? "update" : undefined;
+}
+
+function readSid(segment: string | undefined): string | undefined {
+  if (segment === undefined) return undefined;
+  try {
+    const sid = decodeURIComponent(segment);
+    // Log only SIDs: any other text of a client may hold control characters for a terminal.
+    return isSid("SK", sid) || isSid("YW", sid) ? sid : undefined;
+  } catch {
+    // Express responds 404 to malformed percent-encoding.
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { parseUrl } from "../../form/url";
+
+/** Parts of an Express request that tell which page sent it. */
+export interface BrowserRequest {
+  headers: IncomingHttpHeaders;
+  /** Whether the request came over TLS, as far as the app trusts its proxy. */
+  secure: boolean;
+  socket: { remoteAddress?: string | undefined };
+  app: { get(setting: string): unknown };
+}
+
+/** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
+export function isHttpOrigin(value: unknown): boolean {
+  return typeof value === "string" && /^https?:/.test(value) && parseUrl(value)?.origin === value;
+}
+
+/**
+ * Returns whether a browser sent a request for a page of another origin that is not allowed.
+ *
+ * An `Origin` in `allowedOrigins` is allowed. Else `Sec-Fetch-Site` decides when the browser sends
+ * it, otherwise `Origin` must have the host and port of the request. The scheme is compared only
+ * when the request is known to have come over TLS: a proxy that terminates TLS may not tell. A
+ * request with neither header comes from a script outside a browser.
+ */
+export function isCrossSite(req: BrowserRequest, allowedOrigins: ReadonlySet<string>): boolean {
+  const { origin, "sec-fetch-site": site } = req.headers;
+  if (origin !== undefined && allowedOrigins.has(origin)) return false;
+  // A page can neither set nor remove this header, and it is correct when a proxy rewrites Host.
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  return origin !== undefined && !isOwnOrigin(origin, req);
+}
+
+function isOwnOrigin(origin: string, req: BrowserRequest): boolean {
+  // "null", which sandboxed frames send, is not a URL.
+  if (!isHttpOrigin(origin)) return false;
+  const { protocol, host } = new URL(origin);
+  if (protocol === "http:" && req.secure) return false;
+  // Parse the host with the scheme of the page: only one of the two may have the default port.
+  return parseUrl(`${protocol}//${readHost(req)}`)?.host === host;
+}
+
+/** Reads the host of the request; X-Forwarded-Host counts only from a trusted proxy. */
+function readHost({ headers, socket, app }: BrowserRequest): string {
+  const forwarded = headers["x-forwarded-host"];
+  const trusts = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
+  const isTrusted = forwarded !== undefined && trusts(socket.remoteAddress, 0);
+  // In a chain of proxies, the first one wrote the host that the client sent.
+  return (isTrusted ? String(forwarded).split(",")[0]?.trim() : headers.host) ?? "";
+}

@@ -1,0 +1,67 @@
+import { SID_DIGITS } from "../../form/sid";
+import { RouterError } from "./router-error";
+import { ApiError, type ApiFailure } from "../client/api-error";
+import { InputError } from "../client/input-error";
+
+/** Response of the router to a request that failed. */
+export interface ErrorResponse {
+  /** Number of the error at the service, or a name of the router. */
+  code: number | string;
+  message: string;
+  status: number;
+  /** Value of the header `Retry-After`, in seconds. */
+  retryAfterSeconds?: number | undefined;
+}
+
+const UPSTREAM: Record<Exclude<ApiFailure, "OWN_KEY">, Omit<ErrorResponse, "message">> = {
+  UNREACHABLE: { code: "UPSTREAM_UNREACHABLE", status: 502 },
+  TIMEOUT: { code: "UPSTREAM_TIMEOUT", status: 504 },
+  BAD_RESPONSE: { code: "UPSTREAM_BAD_RESPONSE", status: 502 },
+  REDIRECTED: { code: "UPSTREAM_REDIRECTED", status: 502 },
+  FOREIGN_PAGE: { code: "UPSTREAM_FOREIGN_PAGE", status: 502 },
+};
+
+/** Statuses of the service that the router responds with, too. */
+const PASSED_ON = new Set([400, 404, 409, 429]);
+
+/**
+ * Converts an error to the response of the router. A 401 or 403 of the service becomes a 502: the
+ * user's own login did not fail. Hides the address of the service and the SID of the account.
+ */
+export function toErrorResponse(error: unknown): ErrorResponse {
+  if (error instanceof RouterError) {
+    const { code, message, status } = error;
+    return { code, message, status };
+  }
+  if (error instanceof InputError) {
+    return { code: error.code, message: error.message, status: 400 };
+  }
+  if (error instanceof ApiError) return convertApiError(error);
+  return { code: "INTERNAL", message: "The router failed. The reason is in its log.", status: 500 };
+}
+
+function convertApiError(error: ApiError): ErrorResponse {
+  const { code, serviceCode, status, retryAfterSeconds } = error;
+  if (code === "OWN_KEY") return { code, message: error.message, status };
+  if (code !== "SERVICE_ERROR") return { ...UPSTREAM[code], message: error.message };
+  if (PASSED_ON.has(status)) {
+    const message = hideUpstream(error.message);
+    return { code: serviceCode ?? `UPSTREAM_${status}`, message, status, retryAfterSeconds };
+  }
+  if (status === 401 || status === 403) {
+    return {
+      code: "UPSTREAM_UNAUTHORIZED",
+      message: "The service rejected the credentials of the client.",
+      status: 502,
+    };
+  }
+  return { code: "UPSTREAM_FAILED", message: `The service responded ${status}.`, status: 502 };
+}
+
+/** Removes URLs, paths, the account SID and credentials from a message of the service. */
+function hideUpstream(message: string): string {
+  return message
+    .replace(/ ?(?:https?:\/\/|\/)\S*/gi, "")
+    .replace(new RegExp(`AC${SID_DIGITS}`, "gi"), "the account")
+    .replace(/Basic\s+[\w+/=-]+/gi, "(credentials)");
+}

@@ -1,0 +1,109 @@
+import { sidPattern } from "../../form/sid";
+import { z } from "zod";
+import { ROUTES, type Route } from "./routes";
+import {
+  keyInputSchema,
+  pageQuerySchema,
+  webhookChangeSchema,
+  webhookInputSchema,
+} from "../client/schemas";
+import {
+  createdKeyResponseSchema,
+  keyPageResponseSchema,
+  keyResponseSchema,
+  errorSchema,
+  webhookPageResponseSchema,
+  webhookResponseSchema,
+} from "./response-schemas";
+
+const NAMES = {
+  Key: keyResponseSchema,
+  CreatedKey: createdKeyResponseSchema,
+  KeyInput: keyInputSchema,
+  KeyPage: keyPageResponseSchema,
+  Webhook: webhookResponseSchema,
+  WebhookInput: webhookInputSchema,
+  WebhookChange: webhookChangeSchema,
+  WebhookPage: webhookPageResponseSchema,
+  Error: errorSchema,
+};
+
+/**
+ * Creates the OpenAPI 3.1 document of the router from the schemas of its inputs and outputs.
+ *
+ * @param serverUrl path of the router's mount.
+ *
+ * @experimental
+ */
+export function createOpenApi(serverUrl: string, readOnly: boolean): object {
+  const routes = ROUTES.filter(({ action }) => !readOnly || action === undefined);
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(":sid", "{sid}");
+    paths[path] = { ...paths[path], [route.method]: describeRoute(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Keys and Webhooks of the push-verification service", version: "1" },
+    servers: [{ url: serverUrl === "" ? "/" : serverUrl }],
+    paths,
+    components: { schemas: describeSchemas() },
+  };
+}
+
+function describeRoute({ method, path, summary, status, input, output }: Route): object {
+  const name = path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return {
+    operationId: method + name,
+    summary,
+    parameters: listParameters(method, path),
+    ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),
+    responses: {
+      [status]: {
+        description: summary,
+        ...(output !== undefined && { content: refer(output) }),
+      },
+      default: { description: "Error", content: refer(errorSchema) },
+    },
+  };
+}
+
+function listParameters(method: string, path: string): object[] {
+  if (path.endsWith("/:sid")) {
+    const prefix = path.startsWith("/keys") ? "SK" : "YW";
+    const schema = { type: "string", pattern: sidPattern(prefix).source };
+    const force = { name: "force", in: "query", schema: { type: "boolean", default: false } };
+    const sid = { name: "sid", in: "path", required: true, schema };
+    return method === "delete" && prefix === "SK" ? [sid, force] : [sid];
+  }
+  if (method !== "get") return [];
+  return Object.entries(pageQuerySchema.shape).map(([name, schema]) => ({
+    name,
+    in: "query",
+    schema: withoutDialect(z.toJSONSchema(schema)),
+  }));
+}
+
+function refer(schema: z.ZodType): object {
+  const [name] = Object.entries(NAMES).find((entry) => entry[1] === schema) ?? [];
+  return { "application/json": { schema: { $ref: uriOf(String(name)) } } };
+}
+
+function describeSchemas(): object {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMES)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: uriOf });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]),
+  );
+}
+
+function uriOf(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** Removes `$schema` and `$id`: a schema within an OpenAPI document must not have them. */
+function withoutDialect(schema: object): object {
+  const entries = Object.entries(schema);
+  return Object.fromEntries(entries.filter(([name]) => name !== "$schema" && name !== "$id"));
+}

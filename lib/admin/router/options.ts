@@ -1,0 +1,78 @@
+import type { Request } from "express";
+import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
+import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
+import type { AdminClient } from "../client/client";
+import type { AuditEntry } from "./audit";
+import { isHttpOrigin } from "./cross-site";
+
+/** Logger of the router; pino and console have this shape. */
+export interface AdminLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Options of `adminRouter`. */
+export interface AdminRouterOptions extends ConsoleRouterOptions {
+  /** Client of the service, from `createAdminClient`. */
+  client: AdminClient;
+  /**
+   * Returns whether a request may use the router; called for each request. Only `true` allows it. An
+   * error is logged and rejects the request.
+   */
+  authorize: (req: Request) => boolean | Promise<boolean>;
+  /** Rejects every write with 405. @default false */
+  readOnly?: boolean | undefined;
+  /**
+   * Origins of other staff front ends whose pages may write, such as `"https://staff.example.com"`.
+   * Pages of the router's own origin always may. The app itself must send the CORS headers and
+   * respond to preflight requests, for example with the package `cors` before the router.
+   *
+   * @default none
+   */
+  allowedOrigins?: readonly string[] | undefined;
+  /**
+   * Receives one entry for each request that writes (all methods except GET, HEAD and OPTIONS),
+   * successful or rejected, also by `authorize`. The entry holds no secret.
+   */
+  onAudit?: ((entry: AuditEntry, req: Request) => unknown) | undefined;
+  /** Returns the name of the person or program that sent a request. @default its IP address */
+  actor?: ((req: Request) => string | undefined) | undefined;
+  /** Logger of failures. @default none */
+  logger?: AdminLogger | undefined;
+}
+
+/** Rules of {@link AdminRouterOptions}. */
+export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
+  ...CONSOLE_RULES,
+  client: {
+    accepts: (value) =>
+      hasMethods((value as Partial<AdminClient> | null)?.keys, ["list", "create"]),
+    expected: "the result of createAdminClient()",
+    required: true,
+    secret: true,
+  },
+  authorize: {
+    accepts: isFunction,
+    expected:
+      "a function that returns whether a request may manage Keys and Webhooks, such as (req) => req.user?.isAdmin === true",
+    required: true,
+  },
+  readOnly: oneOf(true, false),
+  allowedOrigins: {
+    accepts: (value) => Array.isArray(value) && value.every(isHttpOrigin),
+    expected:
+      'a list of origins as browsers send them: scheme, host and port without path, such as ["https://staff.example.com"]',
+  },
+  onAudit: { accepts: isFunction, expected: "a function" },
+  actor: { accepts: isFunction, expected: "a function" },
+  logger: {
+    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
+    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
+  },
+};
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}

@@ -1,0 +1,175 @@
+import type express from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
+import { validateOptions } from "../../validation/validate-options";
+import { callSafely } from "../../observability/safe-call";
+import { CONTENT_SECURITY_POLICY } from "../console/assets";
+import { createConsole } from "../console/console";
+import { listConsoleRoutes, type ConsoleReply, type ConsoleRoute } from "../console/console-routes";
+import { resolveConsoleOptions } from "../console/options";
+import { describeWrite, type AuditEntry } from "./audit";
+import { isCrossSite } from "./cross-site";
+import { createOpenApi } from "./openapi";
+import { toErrorResponse } from "./error-response";
+import { ROUTER_RULES, type AdminRouterOptions } from "./options";
+import { CROSS_SITE, FORBIDDEN, RouterError } from "./router-error";
+import { ROUTES, runRoute, type RouteResult, type Route } from "./routes";
+
+/**
+ * Creates an Express router that manages the Keys and Webhooks of the service in JSON, for the
+ * staff pages of an app. The credentials of the client stay on the server.
+ *
+ * The document at `/openapi.json` is `@experimental`: its form may change in a minor version.
+ *
+ * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`, `/openapi.json`. Errors are
+ * `{ code, message, status }`.
+ *
+ * @throws TypeError for an unknown or invalid option, and without `authorize`.
+ */
+export function adminRouter(options: AdminRouterOptions): Router {
+  validateOptions("adminRouter", options, ROUTER_RULES);
+  const { client, authorize, readOnly = false, logger } = options;
+  const allowedOrigins = new Set(options.allowedOrigins);
+  // Required here: a script that uses only the client does not need Express.
+  const { Router } = require("express") as typeof express;
+  const router = Router();
+  const consoleOptions = resolveConsoleOptions(options);
+  const { receiver, queue } = options;
+  const consoleRoutes =
+    consoleOptions === undefined
+      ? []
+      : listConsoleRoutes(createConsole({ client, receiver, queue, readOnly }, consoleOptions));
+
+  function log(fields: object, message: string): void {
+    void callSafely(() => logger?.error(fields, message));
+  }
+
+  async function isAuthorized(req: Request): Promise<boolean> {
+    try {
+      // Compare with true: a truthy value, such as a user object, may be a mistake.
+      const isAllowed: unknown = await authorize(req);
+      return isAllowed === true;
+    } catch (error) {
+      log({ err: error }, "authorize failed");
+      return false;
+    }
+  }
+
+  function findActor(req: Request): string | undefined {
+    try {
+      return options.actor === undefined ? req.socket.remoteAddress : options.actor(req);
+    } catch (error) {
+      log({ err: error }, "actor failed");
+      return undefined;
+    }
+  }
+
+  async function audit(
+    req: Request,
+    res: Response,
+    { code, sid, uuid }: Partial<Pick<AuditEntry, "code" | "sid" | "uuid">> = {},
+  ): Promise<void> {
+    const write = describeWrite(req.method, req.path);
+    if (write === undefined) return;
+    const entry = {
+      action: write.action,
+      actor: findActor(req),
+      sid: write.sid ?? sid,
+      status: res.statusCode,
+      code,
+      ...(uuid !== undefined && { uuid }),
+    };
+    try {
+      await options.onAudit?.(entry, req);
+    } catch (error) {
+      log({ err: error, ...entry }, "onAudit failed");
+    }
+  }
+
+  async function reject(req: Request, res: Response, error: unknown): Promise<void> {
+    const { code, message, status, retryAfterSeconds } = toErrorResponse(error);
+    if (status >= 500) log({ code, method: req.method, err: error }, message);
+    // Another middleware, such as one with a time-out, may have responded before.
+    if (!res.headersSent) {
+      if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
+      res.status(status).json({ code, message, status });
+    }
+    await audit(req, res, { code });
+  }
+
+  /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
+  function handle(
+    run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>,
+  ): RequestHandler {
+    return async function adminRoute(req, res) {
+      try {
+        const reply: ConsoleReply = await run(req, res);
+        if (reply !== undefined && !res.headersSent) {
+          if (reply.body === undefined) res.status(reply.status).end();
+          else res.status(reply.status).json(reply.body);
+        }
+        const sid = (reply?.body as { sid?: string } | undefined)?.sid;
+        await audit(req, res, { sid, uuid: reply?.uuid });
+      } catch (error) {
+        await reject(req, res, error);
+      }
+    };
+  }
+
+  router.use(async function adminAuthorization(req, res, next) {
+    if (!res.headersSent) {
+      res.setHeader("Cache-Control", "no-store");
+      if (consoleOptions !== undefined) setPageHeaders(res);
+    }
+    const isAllowed = await isAuthorized(req);
+    if (!isAllowed) return reject(req, res, FORBIDDEN);
+    const isWrite = describeWrite(req.method, req.path) !== undefined;
+    if (isWrite && isCrossSite(req, allowedOrigins)) return reject(req, res, CROSS_SITE);
+    next();
+  });
+  router.get("/openapi.json", (req, res) => {
+    res.json(createOpenApi(req.baseUrl, readOnly));
+  });
+  const isServed = ({ action }: Route | ConsoleRoute) => !readOnly || action === undefined;
+  for (const route of ROUTES.filter(isServed)) {
+    router[route.method](
+      route.path,
+      handle((req, res) => runRoute(route, client, req, res)),
+    );
+  }
+  for (const route of consoleRoutes.filter(isServed)) {
+    router[route.method](
+      route.path,
+      handle((req, res) => {
+        // Another site may link to the page, and may load nothing else of it.
+        const isForeign = route.path !== "/" && isCrossSite(req, allowedOrigins);
+        return isForeign ? Promise.reject(CROSS_SITE) : route.run(req, res);
+      }),
+    );
+  }
+  const routes = [...ROUTES, ...consoleRoutes];
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const served = routes.filter((route) => route.path === path && isServed(route));
+    const methods = served.map(({ method }) => method);
+    const allow = methods.map((method) => method.toUpperCase()).join(", ");
+    router.all(path, (req, res) => {
+      if (!res.headersSent) res.setHeader("Allow", allow);
+      const message = `Allowed methods: ${allow === "" ? "none" : allow}.`;
+      return reject(req, res, new RouterError(405, "METHOD_NOT_ALLOWED", message));
+    });
+  }
+  const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
+  router.use((req, res) => reject(req, res, NOT_FOUND));
+  // Express itself rejects a path whose percent-encoding is malformed.
+  const rejectMalformed: ErrorRequestHandler = (error, req, res, next) => {
+    if (!(error instanceof URIError)) return next(error);
+    return reject(req, res, NOT_FOUND);
+  };
+  router.use(rejectMalformed);
+  return router;
+}
+
+function setPageHeaders(res: Response): void {
+  res.setHeader("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  res.setHeader("Referrer-Policy", "no-referrer");
+}

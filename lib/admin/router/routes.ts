@@ -1,0 +1,205 @@
+import type { Request, Response } from "express";
+import type { z } from "zod";
+import { ApiError } from "../client/api-error";
+import type { AuditAction } from "./audit";
+import type { AdminClient } from "../client/client";
+import { parseInput } from "../client/parse-input";
+import { readJson } from "./json-body";
+import { MAIN_KEY_REQUIRED } from "./router-error";
+import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "../client/schemas";
+import { createPageMeta } from "./page-meta";
+import {
+  createdKeyResponseSchema,
+  keyPageResponseSchema,
+  keyResponseSchema,
+  pageQueryStringSchema,
+  webhookPageResponseSchema,
+  webhookResponseSchema,
+} from "./response-schemas";
+import type { Webhook } from "../client/webhook";
+
+/** Status and JSON body of a route's response. */
+export interface RouteResult {
+  status: number;
+  body?: unknown;
+}
+
+/** One route of the router. */
+export interface Route {
+  method: "get" | "post" | "patch" | "delete";
+  path: "/keys" | "/keys/:sid" | "/webhooks" | "/webhooks/:sid";
+  /** Name of the write in the audit; undefined for a route that only reads. */
+  action?: AuditAction;
+  summary: string;
+  input?: z.ZodType;
+  output?: z.ZodType;
+  status: number;
+  run(client: AdminClient, req: Request, res: Response): Promise<unknown>;
+}
+
+const updateKey = {
+  path: "/keys/:sid",
+  action: "key.update",
+  summary: "Rename a Key",
+  input: keyInputSchema,
+  output: keyResponseSchema,
+  status: 200,
+  run: async (client, req, res) =>
+    client.keys.update(readSid(req), parseInput("key", keyInputSchema, await readJson(req, res))),
+} satisfies Omit<Route, "method">;
+
+const updateWebhook = {
+  path: "/webhooks/:sid",
+  action: "webhook.update",
+  summary: "Change a Webhook",
+  input: webhookChangeSchema,
+  output: webhookResponseSchema,
+  status: 200,
+  run: async (client, req, res) => {
+    const change = parseInput("webhook", webhookChangeSchema, await readJson(req, res));
+    return withRouterUrl(req, await client.webhooks.update(readSid(req), change));
+  },
+} satisfies Omit<Route, "method">;
+
+/** Routes of the router; the OpenAPI document describes the same list. */
+export const ROUTES: readonly Route[] = [
+  {
+    method: "get",
+    path: "/keys",
+    summary: "List Keys",
+    output: keyPageResponseSchema,
+    status: 200,
+    run: async (client, req) => {
+      const query = readPageQuery(req);
+      const page = await client.keys.page(query);
+      return { keys: page.items, meta: createPageMeta(`${req.baseUrl}/keys`, "keys", page, query) };
+    },
+  },
+  {
+    method: "post",
+    path: "/keys",
+    action: "key.create",
+    summary: "Create a Standard Key; no other response has its secret",
+    input: keyInputSchema,
+    output: createdKeyResponseSchema,
+    status: 201,
+    run: async (client, req, res) =>
+      client.keys.create(parseInput("key", keyInputSchema, await readJson(req, res))),
+  },
+  {
+    method: "get",
+    path: "/keys/:sid",
+    summary: "Fetch a Key",
+    output: keyResponseSchema,
+    status: 200,
+    run: async (client, req) => client.keys.fetch(readSid(req)),
+  },
+  { method: "post", ...updateKey },
+  { method: "patch", ...updateKey },
+  {
+    method: "delete",
+    path: "/keys/:sid",
+    action: "key.delete",
+    summary: "Revoke a Key; the Key of the router itself only with ?force=true",
+    status: 204,
+    run: async (client, req) =>
+      client.keys.delete(readSid(req), { force: req.query.force === "true" }),
+  },
+  {
+    method: "get",
+    path: "/webhooks",
+    summary: "List Webhooks",
+    output: webhookPageResponseSchema,
+    status: 200,
+    run: async (client, req) => {
+      const query = readPageQuery(req);
+      const page = await client.webhooks.page(query);
+      const meta = createPageMeta(`${req.baseUrl}/webhooks`, "webhooks", page, query);
+      return { webhooks: page.items.map((webhook) => withRouterUrl(req, webhook)), meta };
+    },
+  },
+  {
+    method: "post",
+    path: "/webhooks",
+    action: "webhook.create",
+    summary: "Create a Webhook",
+    input: webhookInputSchema,
+    output: webhookResponseSchema,
+    status: 201,
+    run: async (client, req, res) => {
+      const input = parseInput("webhook", webhookInputSchema, await readJson(req, res));
+      return withRouterUrl(req, await client.webhooks.create(input));
+    },
+  },
+  {
+    method: "get",
+    path: "/webhooks/:sid",
+    summary: "Fetch a Webhook",
+    output: webhookResponseSchema,
+    status: 200,
+    run: async (client, req) => withRouterUrl(req, await client.webhooks.fetch(readSid(req))),
+  },
+  { method: "post", ...updateWebhook },
+  { method: "patch", ...updateWebhook },
+  {
+    method: "delete",
+    path: "/webhooks/:sid",
+    action: "webhook.delete",
+    summary: "Delete a Webhook",
+    status: 204,
+    run: async (client, req) => client.webhooks.delete(readSid(req)),
+  },
+];
+
+/**
+ * Runs a route.
+ *
+ * @throws ApiError or InputError of the client; RouterError 403 when its credentials may not manage
+ *   Keys, and those of `readJson`.
+ */
+export async function runRoute(
+  route: Route,
+  client: AdminClient,
+  req: Request,
+  res: Response,
+): Promise<RouteResult> {
+  try {
+    const body = await route.run(client, req, res);
+    const { status, output } = route;
+    return output === undefined ? { status } : { status, body: output.parse(body) };
+  } catch (error) {
+    if (route.path.startsWith("/keys") && (await needsMainKey(client, error))) {
+      throw MAIN_KEY_REQUIRED;
+    }
+    throw error;
+  }
+}
+
+/** Returns whether the service rejected a valid Standard Key, and not wrong credentials. */
+async function needsMainKey(client: AdminClient, error: unknown): Promise<boolean> {
+  if (!client.usesKey || !(error instanceof ApiError)) return false;
+  if (error.status === 403) return true;
+  if (error.status !== 401) return false;
+  try {
+    await client.webhooks.page({ pageSize: 1 });
+    return true;
+  } catch {
+    // The credentials are rejected everywhere, so the kind of Key is not the reason.
+    return false;
+  }
+}
+
+function readSid(req: Request): string {
+  return String(req.params.sid);
+}
+
+function readPageQuery(req: Request) {
+  const { page_size, page, page_token } = parseInput("query", pageQueryStringSchema, {
+    ...req.query,
+  });
+  return { pageSize: page_size, page, pageToken: page_token };
+}
+
+function withRouterUrl(req: Request, webhook: Webhook): Webhook {
+  return { ...webhook, url: `${req.baseUrl}/webhooks/${webhook.sid}` };
+}
