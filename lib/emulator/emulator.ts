@@ -1,63 +1,68 @@
-import { createAccountRoutes } from "./account-api";
-import { createRouter } from "./api";
-import { createControlRoutes } from "./control-api";
-import { authenticate } from "./credentials";
-import { createDeliveries, type Delivery, type DeliveryListener } from "./deliveries";
-import { createFactors, type Factors } from "./factors";
-import { createFaults, type Fault } from "./faults";
-import type { KeyResource, NewKey } from "./key";
-import { createKeys, toKeyResource } from "./keys";
+import { createAccountEndpoints } from "./api/account-api";
+import { createEndpointRouter } from "./api/endpoint-router";
+import { createControlEndpoints } from "./api/control-api";
+import { authenticate } from "./api/credentials";
+import {
+  createDeliveries,
+  type WebhookDelivery,
+  type WebhookDeliveryListener,
+} from "./outbound/deliveries";
+import { createFactors, type Factors } from "./resources/factors";
+import { createFaults, type Fault } from "./outbound/faults";
+import type { KeyResource, NewKey } from "./resources/key";
+import { createKeys, toKeyResource } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
-import { createApiServer } from "./server";
-import { createVerifyRoutes } from "./verify-api";
-import type { NewWebhook, WebhookResource } from "./webhook";
-import { createWebhooks, toWebhookFields } from "./webhooks";
+import { createApiServer } from "./api/server";
+import { createVerifyEndpoints } from "./api/verify-api";
+import type { NewWebhook, WebhookResource } from "./resources/webhook";
+import { createWebhooks, toWebhookFields } from "./resources/webhooks";
 
-/** The service of the specification, in this process; see {@link createEmulator}. */
+/** Emulated service of the specification, in this process; see {@link createEmulator}. */
 export interface Emulator extends Factors, AsyncDisposable {
   readonly accountSid: string;
   readonly authToken: string;
-  /** What the fault `"old-token"` signs with. */
+  /** Auth token that the fault `"old-token"` signs with. */
   readonly previousAuthToken: string;
   readonly serviceSid: string;
-  /** The header that holds the signature of calls. */
+  /** Name of the signature header of webhook requests. */
   readonly signatureHeader: string;
   /**
-   * Where both APIs are served: `{base_url}` and `{verify_url}` of the specification.
+   * Base URL of both APIs: `{base_url}` and `{verify_url}` of the specification.
    *
    * @throws Error unless the emulator listens.
    */
   readonly url: string;
-  /** The newest deliveries, oldest first. */
-  readonly deliveries: Delivery[];
+  /** The newest deliveries, the oldest first; a new array each time, of live objects. */
+  readonly deliveries: WebhookDelivery[];
   /**
    * Serves both APIs, and under `/_control` a control API with the methods of this object. The
    * control API is `@experimental`: it may change in a minor version.
    *
-   * @param port 0, the default, takes a free one.
-   * @param host default `"127.0.0.1"`.
-   * @returns the url.
+   * @param port the port; 0, the default, selects a free one.
+   * @param host the address to bind; by default `"127.0.0.1"`.
+   * @returns the {@link Emulator.url}.
+   * @throws Error when the port is in use, or the emulator already listens or is closed.
    */
   listen(port?: number, host?: string): Promise<string>;
-  /** Makes a key, also a Main one, and shows its secret. */
+  /** Creates a key, also a Main key, and returns it with its secret. */
   createKey(key?: NewKey): KeyResource & { secret: string };
-  /** Makes a webhook: by default for all events, in v2. */
+  /** Creates a webhook, by default for all events, in v2. */
   createWebhook(webhook: NewWebhook): Omit<WebhookResource, "url">;
-  /** Makes something go wrong with the next calls. */
+  /** Adds a fault to the next webhook requests. */
   injectFault(fault: Fault): void;
-  /** Forgets the faults that did not happen yet. */
+  /** Removes the faults that have not happened yet. */
   clearFaults(): void;
-  /** Adds a listener, told of every delivery when it is finished. */
-  onDelivery(listener: DeliveryListener): void;
-  /** Resolves when no call is on its way any more. */
+  /** Adds a listener that receives each delivery when it is finished. */
+  onDelivery(listener: WebhookDeliveryListener): void;
+  /** Resolves when no delivery is pending. */
   settled(): Promise<void>;
-  /** Stops serving, and ends what is on its way. */
+  /** Closes the server and aborts the pending deliveries. */
   close(): Promise<void>;
 }
 
 /**
- * Makes the service of the specification for development and tests: keys and webhooks over HTTP,
- * factors and challenges by method, and signed calls to the webhooks' receivers.
+ * Creates an emulator of the service for development and tests: it serves keys and webhooks over
+ * HTTP, changes factors and challenges by method, and sends signed webhook requests for each event.
  *
  * @example
  * const emulator = createEmulator();
@@ -69,8 +74,8 @@ export interface Emulator extends Factors, AsyncDisposable {
  * emulator.approveChallenge(challenge.sid);
  * await emulator.settled();
  *
- * @throws TypeError for an option that is unknown or impossible; EmulatorError (by its methods)
- *   with the service's number as `serviceCode`, and `status`, for what the service rejects.
+ * @throws TypeError for an unknown or invalid option; EmulatorError (from its methods) for what the
+ *   service rejects, with the service's number as `serviceCode`, and `status`.
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = resolveEmulatorOptions(options);
@@ -80,15 +85,15 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const faults = createFaults();
   const deliveries = createDeliveries(settings, faults);
   const factors = createFactors(now, (type, fields) => {
-    const call = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
-    for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, call);
+    const event = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
+    for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });
   const server = createApiServer({
     authenticate: (authorization) => authenticate(authorization, settings, keys),
-    route: createRouter([
-      ...createAccountRoutes(accountSid, keys),
-      ...createVerifyRoutes(settings, webhooks),
-      ...createControlRoutes({ factors, deliveries, faults }),
+    route: createEndpointRouter([
+      ...createAccountEndpoints(accountSid, keys),
+      ...createVerifyEndpoints(settings, webhooks),
+      ...createControlEndpoints({ factors, deliveries, faults }),
     ]),
   });
   for (const key of settings.keys) keys.create(key);

@@ -1,13 +1,20 @@
 export { createEmulator } from "./emulator";
 export type { Emulator } from "./emulator";
 export type { EmulatorOptions } from "./options";
-export type { KeyResource, NewKey } from "./key";
-export type { NewWebhook, WebhookResource } from "./webhook";
-export type { Factor, NewFactor } from "./factor";
-export type { Challenge, ChallengeAnswer, NewChallenge } from "./challenge";
-export type { Delivery, DeliveryListener, DeliveryRequest } from "./deliveries";
-export type { CallResponse } from "../send";
-export type { Fault, FaultKind } from "./faults";
+export type { KeyResource, NewKey } from "./resources/key";
+export type { NewWebhook, WebhookResource } from "./resources/webhook";
+export type { Factor, NewFactor } from "./resources/factor";
+export type { Challenge, ChallengeDecision, NewChallenge } from "./resources/challenge";
+export type {
+  WebhookDelivery,
+  WebhookDeliveryListener,
+  WebhookDeliveryRequest,
+} from "./outbound/deliveries";
+export { sendRequest } from "./outbound/send-request";
+export type { SendRequestOptions, WebhookResponse } from "./outbound/send-request";
+export type { WebhookRequest } from "../signature/signed-request";
+export type { Fault, FaultKind } from "./outbound/faults";
 
-export { EmulatorError } from "./errors";
-export type { EmulatorErrorCode } from "./errors";
+export { SendError } from "./outbound/send-error";
+export { EmulatorError } from "./emulator-error";
+export type { EmulatorErrorCode } from "./emulator-error";

@@ -1,56 +1,61 @@
 import type { z } from "zod";
-import { FORM_CONTENT_TYPES, isFormType } from "../form";
+import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import {
-  checkOptions,
+  validateOptions,
   HEADER_NAME,
   MAX_TIMER_MS,
   oneOf,
   wholeNumber,
   type OptionRules,
-} from "../option-rules";
-import type { Clock } from "./dates";
-import { describeProblem } from "./fields";
-import type { NewKey } from "./key";
-import { newKeySchema } from "./keys";
-import { createAuthToken, createSid, isSid } from "./sids";
-import type { NewWebhook } from "./webhook";
-import { webhookSchema } from "./webhooks";
+} from "../validation/validate-options";
+import type { Clock } from "./resources/dates";
+import { describeFirstIssue } from "./resources/validate-fields";
+import type { NewKey } from "./resources/key";
+import { newKeySchema } from "./resources/keys";
+import { isSid } from "../form/sid";
+import { createAuthToken, createSid } from "./resources/sids";
+import type { NewWebhook } from "./resources/webhook";
+import { webhookSchema } from "./resources/webhooks";
 
-/** How the service is emulated. */
+/** Options of `createEmulator`. */
 export interface EmulatorOptions {
-  /** The account. @default random */
+  /** SID of the account. @default random */
   accountSid?: string | undefined;
-  /** The account's auth token, which also signs calls. @default random */
+  /** Auth token of the account; signs the webhook requests. @default random */
   authToken?: string | undefined;
-  /** The token before it, which the fault `"old-token"` signs with. @default random */
+  /** Auth token before a rotation; signs requests with the fault `"old-token"`. @default random */
   previousAuthToken?: string | undefined;
-  /** The verification service. @default random */
+  /** SID of the verification service. @default random */
   serviceSid?: string | undefined;
-  /** Keys that exist from the start; Main keys are made here or with `createKey` alone. @default none */
+  /** Keys that exist from the start. Main keys: only here and with `createKey`. @default none */
   keys?: readonly NewKey[] | undefined;
   /** Webhooks that exist from the start. @default none */
   webhooks?: readonly NewWebhook[] | undefined;
-  /** The header that holds the signature. @default "X-Service-Signature" */
+  /** Name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
-  /** The content type of calls. @default "application/x-www-urlencoded", the specification's spelling */
+  /**
+   * Content type of POST webhook requests.
+   *
+   * @default "application/x-www-urlencoded", the spelling of the specification
+   */
   contentType?: string | undefined;
-  /** How webhooks are called that do not say it themselves. @default "POST" */
+  /** Method of webhooks that do not set one. @default "POST" */
   webhookMethod?: "GET" | "POST" | undefined;
-  /** How long connecting to a receiver may take, in milliseconds. @default 5_000 */
+  /** Longest time to connect to a receiver, in milliseconds. @default 5_000 */
   connectTimeoutMs?: number | undefined;
-  /** How long a call may take with all its attempts, in milliseconds. @default 15_000 */
+  /** Longest time of a delivery with all its attempts, in milliseconds. @default 15_000 */
   totalTimeoutMs?: number | undefined;
-  /** How often a call is sent again after its connection failed. @default 1 */
+  /** Number of further attempts after a failed connection. @default 1 */
   connectionRetries?: number | undefined;
-  /** How many deliveries are remembered; the oldest are forgotten first. @default 1_000 */
+  /** Number of deliveries to keep; the oldest are removed first. @default 1_000 */
   maxDeliveries?: number | undefined;
-  /** How many keys the account may have. @default 10_000 */
+  /** Highest number of keys of the account. @default 10_000 */
   maxKeys?: number | undefined;
-  /** Tells the time for dates, in milliseconds since 1970. @default Date.now */
+  /** Clock for the dates of resources, in milliseconds since 1970. @default Date.now */
   now?: Clock | undefined;
 }
 
-/** Options of an emulator with every default filled in. */
+/** Options of an emulator, with the defaults. */
 export type EmulatorSettings = {
   [Name in keyof EmulatorOptions]-?: Exclude<EmulatorOptions[Name], undefined>;
 };
@@ -58,10 +63,10 @@ export type EmulatorSettings = {
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),
   authToken: tokenRule("the account's auth token"),
-  previousAuthToken: tokenRule("the auth token before the present one"),
+  previousAuthToken: tokenRule("the auth token before a rotation"),
   serviceSid: sidRule("VA"),
   keys: {
-    ...listRule(newKeySchema.array().refine(haveOwnSids, "two have the same sid")),
+    ...listRule(newKeySchema.array().refine(haveOwnSids, "two keys have the same sid")),
     expected:
       'a list of keys such as { friendly_name: "ci", type: "main", sid: "SK…", secret: "…" }, all of it optional',
     secret: true,
@@ -90,12 +95,12 @@ const RULES: OptionRules<EmulatorOptions> = {
 };
 
 /**
- * Checks the options of an emulator and fills in the defaults.
+ * Validates the options of an emulator and adds the defaults.
  *
- * @throws TypeError for an option that is unknown or impossible.
+ * @throws TypeError for an unknown or invalid option.
  */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
-  checkOptions("createEmulator", options, RULES);
+  validateOptions("createEmulator", options, RULES);
   const { keys = [], maxKeys = 10_000 } = options;
   if (keys.length > maxKeys) {
     throw new TypeError(
@@ -121,13 +126,13 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
   };
 }
 
-/** A rule for what a schema takes, that says what in the list is wrong. */
+/** Creates the rule of a list that a schema accepts; `explain` names the first invalid field. */
 function listRule(schema: z.ZodType) {
   return {
     accepts: (value: unknown) => schema.safeParse(value).success,
     explain: (value: unknown) => {
       const { error } = schema.safeParse(value);
-      return error === undefined ? "" : `Wrong: ${describeProblem(error)}.`;
+      return error === undefined ? "" : `Invalid: ${describeFirstIssue(error)}.`;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import type { PushEventType } from "../event";
-import { checkFields } from "./fields";
-import { faultSchema } from "./schemas";
+import type { PushEventType } from "../../event/event";
+import { validateFields } from "../resources/validate-fields";
+import { faultSchema } from "../resources/schemas";
 
 /**
  * A fault of webhook requests.
@@ -10,7 +10,7 @@ import { faultSchema } from "./schemas";
  * - `reorder`: the request is delayed until the next one to the same webhook is finished.
  * - `delay`: the request is sent `delay_ms` late.
  * - `drop-connection`: the connection is closed once the request is sent, so its response is
- *   dropped and it is sent again.
+ *   dropped and the emulator sends it again.
  * - `wrong-signature`: the request is signed with a random token.
  * - `old-token`: the request is signed with the emulator's `previousAuthToken`.
  * - `unknown-event-type`: the request has a type that does not exist yet.
@@ -72,22 +72,22 @@ export interface FaultPlan {
 
 type ActiveFault = z.output<typeof faultSchema>;
 
-/** The faults to come. */
+/** Faults that have not happened yet. */
 export interface Faults {
-  /** @throws EmulatorError 60200 for a fault that does not exist. */
+  /** Adds a fault. @throws EmulatorError 60200 for an unknown kind or an invalid field. */
   inject(fault: Fault): void;
   clear(): void;
-  /** Takes what happens to the next call of this type: at the most one fault of each kind. */
+  /** Takes the faults of the next request of a type: at most one of each kind. */
   take(type: string): FaultPlan;
 }
 
-/** Makes an empty list of faults. */
+/** Creates an empty list of faults. */
 export function createFaults(): Faults {
   const active = new Set<ActiveFault>();
 
   return {
     inject(fault) {
-      active.add(checkFields(faultSchema, fault));
+      active.add(validateFields(faultSchema, fault));
     },
     clear() {
       active.clear();

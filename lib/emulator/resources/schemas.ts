@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { PUSH_EVENT_TYPES } from "../event";
-import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../event-schema";
-import { textSchema } from "./fields";
+import { PUSH_EVENT_TYPES } from "../../event/event";
+import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
+import { textSchema } from "./validate-fields";
 
 const MAX_METADATA_CHARACTERS = 1024;
 
@@ -13,7 +13,7 @@ const boundedMetadataSchema = metadataSchema.refine(
 const MAX_DETAILS_CHARACTERS = 16_384;
 const TOO_LARGE = `must be up to ${MAX_DETAILS_CHARACTERS} characters as JSON`;
 
-/** Tells whether an object can be written as JSON: not when it is nested too deeply. */
+/** Returns whether an object fits as JSON; one that is nested too deeply cannot be written. */
 function isSendable(details: object): boolean {
   try {
     return JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS;
@@ -39,8 +39,8 @@ export const newChallengeSchema = z.strictObject({
   hidden_details: hiddenDetailsSchema.refine(isSendable, TOO_LARGE).optional(),
 });
 
-/** The schema of a `ChallengeAnswer`. */
-export const answerSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });
+/** The schema of a `ChallengeDecision`. */
+export const decisionSchema = z.strictObject({ metadata: boundedMetadataSchema.optional() });
 
 const scope = {
   times: z.int().min(1).max(1_000_000).default(1),

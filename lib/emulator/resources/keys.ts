@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";
-import { EmulatorError } from "./errors";
-import { checkFields } from "./fields";
+import { EmulatorError } from "../emulator-error";
+import { validateFields } from "./validate-fields";
 import type { Key, KeyResource, NewKey } from "./key";
-import type { ListRules } from "./pages";
-import { createSecret, createSid, isSid } from "./sids";
+import type { ListRules } from "./pagination";
+import { isSid } from "../../form/sid";
+import { createSecret, createSid } from "./sids";
 
 const MAX_NAME_CHARACTERS = 64;
 
@@ -22,18 +23,18 @@ export const newKeySchema = z.strictObject({
   type: z.enum(["standard", "main"]).optional(),
 });
 
-/** Keys are listed newest `date_updated` first, ties by sid. */
+/** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 export const KEY_LIST: ListRules = {
   prefix: "SK",
   compare: (a, b) => b.seconds - a.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  refusals: {
+  errorCodes: {
     pageSize: "PAGE_SIZE_INVALID",
     page: "BAD_REQUEST",
     pageToken: "PAGE_TOKEN_INVALID",
   },
 };
 
-/** The keys of the account. */
+/** Keys of the account. The returned keys are live: `rename` changes them. */
 export interface Keys {
   create(key: NewKey): Key;
   find(sid: string): Key | undefined;
@@ -43,9 +44,10 @@ export interface Keys {
 }
 
 /**
- * Makes the account's store of keys.
+ * Creates the account's store of keys.
  *
- * @throws EmulatorError (by its methods) 20002 for a name over 64 characters, 60200, 70151.
+ * @throws EmulatorError (from its methods) 20002 for a name over 64 characters, 60200 for another
+ *   invalid field, 70151 for more than `maxKeys` keys.
  */
 export function createKeys(now: Clock, maxKeys: number): Keys {
   const keys = new Map<string, Key>();
@@ -53,7 +55,12 @@ export function createKeys(now: Clock, maxKeys: number): Keys {
   return {
     create(key) {
       assertKeyName(key.friendly_name ?? "");
-      const { sid, secret, friendly_name = "", type = "standard" } = checkFields(newKeySchema, key);
+      const {
+        sid,
+        secret,
+        friendly_name = "",
+        type = "standard",
+      } = validateFields(newKeySchema, key);
       if (sid !== undefined && keys.has(sid)) {
         throw new EmulatorError("PARAMETER_INVALID", "Invalid parameter: sid (is in use)");
       }
@@ -85,7 +92,7 @@ export function createKeys(now: Clock, maxKeys: number): Keys {
   };
 }
 
-/** A key as the service shows it. */
+/** Returns the fields of a key that responses show (section 2.1). */
 export function toKeyResource(key: Key): KeyResource {
   return {
     sid: key.sid,

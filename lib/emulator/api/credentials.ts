@@ -1,15 +1,15 @@
-import { EmulatorError } from "./errors";
-import type { Keys } from "./keys";
+import { EmulatorError } from "../emulator-error";
+import type { Keys } from "../resources/keys";
 
-/** Whose credentials a request carries: the account's own, or those of a key. */
+/** Owner of the credentials of a request: the account, a Main key or a Standard key. */
 export type Identity = "account" | "main" | "standard";
 
 /**
- * Finds out whose credentials an Authorization header carries: HTTP Basic with the account SID and
- * auth token, or with the SID and secret of a key (specification, section 5). Keys are looked up
- * each time, so that a deleted one stops at once.
+ * Authenticates an `Authorization` header: HTTP Basic with the account SID and auth token, or with
+ * the SID and secret of a key (specification, section 5). Looks keys up for each request, so a
+ * deleted key is rejected at once.
  *
- * @throws EmulatorError 20003 when there are none, or they are wrong.
+ * @throws EmulatorError 20003 for missing or wrong credentials.
  */
 export function authenticate(
   authorization: string | undefined,
@@ -33,7 +33,7 @@ export function authenticate(
 }
 
 /**
- * Refuses what only the account itself or a Main key may do (specification, section 5).
+ * Asserts that an identity may manage keys: the account or a Main key (specification, section 5).
  *
  * @throws EmulatorError 20003 for a Standard key.
  */

@@ -1,4 +1,4 @@
-/** A user's device. Its fields beyond those of events are not specified (section 2.5). */
+/** Registered device of a user. Fields that events do not have are not specified (section 2.5). */
 export interface Factor {
   sid: string;
   entity_identity: string;
@@ -10,9 +10,9 @@ export interface Factor {
   date_updated: string;
 }
 
-/** A factor to create. */
+/** Fields of a factor to create. */
 export interface NewFactor {
-  /** The identifier that the app gave the user. @default "user-7f3a-22" */
+  /** Identifier of the user, chosen by the app. @default "user-7f3a-22" */
   entity_identity?: string | undefined;
   /** @default "push" */
   factor_type?: string | undefined;

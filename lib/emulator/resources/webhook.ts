@@ -1,6 +1,6 @@
-import type { PushEventType } from "../event";
+import type { PushEventType } from "../../event/event";
 
-/** A webhook as it is fetched (specification, section 2.3). */
+/** Webhook as responses show it (specification, section 2.3). */
 export interface WebhookResource {
   sid: string;
   service_sid: string;
@@ -16,7 +16,7 @@ export interface WebhookResource {
   url: string;
 }
 
-/** The fields of a webhook that a client sets (specification, sections 2.3 and 4.2). */
+/** Fields of a webhook that a client sets (sections 2.3 and 4.2). */
 export interface WebhookFields {
   friendly_name: string;
   event_types: ("*" | PushEventType)[];
@@ -26,20 +26,20 @@ export interface WebhookFields {
   webhook_method: "GET" | "POST";
 }
 
-/** A webhook as it is stored. */
+/** Stored webhook. */
 export interface Webhook extends WebhookFields {
   sid: string;
   createdSeconds: number;
   updatedSeconds: number;
 }
 
-/** A webhook to create. */
+/** Fields of a webhook to create. */
 export interface NewWebhook {
   /** The absolute http or https URL of the receiver. */
   webhook_url: string;
   /** @default "emulator" */
   friendly_name?: string | undefined;
-  /** The types of event to send; `"*"` stands for all. @default ["*"] */
+  /** Types of events to send; `"*"` means all. @default ["*"] */
   event_types?: readonly ("*" | PushEventType)[] | undefined;
   /** @default "enabled" */
   status?: "enabled" | "disabled" | undefined;
@@ -49,5 +49,5 @@ export interface NewWebhook {
   webhook_method?: "GET" | "POST" | undefined;
 }
 
-/** The fields of a webhook to change. */
+/** Fields of a webhook to change. */
 export type WebhookChange = Partial<WebhookFields>;

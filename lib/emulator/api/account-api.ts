@@ -1,22 +1,28 @@
-import type { ApiRequest, Route } from "./api";
+import type { EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { EmulatorError, notFound } from "./errors";
-import type { Key } from "./key";
-import { KEY_LIST, toKeyResource, type Keys } from "./keys";
-import { cutPage, formatPageQuery, readPageQuery, type Page, type PageQuery } from "./pages";
-import { readForm, readOne } from "./parameters";
-import { isSid } from "./sids";
+import { EmulatorError, notFound } from "../emulator-error";
+import type { Key } from "../resources/key";
+import { KEY_LIST, toKeyResource, type Keys } from "../resources/keys";
+import {
+  cutPage,
+  formatPageParameters,
+  readPageParameters,
+  type ListPage,
+  type PageParameters,
+} from "../resources/pagination";
+import { readForm, readSingle } from "./request-form";
+import { isSid } from "../../form/sid";
 
-/** Makes the account API: the endpoints of keys (specification, section 4.1). */
-export function createAccountRoutes(accountSid: string, keys: Keys): Route[] {
-  function assertAllowed({ path, identity }: ApiRequest, sid: string | undefined): void {
+/** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
+export function createAccountEndpoints(accountSid: string, keys: Keys): Endpoint[] {
+  function assertAllowed({ path, identity }: EndpointRequest, sid: string | undefined): void {
     assertMayManageKeys(identity);
     if (!isSid("AC", sid)) throw notFound(path);
-    // Credentials are good for their own account alone.
+    // Credentials are valid for their own account only.
     if (sid !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
   }
 
-  function findKey(request: ApiRequest, [account, sid = ""]: readonly string[]): Key {
+  function findKey(request: EndpointRequest, [account, sid = ""]: readonly string[]): Key {
     assertAllowed(request, account);
     const key = keys.find(sid);
     if (key === undefined) throw notFound(request.path);
@@ -29,14 +35,14 @@ export function createAccountRoutes(accountSid: string, keys: Keys): Route[] {
       methods: {
         GET(request, [account]) {
           assertAllowed(request, account);
-          const query = readPageQuery(request.query, KEY_LIST);
+          const query = readPageParameters(request.query, KEY_LIST);
           const page = cutPage(keys.list(), positionOf, query, KEY_LIST);
           return { status: 200, body: toEnvelope(page, request.path) };
         },
         POST(request, [account]) {
           assertAllowed(request, account);
-          const friendly_name = readOne(readForm(request), "FriendlyName");
-          // Main keys cannot be made here.
+          const friendly_name = readSingle(readForm(request), "FriendlyName");
+          // The account API creates Standard keys only.
           const key = keys.create(friendly_name === undefined ? {} : { friendly_name });
           return { status: 201, body: { ...toKeyResource(key), secret: key.secret } };
         },
@@ -51,7 +57,7 @@ export function createAccountRoutes(accountSid: string, keys: Keys): Route[] {
         }),
         POST(request, params) {
           const key = findKey(request, params);
-          const friendlyName = readOne(readForm(request), "FriendlyName");
+          const friendlyName = readSingle(readForm(request), "FriendlyName");
           if (friendlyName !== undefined) keys.rename(key, friendlyName);
           return { status: 200, body: toKeyResource(key) };
         },
@@ -68,10 +74,10 @@ function positionOf(key: Key) {
   return { seconds: key.updatedSeconds, sid: key.sid };
 }
 
-/** The envelope of a list of keys (specification, section 2.2). */
-function toEnvelope(page: Page<Key>, path: string): object {
+/** Returns the envelope of a page of keys (specification, section 2.2). */
+function toEnvelope(page: ListPage<Key>, path: string): object {
   const { items, start, query, first, previous, next } = page;
-  const link = (to: PageQuery) => `${path}?${formatPageQuery(to)}`;
+  const link = (to: PageParameters) => `${path}?${formatPageParameters(to)}`;
   return {
     keys: items.map(toKeyResource),
     uri: link(query),

@@ -1,6 +1,6 @@
-import type { ChallengeDetails } from "../event";
+import type { ChallengeDetails } from "../../event/event";
 
-/** A question to a user, who approves or denies it. */
+/** Request to a user, who approves or denies it on a registered device. */
 export interface Challenge {
   sid: string;
   factor_sid: string;
@@ -13,21 +13,21 @@ export interface Challenge {
   date_updated: string;
 }
 
-/** A challenge to create. */
+/** Fields of a challenge to create. */
 export interface NewChallenge {
-  /** A verified factor. */
+  /** SID of a verified factor. */
   factor_sid: string;
   /**
-   * Context that the user sees, up to 16,384 characters as JSON.
+   * Context that the device shows to the user, up to 16,384 characters as JSON.
    * @default { message: "Do you want to sign in?" }
    */
   details?: ChallengeDetails | undefined;
-  /** Context that the user does not see, up to 16,384 characters as JSON. @default none */
+  /** Context that the device does not show, up to 16,384 characters as JSON. @default none */
   hidden_details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a device sends with the answer of its user. */
-export interface ChallengeAnswer {
+/** Data that a device sends when its user approves or denies a challenge. */
+export interface ChallengeDecision {
   /** Custom metadata of the device, up to 1024 characters as JSON. @default none */
   metadata?: Readonly<Record<string, string>> | undefined;
 }

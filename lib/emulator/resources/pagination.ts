@@ -1,38 +1,42 @@
-import type { Pair } from "../form";
-import { EmulatorError, type EmulatorErrorCode } from "./errors";
-import { isSid, type SidPrefix } from "./sids";
+import type { Pair } from "../../form/form";
+import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
+import { isSid, type SidPrefix } from "../../form/sid";
 
-/** Where an item stands in its list. */
+/** Position of an item in the order of its list. */
 export interface Position {
   seconds: number;
   sid: string;
 }
 
-/** How a list is ordered and refused. */
+/** Order of a list, and the codes of its errors. */
 export interface ListRules {
   prefix: SidPrefix;
   compare: (a: Position, b: Position) => number;
-  refusals: { pageSize: EmulatorErrorCode; page: EmulatorErrorCode; pageToken: EmulatorErrorCode };
+  errorCodes: {
+    pageSize: EmulatorErrorCode;
+    page: EmulatorErrorCode;
+    pageToken: EmulatorErrorCode;
+  };
 }
 
-/** What a client asks of a list (specification, section 8). */
-export interface PageQuery {
+/** Parameters that select a page of a list (specification, section 8). */
+export interface PageParameters {
   pageSize: number;
-  /** Echoed, and counted on in links: the token alone says where a page begins. */
+  /** Index from 0. Shown in the response and in links; `pageToken` alone selects the page. */
   page: number;
   pageToken?: string;
   place?: Place;
 }
 
-/** One page, and the queries of its neighbours. */
-export interface Page<Item> {
+/** One page of a list, and the parameters of the pages around it. */
+export interface ListPage<Item> {
   items: Item[];
-  /** How many items stand before it. */
+  /** Number of items before this page. */
   start: number;
-  query: PageQuery;
-  first: PageQuery;
-  previous: PageQuery | null;
-  next: PageQuery | null;
+  query: PageParameters;
+  first: PageParameters;
+  previous: PageParameters | null;
+  next: PageParameters | null;
 }
 
 interface Place {
@@ -41,8 +45,8 @@ interface Place {
 }
 
 /**
- * A token holds the position of an item, not a count: items that come and go meanwhile make no
- * other item appear twice or not at all, even when the item itself is deleted.
+ * Sides of the position that a page token holds. A position instead of a count: items that are
+ * created or deleted between two requests repeat or hide no other item.
  */
 const SIDES = {
   PA: { name: "after", includes: (order: number) => order > 0, fromEnd: false },
@@ -55,35 +59,35 @@ const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
 /**
- * Reads what a client asks of a list.
+ * Reads the parameters of a page from a query. Page size: 1 to 1000, by default 50.
  *
- * @throws EmulatorError with the code that `rules` names for each parameter.
+ * @throws EmulatorError for an invalid parameter, with the code that `rules` has for it.
  */
-export function readPageQuery(pairs: readonly Pair[], rules: ListRules): PageQuery {
+export function readPageParameters(pairs: readonly Pair[], rules: ListRules): PageParameters {
   const parameters = new Map(pairs);
   const pageSize = readWhole(parameters.get("PageSize"), DEFAULT_PAGE_SIZE);
   if (pageSize === undefined || pageSize < 1) {
-    throw new EmulatorError(rules.refusals.pageSize, "Invalid PageSize");
+    throw new EmulatorError(rules.errorCodes.pageSize, "Invalid PageSize");
   }
   if (pageSize > MAX_PAGE_SIZE) {
-    throw new EmulatorError(rules.refusals.pageSize, "Page size too large");
+    throw new EmulatorError(rules.errorCodes.pageSize, "Page size too large");
   }
   const page = readWhole(parameters.get("Page"), 0);
-  if (page === undefined) throw new EmulatorError(rules.refusals.page, "Invalid Page");
+  if (page === undefined) throw new EmulatorError(rules.errorCodes.page, "Invalid Page");
   const pageToken = parameters.get("PageToken");
   if (pageToken === undefined || pageToken === "") return { pageSize, page };
   const place = readToken(pageToken, rules.prefix);
-  if (place === undefined) throw new EmulatorError(rules.refusals.pageToken, "Invalid PageToken");
+  if (place === undefined) throw new EmulatorError(rules.errorCodes.pageToken, "Invalid PageToken");
   return { pageSize, page, pageToken, place };
 }
 
-/** Cuts a page out of all items. */
+/** Selects a page of all items. */
 export function cutPage<Item extends { sid: string }>(
   all: Iterable<Item>,
   positionOf: (item: Item) => Position,
-  query: PageQuery,
+  query: PageParameters,
   { compare }: ListRules,
-): Page<Item> {
+): ListPage<Item> {
   const sorted = [...all].toSorted((a, b) => compare(positionOf(a), positionOf(b)));
   const { page, pageSize, place } = query;
   const side = place === undefined ? undefined : SIDES[place.side];
@@ -103,7 +107,7 @@ export function cutPage<Item extends { sid: string }>(
     if (first !== sorted[0]) before = { side: "PB", position: positionOf(first) };
     if (last !== sorted.at(-1)) after = { side: "PA", position: positionOf(last) };
   } else if (place !== undefined && sorted.length > 0) {
-    // Everything on this page is gone; what remains is all on the other side of its token.
+    // All items of this page were deleted: the others are on the other side of its position.
     if (side?.fromEnd === true) after = { side: "PF", position: place.position };
     else before = { side: "PU", position: place.position };
   }
@@ -117,13 +121,13 @@ export function cutPage<Item extends { sid: string }>(
   };
 }
 
-/** The query of a page as text, in the service's order. */
-export function formatPageQuery({ pageSize, page, pageToken }: PageQuery): string {
+/** Writes the query of a page, with its parameters in the service's order. */
+export function formatPageParameters({ pageSize, page, pageToken }: PageParameters): string {
   const token = pageToken === undefined ? "" : `&PageToken=${pageToken}`;
   return `PageSize=${pageSize}&Page=${page}${token}`;
 }
 
-function linkTo(place: Place, pageSize: number, page: number): PageQuery {
+function linkTo(place: Place, pageSize: number, page: number): PageParameters {
   return { pageSize, page, pageToken: writeToken(place), place };
 }
 
@@ -137,7 +141,7 @@ function readToken(token: string, prefix: SidPrefix): Place | undefined {
   const [seconds = "", sid = ""] = Buffer.from(token.slice(2), "base64url").toString().split(":");
   if (!/^\d{1,12}$/.test(seconds) || !isSid(prefix, sid)) return undefined;
   const place = { side, position: { seconds: Number(seconds), sid } };
-  // Decoding is lenient; a token is what was supplied, and nothing like it.
+  // Base64 decoding is lenient: accept only the exact token that was issued.
   return writeToken(place) === token ? place : undefined;
 }
 

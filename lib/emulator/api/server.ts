@@ -1,20 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodePairs, type Pair } from "../form";
-import type { ApiAnswer, ApiRequest } from "./api";
+import { decodePairs, type Pair } from "../../form/form";
+import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
 import type { Identity } from "./credentials";
-import { EmulatorError, toErrorBody } from "./errors";
-import { createUuid } from "./sids";
+import { EmulatorError } from "../emulator-error";
+import { toErrorResponse } from "./error-response";
+import { createUuid } from "../resources/sids";
 
-/** What the server asks of the service. */
+/** Functions of the service that the server calls. */
 export interface Service {
   authenticate(authorization: string | undefined): Identity;
-  route(request: ApiRequest): ApiAnswer | Promise<ApiAnswer>;
+  route(request: EndpointRequest): EndpointResponse | Promise<EndpointResponse>;
 }
 
-/** The service's door on a port of this machine. */
+/** HTTP server of the emulated service. */
 export interface ApiServer {
-  /** @throws Error unless it listens. */
+  /** @throws Error unless the server listens. */
   readonly url: string;
   listen(port: number, host: string): Promise<void>;
   close(): Promise<void>;
@@ -22,36 +23,36 @@ export interface ApiServer {
 
 const MAX_BODY_BYTES = 262_144;
 
-/** Makes the HTTP server of a service. */
+/** Creates the HTTP server of a service. */
 export function createApiServer(service: Service): ApiServer {
   let server: Server | undefined;
   let listening: Promise<void> | undefined;
   let url: string | undefined;
   let isClosed = false;
 
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      sendAnswer(res, await service.route(await readRequest(req)));
+      sendResponse(res, await service.route(await readRequest(req)));
     } catch (error) {
-      // The client went away before its request was complete.
+      // The client disconnected before its request was complete.
       if (req.destroyed && !req.complete) return;
-      const refusal = error instanceof EmulatorError ? error : explainFailure(error);
-      for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
+      const response = toErrorResponse(error);
+      for (const [name, value] of Object.entries(response.headers)) res.setHeader(name, value);
       if (!req.complete) res.setHeader("Connection", "close");
-      sendAnswer(res, { status: refusal.status, body: toErrorBody(refusal) });
+      sendResponse(res, response);
     }
   }
 
-  async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
+  async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
-    // First: an unauthenticated client learns nothing of the resources, and sends no body.
+    // Before the body and the route: an unauthenticated client cannot probe for resources.
     const identity = service.authenticate(headers.authorization);
-    const body = await readBody(req);
-    const question = target.indexOf("?");
+    const body = await readRequestBody(req);
+    const queryStart = target.indexOf("?");
     return {
       method,
-      path: question === -1 ? target : target.slice(0, question),
-      query: question === -1 ? [] : readQuery(target.slice(question + 1)),
+      path: queryStart === -1 ? target : target.slice(0, queryStart),
+      query: queryStart === -1 ? [] : readQuery(target.slice(queryStart + 1)),
       body,
       contentType: headers["content-type"] ?? "",
       baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),
@@ -61,7 +62,9 @@ export function createApiServer(service: Service): ApiServer {
 
   function readUrl(): string {
     if (url === undefined) {
-      throw new Error("The emulator has no url: await emulator.listen(0) first.");
+      throw new Error(
+        "The emulator has no url before it listens. Call await emulator.listen(0) first.",
+      );
     }
     return url;
   }
@@ -71,9 +74,10 @@ export function createApiServer(service: Service): ApiServer {
       return readUrl();
     },
     async listen(port, host) {
-      if (isClosed) throw new Error("The emulator was closed: make another one.");
-      if (server !== undefined) throw new Error("The emulator listens already.");
-      const opened = createServer((req, res) => void answer(req, res));
+      if (isClosed)
+        throw new Error("The emulator is closed. Create another one with createEmulator().");
+      if (server !== undefined) throw new Error("The emulator already listens. Use emulator.url.");
+      const opened = createServer((req, res) => void respond(req, res));
       server = opened;
       listening = new Promise<void>((resolve, reject) => {
         opened.once("error", reject);
@@ -101,14 +105,7 @@ export function createApiServer(service: Service): ApiServer {
   };
 }
 
-/** A failure of the emulator itself, which its user must hear of. */
-function explainFailure(error: unknown): EmulatorError {
-  const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
-  process.emitWarning(`The emulator answered 500. ${what}`, { type: "EmulatorWarning" });
-  return new EmulatorError("INTERNAL", "Internal Server Error");
-}
-
-function sendAnswer(res: ServerResponse, { status, body }: ApiAnswer): void {
+function sendResponse(res: ServerResponse, { status, body }: EndpointResponse): void {
   res.setHeader("X-Request-Id", createUuid());
   if (body === undefined) {
     res.writeHead(status).end();
@@ -119,7 +116,7 @@ function sendAnswer(res: ServerResponse, { status, body }: ApiAnswer): void {
   res.end(json);
 }
 
-function readBody(req: IncomingMessage): Promise<Buffer> {
+function readRequestBody(req: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -141,7 +138,7 @@ function readQuery(query: string): Pair[] {
   try {
     return decodePairs(query);
   } catch {
-    // The message of a receiver's error is about calls.
+    // The decoder's own message is about webhook requests.
     throw new EmulatorError("BAD_REQUEST", "Bad request: the query is malformed");
   }
 }

@@ -1,4 +1,4 @@
-/** A key as it is fetched: exactly the four fields of the specification (section 2.1). */
+/** Key as responses show it: the four fields of the specification (section 2.1). */
 export interface KeyResource {
   sid: string;
   friendly_name: string;
@@ -6,18 +6,18 @@ export interface KeyResource {
   date_updated: string;
 }
 
-/** A key with the fields that are shown only once, or never. */
+/** Stored key, with the fields that responses show once or never. */
 export interface Key {
   sid: string;
   secret: string;
   friendly_name: string;
-  /** A Main key manages keys, as the account's own credentials do (specification, section 1). */
+  /** A Main key may manage keys, as the account may (section 1). */
   type: "standard" | "main";
   createdSeconds: number;
   updatedSeconds: number;
 }
 
-/** A key to create. */
+/** Fields of a key to create. */
 export interface NewKey {
   /** SK and 32 hexadecimal digits. @default random */
   sid?: string | undefined;
@@ -25,6 +25,6 @@ export interface NewKey {
   secret?: string | undefined;
   /** Up to 64 characters. @default "" */
   friendly_name?: string | undefined;
-  /** A `"main"` key manages keys, as the account's own credentials do. @default "standard" */
+  /** A `"main"` key may manage keys, as the account may. @default "standard" */
   type?: "standard" | "main" | undefined;
 }

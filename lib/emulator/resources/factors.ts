@@ -1,17 +1,17 @@
-import type { CallFields } from "../call-parameters";
-import type { PushEventType } from "../event";
-import type { Challenge, ChallengeAnswer, NewChallenge } from "./challenge";
+import type { EventParameters } from "../../form/parameters";
+import type { PushEventType } from "../../event/event";
+import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { EmulatorError, notFound } from "./errors";
+import { EmulatorError, notFound } from "../emulator-error";
 import type { Factor, NewFactor } from "./factor";
-import { checkFields } from "./fields";
-import { answerSchema, newChallengeSchema, newFactorSchema } from "./schemas";
+import { validateFields } from "./validate-fields";
+import { decisionSchema, newChallengeSchema, newFactorSchema } from "./schemas";
 import { createSid } from "./sids";
 
-/** Told of every transition, with the fields of its call but for the uuid. */
-export type EmitEvent = (type: PushEventType, fields: CallFields) => void;
+/** Receives the event of each transition, with its parameters except the uuid. */
+export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
 
-/** The factors and challenges of the service. */
+/** Methods that create and change factors and challenges. They return copies. */
 export interface Factors {
   createFactor(factor?: NewFactor): Factor;
   fetchFactor(sid: string): Factor;
@@ -19,17 +19,17 @@ export interface Factors {
   deleteFactor(sid: string): void;
   createChallenge(challenge: NewChallenge): Challenge;
   fetchChallenge(sid: string): Challenge;
-  approveChallenge(sid: string, answer?: ChallengeAnswer): Challenge;
-  denyChallenge(sid: string, answer?: ChallengeAnswer): Challenge;
+  approveChallenge(sid: string, decision?: ChallengeDecision): Challenge;
+  denyChallenge(sid: string, decision?: ChallengeDecision): Challenge;
 }
 
 /**
- * Makes the state machine of factors and challenges (specification, section 3.3): a factor is
+ * Creates the state machine of factors and challenges (specification, section 3.3): a factor is
  * created, verified, deleted; a challenge of a verified factor is approved or denied, once.
  *
- * @param maxKept how many factors and how many challenges are kept; the oldest go first.
- * @throws EmulatorError (by its methods) 20404 for what does not exist, 20409 for a transition that
- *   is not possible, 60200 for a field that is wrong.
+ * @param maxKept the number of factors, and of challenges, to keep; the oldest are removed first.
+ * @throws EmulatorError (from its methods) 20404 for an unknown SID, 20409 for a transition that is
+ *   not possible, 60200 for an invalid field.
  */
 export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): Factors {
   const factors = new Map<string, Factor>();
@@ -48,13 +48,17 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     return challenge;
   }
 
-  function answer(sid: string, status: "approved" | "denied", given: ChallengeAnswer): Challenge {
+  function decide(
+    sid: string,
+    status: "approved" | "denied",
+    decision: ChallengeDecision,
+  ): Challenge {
     const challenge = fetchChallenge(sid);
-    const { metadata } = structuredClone(checkFields(answerSchema, given));
+    const { metadata } = structuredClone(validateFields(decisionSchema, decision));
     const factor = factors.get(challenge.factor_sid);
     if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
     if (challenge.status !== "pending") {
-      throw illegal(`The challenge ${sid} was ${challenge.status} already`);
+      throw illegal(`The challenge ${sid} is already ${challenge.status}`);
     }
     Object.assign(challenge, { status, metadata, date_updated: timestamp() });
     emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
@@ -63,7 +67,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
 
   return {
     createFactor(given = {}) {
-      const fields = structuredClone(checkFields(newFactorSchema, given));
+      const fields = structuredClone(validateFields(newFactorSchema, given));
       const date = timestamp();
       const factor: Factor = {
         sid: createSid("YF"),
@@ -79,7 +83,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     fetchFactor: (sid) => structuredClone(fetchFactor(sid)),
     verifyFactor(sid) {
       const factor = fetchFactor(sid);
-      if (factor.status === "verified") throw illegal(`The factor ${sid} is verified already`);
+      if (factor.status === "verified") throw illegal(`The factor ${sid} is already verified`);
       Object.assign(factor, { status: "verified", date_updated: timestamp() });
       emit("factor.verified", fieldsOf(factor));
       return structuredClone(factor);
@@ -90,7 +94,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       emit("factor.deleted", fieldsOf(factor));
     },
     createChallenge(given) {
-      const fields = structuredClone(checkFields(newChallengeSchema, given));
+      const fields = structuredClone(validateFields(newChallengeSchema, given));
       const { factor_sid, details, hidden_details } = fields;
       const { message, ...more } = details;
       const factor = fetchFactor(factor_sid);
@@ -113,8 +117,8 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       return structuredClone(challenge);
     },
     fetchChallenge: (sid) => structuredClone(fetchChallenge(sid)),
-    approveChallenge: (sid, given = {}) => answer(sid, "approved", given),
-    denyChallenge: (sid, given = {}) => answer(sid, "denied", given),
+    approveChallenge: (sid, decision = {}) => decide(sid, "approved", decision),
+    denyChallenge: (sid, decision = {}) => decide(sid, "denied", decision),
   };
 }
 
@@ -126,7 +130,7 @@ function keep<Kept extends { sid: string }>(kept: Map<string, Kept>, one: Kept, 
   }
 }
 
-function fieldsOf(factor: Factor): CallFields {
+function fieldsOf(factor: Factor): EventParameters {
   return {
     entity_identity: factor.entity_identity,
     factor_sid: factor.sid,
@@ -136,7 +140,7 @@ function fieldsOf(factor: Factor): CallFields {
   };
 }
 
-function challengeFieldsOf(challenge: Challenge): CallFields {
+function challengeFieldsOf(challenge: Challenge): EventParameters {
   const { hidden_details, metadata } = challenge;
   return {
     challenge_sid: challenge.sid,

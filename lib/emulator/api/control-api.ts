@@ -1,12 +1,12 @@
-import type { ApiHandler, ApiRequest, Route } from "./api";
+import type { EndpointHandler, EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { EmulatorError } from "./errors";
-import type { Deliveries } from "./deliveries";
-import type { NewChallenge } from "./challenge";
-import type { Factors } from "./factors";
-import type { Fault, Faults } from "./faults";
+import { EmulatorError } from "../emulator-error";
+import type { Deliveries } from "../outbound/deliveries";
+import type { NewChallenge } from "../resources/challenge";
+import type { Factors } from "../resources/factors";
+import type { Fault, Faults } from "../outbound/faults";
 
-/** What the control API reaches. */
+/** Parts of the emulator that the control API uses. */
 export interface Controlled {
   factors: Factors;
   deliveries: Deliveries;
@@ -14,10 +14,10 @@ export interface Controlled {
 }
 
 /**
- * Makes the control API, which does what users and devices do, over HTTP: JSON in, JSON out, with
- * the account's own credentials or a Main key.
+ * Creates the endpoints of the control API, which acts for users and devices. Requests and responses
+ * are JSON; the credentials are those of the account or of a Main key.
  *
- * | Method and path | Body | Answer |
+ * | Method and path | Body | Response |
  * |---|---|---|
  * | POST `/_control/factors` | `entity_identity`, `friendly_name`, `metadata`; all optional | 201, the factor |
  * | GET `/_control/factors/{sid}` | | 200, the factor |
@@ -26,14 +26,14 @@ export interface Controlled {
  * | POST `/_control/challenges` | `factor_sid`; `details`, `hidden_details` optional | 201, the challenge |
  * | GET `/_control/challenges/{sid}` | | 200, the challenge |
  * | POST `/_control/challenges/{sid}/approve`, `…/deny` | `metadata`, optional | 200, the challenge |
- * | GET `/_control/deliveries` | | 200, `{ "deliveries": […] }`; with `?settled=true` once nothing is on its way |
+ * | GET `/_control/deliveries` | | 200, `{ "deliveries": […] }`; with `?settled=true` once no delivery is pending |
  * | POST `/_control/faults` | a fault: `kind`, `times`, … | 204 |
  * | DELETE `/_control/faults` | | 204 |
  *
  * @experimental
  */
-export function createControlRoutes({ factors, deliveries, faults }: Controlled): Route[] {
-  const routes: [path: string, methods: Record<string, ApiHandler>][] = [
+export function createControlEndpoints({ factors, deliveries, faults }: Controlled): Endpoint[] {
+  const endpoints: [path: string, methods: Record<string, EndpointHandler>][] = [
     ["factors", { POST: (request) => created(factors.createFactor(readJson(request))) }],
     [
       "factors/([^/]+)",
@@ -89,7 +89,7 @@ export function createControlRoutes({ factors, deliveries, faults }: Controlled)
       },
     ],
   ];
-  return routes.map(([path, methods]) => ({
+  return endpoints.map(([path, methods]) => ({
     path: new RegExp(`^/_control/${path}$`),
     methods: Object.fromEntries(
       Object.entries(methods).map(([method, handler]) => [method, forAccount(handler)]),
@@ -97,16 +97,20 @@ export function createControlRoutes({ factors, deliveries, faults }: Controlled)
   }));
 }
 
-/** What a Main key may do, whose access is that of the account (specification, section 1). */
-function forAccount(handler: ApiHandler): ApiHandler {
+/** Limits a handler to the account and to Main keys, which have its access (section 1). */
+function forAccount(handler: EndpointHandler): EndpointHandler {
   return (request, params) => {
     assertMayManageKeys(request.identity);
     return handler(request, params);
   };
 }
 
-/** Whatever the content type says: what is not a JSON object is refused. */
-function readJson({ body }: ApiRequest): object {
+/**
+ * Parses the body as a JSON object; ignores the content type. An empty body is an empty object.
+ *
+ * @throws EmulatorError 20001 for any other body.
+ */
+function readJson({ body }: EndpointRequest): object {
   if (body.length === 0) return {};
   let json: unknown;
   try {

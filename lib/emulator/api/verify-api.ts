@@ -1,26 +1,32 @@
-import type { ApiRequest, Route } from "./api";
-import { EmulatorError, notFound } from "./errors";
-import { cutPage, formatPageQuery, readPageQuery, type Page, type PageQuery } from "./pages";
-import { invalidParameter, readForm, readOne } from "./parameters";
-import type { NewWebhook, Webhook, WebhookChange } from "./webhook";
+import type { EndpointRequest, Endpoint } from "./endpoint-router";
+import { EmulatorError, notFound } from "../emulator-error";
+import {
+  cutPage,
+  formatPageParameters,
+  readPageParameters,
+  type ListPage,
+  type PageParameters,
+} from "../resources/pagination";
+import { invalidParameter, readForm, readSingle } from "./request-form";
+import type { NewWebhook, Webhook, WebhookChange } from "../resources/webhook";
 import {
   toWebhookResource,
   WEBHOOK_LIST,
   webhookSchema,
   type WebhookOwner,
   type Webhooks,
-} from "./webhooks";
+} from "../resources/webhooks";
 
-/** Makes the verification API: the endpoints of webhooks (specification, section 4.2). */
-export function createVerifyRoutes(owner: WebhookOwner, webhooks: Webhooks): Route[] {
-  const toResource = (webhook: Webhook, { baseUrl }: ApiRequest) =>
+/** Creates the endpoints of the verification API: those of webhooks (section 4.2). */
+export function createVerifyEndpoints(owner: WebhookOwner, webhooks: Webhooks): Endpoint[] {
+  const toResource = (webhook: Webhook, { baseUrl }: EndpointRequest) =>
     toWebhookResource(webhook, owner, baseUrl);
 
-  function assertService({ path }: ApiRequest, service: string | undefined): void {
+  function assertService({ path }: EndpointRequest, service: string | undefined): void {
     if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
   }
 
-  function findWebhook(request: ApiRequest, [service, sid = ""]: readonly string[]): Webhook {
+  function findWebhook(request: EndpointRequest, [service, sid = ""]: readonly string[]): Webhook {
     assertService(request, service);
     const webhook = webhooks.find(sid);
     if (webhook === undefined) throw notFound(withoutVersion(request.path));
@@ -33,7 +39,7 @@ export function createVerifyRoutes(owner: WebhookOwner, webhooks: Webhooks): Rou
       methods: {
         GET(request, [service]) {
           assertService(request, service);
-          const query = readPageQuery(request.query, WEBHOOK_LIST);
+          const query = readPageParameters(request.query, WEBHOOK_LIST);
           const page = cutPage(webhooks.list(), positionOf, query, WEBHOOK_LIST);
           const items = page.items.map((webhook) => toResource(webhook, request));
           const meta = toMeta(page, request.baseUrl + request.path);
@@ -67,7 +73,7 @@ export function createVerifyRoutes(owner: WebhookOwner, webhooks: Webhooks): Rou
   ];
 }
 
-/** The parameters that say one field each; none says webhook_method. */
+/** Field that each parameter sets. No parameter sets webhook_method (section 4.2). */
 const FIELDS = {
   FriendlyName: "friendly_name",
   WebhookUrl: "webhook_url",
@@ -75,11 +81,11 @@ const FIELDS = {
   Version: "version",
 } as const;
 
-function readWebhook(request: ApiRequest): WebhookChange {
+function readWebhook(request: EndpointRequest): WebhookChange {
   const parameters = readForm(request);
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(FIELDS)) {
-    const value = readOne(parameters, name);
+    const value = readSingle(parameters, name);
     if (value === undefined) continue;
     if (!webhookSchema.shape[field].safeParse(value).success) throw invalidParameter(name);
     fields[field] = value;
@@ -94,7 +100,7 @@ function readWebhook(request: ApiRequest): WebhookChange {
   return fields;
 }
 
-function readNewWebhook(request: ApiRequest): NewWebhook {
+function readNewWebhook(request: EndpointRequest): NewWebhook {
   const { friendly_name, event_types, webhook_url, ...rest } = readWebhook(request);
   if (friendly_name === undefined) throw invalidParameter("FriendlyName");
   if (event_types === undefined) throw invalidParameter("EventTypes");
@@ -106,9 +112,9 @@ function positionOf(webhook: Webhook) {
   return { seconds: webhook.createdSeconds, sid: webhook.sid };
 }
 
-/** The paging of a list of webhooks (specification, section 2.4). */
-function toMeta({ query, first, previous, next }: Page<Webhook>, url: string): object {
-  const link = (to: PageQuery) => `${url}?${formatPageQuery(to)}`;
+/** Returns the `meta` of a page of webhooks (specification, section 2.4). */
+function toMeta({ query, first, previous, next }: ListPage<Webhook>, url: string): object {
+  const link = (to: PageParameters) => `${url}?${formatPageParameters(to)}`;
   return {
     page: query.page,
     page_size: query.pageSize,
@@ -120,7 +126,7 @@ function toMeta({ query, first, previous, next }: Page<Webhook>, url: string): o
   };
 }
 
-/** Refusals of the verification API leave the version out of paths. */
+/** Removes the version from a path: error messages of the verification API omit it. */
 function withoutVersion(path: string): string {
   return path.replace(/^\/v2(?=\/)/, "");
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import { isHttpUrl } from "../url";
+import { PUSH_EVENT_TYPES, type PushEventType } from "../../event/event";
+import { isHttpUrl } from "../../form/url";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { checkFields } from "./fields";
-import type { ListRules } from "./pages";
+import { validateFields } from "./validate-fields";
+import type { ListRules } from "./pagination";
 import { createSid } from "./sids";
 import type { NewWebhook, Webhook, WebhookChange, WebhookResource } from "./webhook";
 
@@ -17,40 +17,40 @@ export const webhookSchema = z.strictObject({
   webhook_method: z.enum(["GET", "POST"]),
 });
 
-/** Webhooks are listed oldest `date_created` first, ties by sid. */
+/** Order of webhooks: the oldest `date_created` first, then by SID (section 2.4). */
 export const WEBHOOK_LIST: ListRules = {
   prefix: "YW",
   compare: (a, b) => a.seconds - b.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  refusals: {
+  errorCodes: {
     pageSize: "WEBHOOK_REQUEST_INVALID",
     page: "WEBHOOK_REQUEST_INVALID",
     pageToken: "WEBHOOK_REQUEST_INVALID",
   },
 };
 
-/** The webhooks of the service. */
+/** Webhooks of the service. The returned webhooks are live: `change` changes them. */
 export interface Webhooks {
   create(webhook: NewWebhook): Webhook;
   find(sid: string): Webhook | undefined;
   change(webhook: Webhook, change: WebhookChange): void;
   remove(webhook: Webhook): void;
   list(): Iterable<Webhook>;
-  /** Those that receive a call for an event (specification, section 6.4). */
+  /** Lists the enabled webhooks that subscribe to a type of event (section 6.4). */
   listFor(type: PushEventType): Webhook[];
 }
 
 /**
- * Makes the service's store of webhooks.
+ * Creates the service's store of webhooks.
  *
- * @param webhookMethod how webhooks are called that do not say it themselves.
- * @throws EmulatorError (by its methods) 60200 for a field that is wrong.
+ * @param webhookMethod the method of webhooks that do not set one.
+ * @throws EmulatorError (from its methods) 60200 for an invalid field.
  */
 export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webhooks {
   const webhooks = new Map<string, Webhook>();
 
   return {
     create(webhook) {
-      const fields = checkFields(webhookSchema, {
+      const fields = validateFields(webhookSchema, {
         friendly_name: "emulator",
         event_types: ["*"],
         status: "enabled",
@@ -66,7 +66,7 @@ export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webho
     },
     find: (sid) => webhooks.get(sid),
     change(webhook, change) {
-      const fields = checkFields(webhookSchema.partial(), change);
+      const fields = validateFields(webhookSchema.partial(), change);
       if (Object.keys(fields).length === 0) return;
       Object.assign(webhook, fields, { updatedSeconds: readSeconds(now) });
     },
@@ -86,13 +86,13 @@ function dropUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Whose webhooks they are. */
+/** The account and the verification service that own the webhooks. */
 export interface WebhookOwner {
   accountSid: string;
   serviceSid: string;
 }
 
-/** A webhook as the service shows it, at the address where the service is reached. */
+/** Returns the fields of a webhook that responses show (section 2.3). */
 export function toWebhookResource(
   webhook: Webhook,
   owner: WebhookOwner,
@@ -102,7 +102,7 @@ export function toWebhookResource(
   return { ...toWebhookFields(webhook, owner), url };
 }
 
-/** A webhook as the service shows it, without the address. */
+/** Returns the fields of a webhook that responses show, without its `url`. */
 export function toWebhookFields(
   webhook: Webhook,
   owner: WebhookOwner,

@@ -1,0 +1,109 @@
+/**
+ * Turn of one delivery in the order of its webhook. Requests to a webhook are sent in the order of
+ * their events; a request does not wait for the response to an earlier one.
+ */
+export interface Turn {
+  /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
+  ready: Promise<void>;
+  /** Ends the turn: the next request may be sent. */
+  end(): void;
+  /** Marks the delivery as finished: the earlier deliveries that wait for it continue. */
+  finish(): void;
+  /**
+   * Waits until a later delivery to the webhook is finished, at most `timeoutMs`. Does not wait
+   * during `stopWaiting` when there is no later delivery.
+   */
+  waitForLater(timeoutMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Order of the deliveries to each webhook. */
+export interface DeliveryOrder {
+  /** Adds a delivery to the end of the order of a webhook. */
+  add(webhookSid: string): Turn;
+  /**
+   * Ends, now and until the returned function is called, each `waitForLater` of a delivery without a
+   * later one.
+   */
+  stopWaiting(): () => void;
+}
+
+interface Entry {
+  webhookSid: string;
+  number: number;
+  /** Ends the wait for a later delivery; undefined while the delivery does not wait. */
+  endWait: (() => void) | undefined;
+}
+
+/** Creates the order of an emulator's deliveries. */
+export function createDeliveryOrder(): DeliveryOrder {
+  /** Resolves when the last request to a webhook was sent. */
+  const lastSent = new Map<string, Promise<void>>();
+  const entries = new Set<Entry>();
+  let count = 0;
+  let stopCount = 0;
+
+  function hasLater({ webhookSid, number }: Entry): boolean {
+    return [...entries].some(
+      (entry) =>
+        entry.webhookSid === webhookSid && entry.number > number && entry.endWait === undefined,
+    );
+  }
+
+  function add(webhookSid: string): Turn {
+    const entry: Entry = { webhookSid, number: count++, endWait: undefined };
+    entries.add(entry);
+    const ready = lastSent.get(webhookSid) ?? Promise.resolve();
+    let end!: () => void;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const sent = waitForBoth(ready, ended);
+    lastSent.set(webhookSid, sent);
+    void removeAfter(webhookSid, sent);
+
+    return {
+      ready,
+      end,
+      finish() {
+        end();
+        entries.delete(entry);
+        for (const other of entries) {
+          if (other.webhookSid === webhookSid && other.number < entry.number) other.endWait?.();
+        }
+      },
+      async waitForLater(timeoutMs, signal) {
+        if (signal.aborted || (stopCount > 0 && !hasLater(entry))) return;
+        await new Promise<void>((resolve) => {
+          const endWait = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", endWait);
+            resolve();
+          };
+          const timer = setTimeout(endWait, timeoutMs);
+          signal.addEventListener("abort", endWait);
+          entry.endWait = endWait;
+        });
+        entry.endWait = undefined;
+      },
+    };
+  }
+
+  async function removeAfter(webhookSid: string, sent: Promise<void>): Promise<void> {
+    await sent;
+    if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
+  }
+
+  return {
+    add,
+    stopWaiting() {
+      stopCount++;
+      for (const entry of entries) {
+        if (entry.endWait !== undefined && !hasLater(entry)) entry.endWait();
+      }
+      return () => void stopCount--;
+    },
+  };
+}
+
+async function waitForBoth(first: Promise<void>, second: Promise<void>): Promise<void> {
+  await first;
+  await second;
+}

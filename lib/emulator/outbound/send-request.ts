@@ -1,0 +1,178 @@
+import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { WebhookRequest } from "../../signature/signed-request";
+import { decodeSafely } from "../../form/percent-encoding";
+import { isHttpUrl } from "../../form/url";
+import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../../validation/validate-options";
+import type { OptionRules } from "../../validation/validate-options";
+import { SendError } from "./send-error";
+
+/** Response of a receiver to a webhook request. */
+export interface WebhookResponse {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** The first 16,384 bytes of the body, as UTF-8. */
+  body: string;
+}
+
+/**
+ * Options of {@link sendRequest}.
+ *
+ * @experimental
+ */
+export interface SendRequestOptions {
+  /** Longest time to connect, in milliseconds. @default 5_000 */
+  connectTimeoutMs?: number | undefined;
+  /** Longest time from the start to the end of the response, in milliseconds. @default 15_000 */
+  timeoutMs?: number | undefined;
+  /** Aborts the request: the promise rejects with SendError `ABORTED`. @default none */
+  signal?: AbortSignal | undefined;
+  /** Closes the connection once the request is sent. @internal */
+  dropConnection?: boolean | undefined;
+  /** Called when the last byte of the request was handed to the operating system. @internal */
+  onSent?: (() => void) | undefined;
+}
+
+const RULES: OptionRules<SendRequestOptions> = {
+  connectTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
+  dropConnection: { accepts: (value) => typeof value === "boolean", expected: "true or false" },
+  onSent: { accepts: (value) => typeof value === "function", expected: "a function" },
+};
+
+const MAX_RESPONSE_BYTES = 16_384;
+
+/**
+ * Sends a webhook request once, without following redirects, such as one of `signedRequest()` from
+ * the package's `/testing`.
+ *
+ * Path and query are sent byte for byte as they were signed; `fetch` and `new URL()` rewrite some
+ * characters. The user info of the URL is sent as HTTP Basic credentials, its fragment is not sent.
+ *
+ * @returns the response, also one with an error status.
+ * @throws SendError when there is no complete response; TypeError for an invalid URL or option.
+ *
+ * @example
+ * const request = signedRequest({ authToken, publicUrl }, "challenge.approved");
+ * const { status } = await sendRequest(request);
+ *
+ * @experimental
+ */
+export async function sendRequest(
+  request: WebhookRequest,
+  options: SendRequestOptions = {},
+): Promise<WebhookResponse> {
+  validateOptions("sendRequest", options, RULES);
+  if (!isHttpUrl(request.url)) {
+    throw new TypeError("sendRequest: request.url must be an absolute http or https URL.");
+  }
+  return exchange(request, options);
+}
+
+function exchange(
+  { method, url, headers, body }: WebhookRequest,
+  options: SendRequestOptions,
+): Promise<WebhookResponse> {
+  const { connectTimeoutMs = 5_000, timeoutMs = 15_000, signal, dropConnection, onSent } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(aborted(signal));
+    const request = openRequest({ method, url, headers, body });
+    let response: IncomingMessage | undefined;
+
+    const fail = (error: SendError) => {
+      reject(error);
+      request.destroy();
+    };
+    const connectTimer = setTimeout(() => {
+      const message = `The connection was not established within ${connectTimeoutMs} ms.`;
+      fail(new SendError("CONNECT_TIMEOUT", message, true));
+    }, connectTimeoutMs);
+    const timer = setTimeout(() => {
+      fail(new SendError("TIMEOUT", `There was no complete response in ${timeoutMs} ms.`, false));
+    }, timeoutMs);
+    const abort = () => fail(aborted(signal));
+    signal?.addEventListener("abort", abort);
+
+    const connected = () => clearTimeout(connectTimer);
+    request.on("socket", (socket) => {
+      const isTls = url.toLowerCase().startsWith("https:");
+      socket.once(isTls ? "secureConnect" : "connect", connected);
+    });
+    request.on("finish", () => {
+      connected();
+      onSent?.();
+      if (dropConnection !== true) return;
+      fail(new SendError("DROPPED", "A fault closed the connection after the request.", true));
+    });
+    request.on("response", (received) => {
+      response = received;
+      readResponse(received).then(resolve, (error: unknown) => fail(broken(error, false)));
+    });
+    request.on("error", (error) => {
+      // An error after a complete response does not change it.
+      if (response?.complete !== true) fail(broken(error, response === undefined));
+    });
+    request.on("close", () => {
+      // A status such as 101 ends without a response event. After any other this has no effect.
+      if (response === undefined) {
+        reject(broken(new Error("closed without a response"), true));
+      }
+      clearTimeout(connectTimer);
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    });
+    request.end(body);
+  });
+}
+
+function openRequest({ method, url, headers, body }: WebhookRequest): ClientRequest {
+  const { protocol, hostname, port, username, password } = new URL(url);
+  const [, target = ""] = /^[^:]+:\/\/[^/?#]*([^#]*)/s.exec(url) ?? [];
+  const auth = [username, password].map(decodeSafely).join(":");
+  return (protocol === "https:" ? requestHttps : requestHttp)({
+    agent: false,
+    protocol,
+    hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port,
+    method,
+    path: toWirePath(target),
+    headers: {
+      ...headers,
+      ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
+    },
+    ...(auth !== ":" && { auth }),
+  });
+}
+
+function toWirePath(target: string): string {
+  const path = target.startsWith("/") ? target : `/${target}`;
+  // Encode only what a request line cannot hold.
+  return path.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+async function readResponse(response: IncomingMessage): Promise<WebhookResponse> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (bytes < MAX_RESPONSE_BYTES) chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
+    bytes += chunk.length;
+  }
+  const body = Buffer.concat(chunks).toString("utf8");
+  return { status: response.statusCode ?? 0, headers: { ...response.headers }, body };
+}
+
+type ConnectionError = NodeJS.ErrnoException & { errors?: readonly Error[] };
+
+function broken(error: unknown, isConnectionFailure: boolean): SendError {
+  const { code = "ECONNRESET", message, errors = [] } = error as ConnectionError;
+  // An error for several addresses of one host has their errors instead of a message.
+  const reason = message || errors.map((one) => one.message).join("; ") || code;
+  const text = `The connection failed: ${reason}.`;
+  return new SendError(code, text, isConnectionFailure, { cause: error });
+}
+
+function aborted(signal: AbortSignal | undefined): SendError {
+  const message = "The request was aborted.";
+  return new SendError("ABORTED", message, false, { cause: signal?.reason });
+}
