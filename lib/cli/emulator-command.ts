@@ -1,35 +1,32 @@
 import { Option, type Command } from "commander";
-import { createEmulator, type Delivery } from "../emulator";
-import { isHttpUrl } from "../url";
-import { paint, print, UsageError, type Terminal } from "./terminal";
+import { createEmulator, type WebhookDelivery } from "../emulator";
+import { paint, print, type Terminal } from "./terminal";
+import { assertUrl, UsageError } from "./usage-error";
 
 interface RunOptions {
   port: number;
-  webhookUrl: string[];
+  webhookUrl?: string[];
   signatureHeader: string;
   version: "v1" | "v2";
   json?: boolean;
 }
 
-/** Adds `emulator`, which runs the service until it is told to stop. */
+/** Adds `emulator`, which runs the emulated service until SIGINT or SIGTERM. */
 export function addEmulatorCommand(program: Command, terminal: Terminal): void {
   program
     .command("emulator")
-    .description("run the service here, and print every delivery")
-    .option("--port <port>", "where to listen", readPort, 4010)
-    .option("--webhook-url <url...>", "receivers to call for every event", [])
-    .option("--signature-header <name>", "the header to sign in", "X-Service-Signature")
+    .description("run the emulated service and print each delivery")
+    .option("--port <port>", "port to listen on; 0 selects a free one", readPort, 4010)
+    .option("--webhook-url <url...>", "URLs of receivers, each for all events")
+    .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
     .addOption(
-      new Option("--version <version>", "of the calls").choices(["v1", "v2"]).default("v2"),
+      new Option("--version <version>", "version of the events")
+        .choices(["v1", "v2"])
+        .default("v2"),
     )
-    .option("--json", "a line of JSON for the credentials and for each delivery")
-    .action(async ({ port, webhookUrl, signatureHeader, version, json }: RunOptions) => {
-      const wrong = webhookUrl.find((url) => !isHttpUrl(url));
-      if (wrong !== undefined) {
-        throw new UsageError(
-          `--webhook-url takes absolute http or https URLs, got ${JSON.stringify(wrong)}.`,
-        );
-      }
+    .option("--json", "print lines of JSON: the credentials, then each delivery")
+    .action(async ({ port, webhookUrl = [], signatureHeader, version, json }: RunOptions) => {
+      for (const url of webhookUrl) assertUrl("--webhook-url", url);
       const { PUSH_AUTH_TOKEN: authToken = "", PUSH_ACCOUNT_SID: accountSid = "" } = terminal.env;
       const { PUSH_SERVICE_SID: serviceSid = "" } = terminal.env;
       const emulator = createEmulator({
@@ -45,14 +42,14 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       });
       await emulator.listen(port).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;
-        throw new Error(`The port ${port} is in use: choose another with --port.`);
+        throw new Error(`Port ${port} is in use. Pass another with --port.`);
       });
       const settings = {
         PUSH_ACCOUNT_URL: emulator.url,
         PUSH_VERIFY_URL: emulator.url,
         PUSH_ACCOUNT_SID: emulator.accountSid,
         PUSH_SERVICE_SID: emulator.serviceSid,
-        // One that was made here guards nothing but this emulator; another is known already.
+        // Print a generated token only: it protects nothing but this emulator.
         ...(authToken === "" && { PUSH_AUTH_TOKEN: emulator.authToken }),
       };
       if (json === true) {
@@ -67,7 +64,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-function describe(terminal: Terminal, delivery: Delivery): string {
+function describe(terminal: Terminal, delivery: WebhookDelivery): string {
   const { type, request, response, attempts, failures, durationMs } = delivery;
   const isGood = delivery.status === "succeeded";
   const outcome = response === undefined ? (failures.at(-1)?.code ?? "failed") : response.status;
@@ -79,7 +76,9 @@ function describe(terminal: Terminal, delivery: Delivery): string {
 
 function readPort(text: string): number {
   if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port takes a number from 0 to 65535, got ${JSON.stringify(text)}.`);
+  throw new UsageError(
+    `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,
+  );
 }
 
 function ended(signal: AbortSignal): Promise<void> {

@@ -1,23 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import type { WebhookError } from "../errors";
-import { explainCause, explainSignature } from "../explain";
-import { readBody } from "../explain-bodies";
-import type { SignatureReport } from "../explain-causes";
-import { createCoverGet } from "../signed-parts";
-import {
-  paint,
-  print,
-  printJson,
-  readSecret,
-  UsageError,
-  withoutControls,
-  type Terminal,
-} from "./terminal";
+import type { SignatureCause, SignatureReport } from "../errors/signature-causes";
+import { explainCause, explainSignature, listBodyPairs } from "../signature/explain";
+import { createCoverGet, UncoveredTargetError } from "../signature/signed-parts";
+import { readSecret } from "./secret";
+import { findSignature } from "./signature-header";
+import { paint, print, printJson, withoutControls, type Terminal } from "./terminal";
+import { UsageError } from "./usage-error";
 
 interface ExplainOptions {
   url: string;
-  header: string;
+  header: string[];
+  signatureHeader?: string;
   bodyFile?: string;
   receivedUrl?: string;
   method: "POST" | "GET";
@@ -25,18 +19,25 @@ interface ExplainOptions {
   json?: boolean;
 }
 
-/** Adds `explain`, which says why a captured call does not verify. */
+/** Adds `explain`, which explains why the signature of a captured webhook request does not match. */
 export function addExplainCommand(program: Command, terminal: Terminal): void {
   program
     .command("explain")
-    .description("say why a captured call does not verify, with PUSH_AUTH_TOKEN")
-    .requiredOption("--url <url>", "the receiver's publicUrl")
-    .requiredOption("--header <signature>", "the signature header: its value, or the whole line")
-    .option("--body-file <file>", "the body of a POST as it was received")
-    .option("--received-url <url>", "the URL as the request shows it; needed for a GET")
-    .addOption(new Option("--method <method>").choices(["POST", "GET"]).default("POST"))
-    .option("--account-sid <sid>", "the account that the token is of")
-    .option("--json", "one JSON document")
+    .description("explain why the signature of a captured webhook request does not match")
+    .requiredOption("--url <url>", "publicUrl of the receiver")
+    .requiredOption(
+      "-H, --header <line>",
+      'header of the request, as for curl: "Name: value", or the signature alone; repeatable',
+      (line: string, lines: string[] | undefined) => [...(lines ?? []), line],
+    )
+    .option("--signature-header <name>", "name of the signature header among the headers")
+    .option("--body-file <file>", "file with the body of a POST, as received")
+    .option("--received-url <url>", "URL of the request as received; required for a GET")
+    .addOption(
+      new Option("--method <method>", "HTTP method").choices(["POST", "GET"]).default("POST"),
+    )
+    .option("--account-sid <sid>", "SID of the account of PUSH_AUTH_TOKEN")
+    .option("--json", "print one JSON document")
     .action(async (options: ExplainOptions) => {
       const report = await explain(terminal, options);
       if (!report.matches) terminal.hasFailed = true;
@@ -46,19 +47,24 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
 }
 
 async function explain(terminal: Terminal, options: ExplainOptions): Promise<SignatureReport> {
-  const { url, header, bodyFile, receivedUrl, method, accountSid } = options;
+  const { url, header, signatureHeader, bodyFile, receivedUrl, method, accountSid } = options;
   if (method === "GET" && receivedUrl === undefined) {
-    throw new UsageError("A GET carries its parameters in its URL: give that as --received-url.");
+    throw new UsageError(
+      "A GET carries its parameters in its URL. Pass that URL as --received-url.",
+    );
   }
   if (method === "POST" && bodyFile === undefined) {
-    terminal.stderr.write("Without --body-file only the URL and the signature can be looked at.\n");
+    terminal.stderr.write("Without --body-file, only the URL and the signature are checked.\n");
   }
+  const signature = findSignature(header, signatureHeader);
   let signedUrl = url;
   if (method === "GET" && receivedUrl !== undefined) {
     try {
       signedUrl = createCoverGet([url], "exact")(receivedUrl)[0]?.signedUrls[0] ?? url;
     } catch (error) {
-      return (error as WebhookError).explain() ?? explainCause("URL_QUERY_ENCODING");
+      return error instanceof UncoveredTargetError
+        ? explainCause("URL_QUERY_EXTRA", error.publicUrl)
+        : explainCause("URL_QUERY_ENCODING");
     }
   }
   const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
@@ -66,8 +72,8 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
     authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
     url: signedUrl,
     method,
-    signature: header.replace(/^[\w-]+:\s*/, ""),
-    params: method === "POST" ? (readBody(body) ?? []) : [],
+    signature,
+    params: method === "POST" ? (listBodyPairs(body) ?? []) : [],
     ...(body !== undefined && { body }),
     ...(receivedUrl !== undefined && { receivedUrl }),
     ...(accountSid !== undefined && { accountSid }),
@@ -81,20 +87,27 @@ async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer>
   } catch (error) {
     throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
   }
-  // Editors and echo add one; a form does not end with one.
+  // Editors and echo add a line break; a form does not end with one.
   const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
-  if (trimmed < body.length) stderr.write("The line break at the end of the body is left out.\n");
+  if (trimmed < body.length) stderr.write("The line break at the end of the body is ignored.\n");
   return body.subarray(0, trimmed);
 }
 
 function printReport(terminal: Terminal, { matches, causes, tried }: SignatureReport): void {
-  if (matches) return print(terminal, paint(terminal, "green", "It does verify."));
-  for (const [index, { code, isProven, explanation, fix, subject }] of causes.entries()) {
+  if (matches) return print(terminal, paint(terminal, "green", "The signature matches."));
+  for (const [index, cause] of causes.entries()) {
+    const { code, isProven, explanation, fix } = cause;
     const proof = isProven ? paint(terminal, "green", "proven") : "possible";
-    const about = subject === undefined ? "" : `: ${withoutControls(subject)}`;
-    print(terminal, `${index + 1}. ${code} (${proof})${about}\n   ${explanation}\n   ${fix}`);
+    const first = `${index + 1}. ${code} (${proof})${describeSubject(cause)}`;
+    print(terminal, `${first}\n   ${explanation}\n   ${fix}`);
   }
   const { urls, tokens, combinations } = tried;
   const summary = `Tried ${combinations} combinations of ${urls.length} URLs and the tokens ${tokens.join(", ")}.`;
   print(terminal, paint(terminal, "dim", summary));
+}
+
+function describeSubject({ code, isProven, subject }: SignatureCause): string {
+  if (subject === undefined) return "";
+  const label = isProven && code.startsWith("URL_") ? ", signed URL" : "";
+  return `${label}: ${withoutControls(subject)}`;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type * as program from "./program";
+import { runProgram } from "./program";
 import type { Terminal } from "./terminal";
 
 const interrupted = new AbortController();
@@ -16,11 +16,12 @@ const terminal: Terminal = {
   hasFailed: false,
 };
 
-// Until it is known better: an early end of the process is a failure.
+// Replaced when the program ends: a process that ends before that has failed.
 process.exitCode = 1;
 
 stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-  // Whoever reads the output may have enough of it: push-webhooks keys list | head -1
+  // A reader may close the pipe early (`push-webhooks keys list | head -1`): that is no failure,
+  // except for `keys create`, whose output holds the only copy of a secret.
   if (code === "EPIPE" && process.argv[3] !== "create") process.exit(0);
   stderr.write(`push-webhooks: the output could not be written: ${message}\n`);
   process.exit(1);
@@ -29,13 +30,5 @@ stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 void main();
 
 async function main(): Promise<void> {
-  try {
-    require.resolve("commander");
-  } catch {
-    // It is an optional peer: who uses the library alone does not need it.
-    stderr.write("push-webhooks needs the package commander: npm install commander@14\n");
-    return;
-  }
-  const { runProgram } = require("./program") as typeof program;
   process.exitCode = await runProgram(process.argv.slice(2), terminal);
 }

@@ -1,33 +1,37 @@
 import { Command, CommanderError } from "commander";
-import { addAdminCommands } from "./admin-commands";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
-import { Interruption, UsageError, withoutControls, type Terminal } from "./terminal";
+import { describeFailure } from "./failure";
+import { addKeysCommand } from "./keys-command";
+import { Interruption } from "./secret";
+import { withoutControls, type Terminal } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
+import { UsageError } from "./usage-error";
+import { addWebhooksCommand } from "./webhooks-command";
 
 const { version } = require("../../package.json") as { version: string };
 
-/** How the program ends. */
+/** Exit codes of the program. */
 export const EXIT_CODES = {
-  /** It did what was asked. */
+  /** The command succeeded. */
   done: 0,
-  /** It could not, or found something: a call was refused, a Webhook differs. */
+  /** The command failed, a request was rejected, or a problem was found. */
   failed: 1,
-  /** It was asked for something that there is not. */
+  /** The arguments or the environment are wrong. */
   usage: 2,
-  /** Ctrl-C. */
+  /** The program received SIGINT or SIGTERM. */
   interrupted: 130,
 } as const;
 
 /**
  * Runs `push-webhooks` with its arguments.
  *
- * @returns the exit code; failures are said on stderr, in a line.
+ * @returns the exit code; a failure is described on stderr, in one line.
  */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = new Command("push-webhooks")
     .version(version)
-    .description("Receive, send and explain push-verification webhooks.")
+    .description("Emulate, send and explain push-verification webhooks; manage Webhooks and Keys.")
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
@@ -37,41 +41,30 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed or something found, 2 wrong usage, 130 interrupted.\nSecrets come from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or a prompt.",
+      "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or from a prompt.",
     );
   addEmulatorCommand(program, terminal);
   addTriggerCommand(program, terminal);
   addExplainCommand(program, terminal);
-  addAdminCommands(program, terminal);
+  addWebhooksCommand(program, terminal);
+  addKeysCommand(program, terminal);
 
   try {
     await program.parseAsync(args, { from: "user" });
     if (terminal.signal.aborted) return EXIT_CODES.interrupted;
     return terminal.hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
   } catch (error) {
-    return describeFailure(error, terminal);
+    return reportFailure(error, terminal);
   }
 }
 
-/** The code of the innermost cause, such as ECONNREFUSED. */
-function findCode(cause: unknown): string | undefined {
-  if (!(cause instanceof Error)) return undefined;
-  const { code } = cause as { code?: unknown };
-  return findCode(cause.cause) ?? (typeof code === "string" ? code : undefined);
-}
-
-function describeFailure(error: unknown, terminal: Terminal): number {
+function reportFailure(error: unknown, terminal: Terminal): number {
   if (terminal.signal.aborted || error instanceof Interruption) return EXIT_CODES.interrupted;
   if (error instanceof CommanderError) {
-    // Help that was asked for, and usage that commander has explained itself.
+    // commander has printed the help that was asked for, or the wrong usage.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   }
-  const { message, code } = error as { message: string; code?: string | number };
-  // A refused connection to two addresses of one name has a code and no message.
-  const { cause } = error as { cause?: unknown };
-  const why = findCode(cause);
-  const what = (message === "" ? String(code) : message) + (why === undefined ? "" : ` (${why})`);
-  terminal.stderr.write(`push-webhooks: ${withoutControls(what)}\n`);
+  terminal.stderr.write(`push-webhooks: ${withoutControls(describeFailure(error))}\n`);
   return error instanceof UsageError || error instanceof TypeError
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;

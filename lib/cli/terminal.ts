@@ -1,21 +1,18 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
-
-/** Where a command reads and writes. */
+/** Streams, environment and state that a command uses instead of those of the process. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Aborted by Ctrl-C, and when the process is told to end. */
+  /** Aborts on SIGINT (Ctrl-C) and SIGTERM. */
   signal: AbortSignal;
-  /** Set by a command that did not get what it wanted. */
+  /** Set by a command that failed or found a problem: the program ends with exit code 1. */
   hasFailed: boolean;
 }
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 
-/** Colours a text on a terminal; elsewhere, and with NO_COLOR, it stays plain. */
+/** Colours a text on a terminal; in a pipe, and with NO_COLOR, the text stays plain. */
 export function paint(
   { stdout, env }: Terminal,
   colour: keyof typeof COLOURS,
@@ -25,22 +22,22 @@ export function paint(
   return `\u001B[${COLOURS[colour]}m${text}\u001B[0m`;
 }
 
-/** Writes a line for the user. */
+/** Writes a line to stdout. */
 export function print({ stdout }: Terminal, line: string): void {
   stdout.write(`${line}\n`);
 }
 
-/** Writes one JSON document. */
+/** Writes one JSON document to stdout. */
 export function printJson(terminal: Terminal, value: unknown): void {
   print(terminal, JSON.stringify(value, null, 2));
 }
 
-/** A text of others, without the control characters that a terminal would obey. */
+/** Replaces the control characters of a text from elsewhere, except line breaks, by `?`. */
 export function withoutControls(text: unknown): string {
   return String(text).replaceAll(/(?!\n)\p{C}/gu, "?");
 }
 
-/** Writes rows in columns on a terminal, with tabs between the cells elsewhere. */
+/** Writes rows to stdout: in aligned columns on a terminal, with tabs in a pipe. */
 export function printTable(terminal: Terminal, header: string[], cells: unknown[][]): void {
   const rows = cells.map((row) => row.map((cell) => withoutControls(cell).replaceAll("\n", "?")));
   if (!terminal.stdout.isTTY) {
@@ -57,45 +54,4 @@ export function printTable(terminal: Terminal, header: string[], cells: unknown[
       .trimEnd();
   print(terminal, paint(terminal, "dim", align(header)));
   for (const row of rows) print(terminal, align(row));
-}
-
-/**
- * A secret from the environment, or typed at a prompt that does not show it. It is never an
- * argument: those are seen in the list of processes and kept in the shell's history.
- *
- * @throws UsageError where there is neither.
- */
-export async function readSecret(terminal: Terminal, variable: string): Promise<string> {
-  const value = terminal.env[variable];
-  if (value !== undefined && value !== "") return value;
-  if (!terminal.stdin.isTTY) {
-    throw new UsageError(`Set the environment variable ${variable}.`);
-  }
-  return askHidden(terminal, `${variable}: `);
-}
-
-/** What the user can put right: it ends the program with the status for wrong usage. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-/** Ctrl-C at a prompt. */
-export class Interruption extends Error {}
-
-async function askHidden({ stdin, stderr, signal }: Terminal, question: string): Promise<string> {
-  stderr.write(question);
-  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: silence, terminal: true });
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      lines.once("line", resolve);
-      const interrupt = () => reject(new Interruption());
-      lines.once("SIGINT", interrupt);
-      lines.once("close", () => reject(new UsageError("Nothing was typed.")));
-      signal.addEventListener("abort", interrupt, { once: true });
-    });
-  } finally {
-    lines.close();
-    stderr.write("\n");
-  }
 }

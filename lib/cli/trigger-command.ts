@@ -1,11 +1,11 @@
 import { Argument, Option, type Command } from "commander";
-import type { SignedCall } from "../call";
-import { V1_PARAMETERS, V2_PARAMETERS } from "../call-parameters";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event";
-import { readUserInfo, sendCall, SendFailure } from "../send";
+import { listParameterNames } from "../form/parameters";
+import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
+import { sendRequest, type WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
-import { isHttpUrl } from "../url";
-import { paint, print, printJson, readSecret, UsageError, type Terminal } from "./terminal";
+import { readSecret } from "./secret";
+import { paint, print, printJson, type Terminal } from "./terminal";
+import { assertUrl, UsageError } from "./usage-error";
 
 interface TriggerOptions {
   url: string;
@@ -13,117 +13,138 @@ interface TriggerOptions {
   version: "v1" | "v2";
   method: "POST" | "GET";
   signatureHeader: string;
-  set: [name: string, value: string][];
+  set?: [name: string, value: string][];
   duplicate?: boolean;
   badSignature?: boolean;
   json?: boolean;
 }
 
+/** Identifiers of the event that a run sends. */
+interface EventIds {
+  uuid: string;
+  challenge_sid?: string;
+}
+
 const TIMEOUT_MS = 15_000;
 
-/** What to look at when a call was not taken. */
-const HINTS: Readonly<Record<number, string>> = {
-  403: "The receiver's publicUrl and authToken must be those that are used here; its onRejected says more.",
-  404: "Nothing is mounted at that path.",
-};
-
-/** Adds `trigger`, which signs one call and sends it. */
+/** Adds `trigger`, which signs a webhook request and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
   program
     .command("trigger")
-    .description("sign one call with PUSH_AUTH_TOKEN and send it")
-    .addArgument(new Argument("<type>", "the event").choices(PUSH_EVENT_TYPES))
-    .requiredOption("--url <url>", "the receiver's publicUrl, which is signed")
-    .option("--to <url>", "where to send it, if that is elsewhere")
-    .addOption(new Option("--version <version>").choices(["v1", "v2"]).default("v2"))
-    .addOption(new Option("--method <method>").choices(["POST", "GET"]).default("POST"))
-    .option("--signature-header <name>", "the header to sign in", "X-Service-Signature")
+    .description("sign a webhook request with PUSH_AUTH_TOKEN and send it")
+    .addArgument(new Argument("<type>", "type of the event").choices(PUSH_EVENT_TYPES))
+    .requiredOption("--url <url>", "publicUrl of the receiver; it is signed")
+    .option("--to <url>", "URL to send the request to, if it is not the publicUrl")
+    .addOption(
+      new Option("--version <version>", "version of the event").choices(["v1", "v2"]).default("v2"),
+    )
+    .addOption(
+      new Option("--method <method>", "HTTP method").choices(["POST", "GET"]).default("POST"),
+    )
+    .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
     .option(
       "--set <name=value>",
-      "a parameter, of its own or another value; may be repeated",
+      "set a parameter, also one that the specification does not have; repeatable",
       addPair,
-      [],
     )
-    .option("--duplicate", "send it twice")
-    .option("--bad-signature", "sign it with another token")
-    .option("--json", "one JSON document")
+    .option("--duplicate", "send the request twice")
+    .option("--bad-signature", "sign with another token")
+    .option("--json", "print one JSON document")
     .action(async (type: PushEventType, options: TriggerOptions) => {
-      const call = await createCall(terminal, type, options);
+      const { version, method } = options;
+      const ids = chooseIds(type, options);
+      const request = await createRequest(terminal, type, options, ids);
       const results: object[] = [];
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
         const startedMs = performance.now();
-        const status = await send(call, options, terminal.signal);
+        const { status } = await send(request, options, terminal.signal);
         const durationMs = performance.now() - startedMs;
-        results.push({ type, version: options.version, status, durationMs });
+        results.push({ type, version, ...ids, status, durationMs });
         if (status !== 200) terminal.hasFailed = true;
-        if (HINTS[status] !== undefined) terminal.stderr.write(`${HINTS[status]}\n`);
+        const hint = findHint(status, method);
+        if (hint !== undefined) terminal.stderr.write(`${hint}\n`);
         if (options.json === true) continue;
         const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
-        print(terminal, `${shown} ${type} ${options.version} in ${durationMs.toFixed(1)} ms`);
+        print(
+          terminal,
+          `${shown} ${type} ${version} in ${durationMs.toFixed(1)} ms (${describeIds(ids)})`,
+        );
       }
       if (options.json === true) printJson(terminal, results);
     });
 }
 
-async function createCall(
+/** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
+function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): EventIds {
+  const given = new Map(set);
+  const uuid = given.get("uuid") ?? crypto.randomUUID();
+  if (!type.startsWith("challenge.")) return { uuid };
+  const random = `YC${crypto.randomUUID().replaceAll("-", "")}`;
+  return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
+}
+
+function describeIds(ids: EventIds): string {
+  return Object.entries(ids)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+}
+
+/** Returns what to check after a response that is not 200. */
+function findHint(status: number, method: "POST" | "GET"): string | undefined {
+  if (status === 403) {
+    return "The receiver's publicUrl and authToken must be equal to --url and PUSH_AUTH_TOKEN. Its onRejected listeners receive the reason.";
+  }
+  if (method === "GET" && (status === 404 || status === 405)) {
+    return "The app does not accept GET at this path. Mount the receiver with app.use(path, push), which passes on GET; app.post(path, push) does not.";
+  }
+  if (status === 404) return "No receiver is mounted at this path.";
+  if (status === 405) return "The app or a proxy does not accept POST at this path.";
+  return undefined;
+}
+
+async function createRequest(
   terminal: Terminal,
   type: PushEventType,
   options: TriggerOptions,
-): Promise<SignedCall> {
-  const { url, to, version, method, signatureHeader, set, badSignature } = options;
+  ids: EventIds,
+): Promise<WebhookRequest> {
+  const { url, to, version, method, signatureHeader, set = [], badSignature } = options;
   assertUrl("--url", url);
   if (to !== undefined) assertUrl("--to", to);
   const authToken = await readSecret(terminal, "PUSH_AUTH_TOKEN");
-  // What a call of this kind does not have is an extra parameter, as a later version may have it.
-  const names: readonly string[] = version === "v1" ? V1_PARAMETERS : V2_PARAMETERS;
-  const belongs = (name: string) =>
-    names.includes(name) && (type.startsWith("challenge.") || !name.startsWith("challenge_"));
-  const extra = set.filter(([name]) => !belongs(name));
+  const names: readonly string[] = listParameterNames(type, version);
+  // Later versions may have further parameters: any name can be sent.
+  const extra = set.filter(([name]) => !names.includes(name));
   for (const [name] of extra) {
-    terminal.stderr.write(`${name} is no parameter of such a call: it is sent as an extra one.\n`);
+    terminal.stderr.write(`${type} ${version} has no parameter ${name}: it is sent as an extra.\n`);
   }
   const settings = {
     authToken: badSignature === true ? `not ${authToken}` : authToken,
     publicUrl: url,
     signatureHeader,
   };
-  const overrides = Object.fromEntries(set.filter(([name]) => belongs(name)));
+  const known = set.filter(([name]) => names.includes(name));
+  const overrides = { ...ids, ...Object.fromEntries(known) };
   const extraParams = Object.fromEntries(extra);
   return signedRequest(settings, type, overrides, { version, method, extraParams });
 }
 
 async function send(
-  call: SignedCall,
+  request: WebhookRequest,
   { url, to = url }: TriggerOptions,
   signal: AbortSignal,
-): Promise<number> {
-  const [, query = ""] = /^[^?]*(\?.*)?$/s.exec(call.url) ?? [];
-  // For a GET the query is what is signed; for a POST it is what its address has.
-  const target = call.method === "GET" ? to.replace(/[?#].*$/s, "") + query : to;
-  const { status } = await sendCall(
-    { ...call, url: target.replace(/\/\/[^/?#]*@/, "//").replace(/#.*$/s, "") },
-    {
-      connectTimeoutMs: TIMEOUT_MS,
-      timeoutMs: TIMEOUT_MS,
-      auth: readUserInfo(to),
-      dropConnection: false,
-      signal,
-      onSent: () => {},
-    },
-  ).catch((error: unknown) => {
-    if (!(error instanceof SendFailure)) throw error;
-    throw new Error(`${error.code}: ${error.message}`, { cause: error });
-  });
-  return status;
+): Promise<{ status: number }> {
+  const [query = ""] = /\?.*$/s.exec(request.url) ?? [];
+  // A GET carries the signed parameters in its query; a POST is sent to the URL as given.
+  const target = request.method === "GET" ? to.replace(/[?#].*$/s, "") + query : to;
+  const timeouts = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS };
+  return sendRequest({ ...request, url: target }, { ...timeouts, signal });
 }
 
-function assertUrl(flag: string, url: string): void {
-  if (isHttpUrl(url)) return;
-  throw new UsageError(`${flag} takes an absolute http or https URL, got ${JSON.stringify(url)}.`);
-}
-
-function addPair(text: string, pairs: [string, string][]): [string, string][] {
+function addPair(text: string, pairs: [string, string][] | undefined): [string, string][] {
   const equals = text.indexOf("=");
-  if (equals < 1) throw new UsageError(`--set takes name=value, got ${JSON.stringify(text)}.`);
-  return [...pairs, [text.slice(0, equals), text.slice(equals + 1)]];
+  if (equals < 1) {
+    throw new UsageError(`--set must be name=value; received ${JSON.stringify(text)}.`);
+  }
+  return [...(pairs ?? []), [text.slice(0, equals), text.slice(equals + 1)]];
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Claim, DedupeClaim, DedupeStore } from "../dedupe-store";
+import type { Claim, DedupeClaim, DedupeStore } from "../delivery/dedupe-store";
 
-/** Checks one rule of a store. Throws an Error that names the expected and the received value. */
+/** Checks one rule of a store; throws an Error with the expected and the received value. */
 type DedupeCheck = (store: DedupeStore) => Promise<void>;
 
 const LONG_LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 200;
-/** Beyond the lease: clocks of databases and timers are not exact. */
+/** How long to wait after a lease: clocks of databases and timers are not exact. */
 const LAPSE_MS = 100;
 const OWNERS = 20;
 
@@ -142,7 +142,7 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
     await expectOneNew(store, newClaim());
   },
 
-  async "one of many concurrent claims takes over a lapsed one"(store) {
+  async "one of many concurrent claims replaces a lapsed one"(store) {
     const lapsing = newClaim(undefined, 1);
     await expectClaim(store, lapsing, "the first claim", "new");
     await sleep(1 + LAPSE_MS);
@@ -164,20 +164,24 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
 async function expectClaim(
   store: DedupeStore,
   claim: DedupeClaim,
-  what: string,
+  claimName: string,
   ...expected: Claim[]
 ): Promise<void> {
-  const received = await attemptClaim(store, claim, what);
+  const received = await attemptClaim(store, claim, claimName);
   if (expected.includes(received)) return;
   const wanted = expected.map((one) => show(one)).join(" or ");
-  throw new Error(`${what} must return ${wanted}; received ${show(received)}`);
+  throw new Error(`${claimName} must return ${wanted}; received ${show(received)}`);
 }
 
-async function attemptClaim(store: DedupeStore, claim: DedupeClaim, what: string): Promise<Claim> {
+async function attemptClaim(
+  store: DedupeStore,
+  claim: DedupeClaim,
+  claimName: string,
+): Promise<Claim> {
   try {
     return await store.claim(claim);
   } catch (error) {
-    throw new Error(`${what} threw ${String(error)}`, { cause: error });
+    throw new Error(`${claimName} threw ${String(error)}`, { cause: error });
   }
 }
 

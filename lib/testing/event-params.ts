@@ -1,20 +1,19 @@
 import {
-  listCallParams,
-  V1_PARAMETERS,
-  V2_PARAMETERS,
-  type CallFields,
-  type CallVersion,
-} from "../call-parameters";
-import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event";
-import type { Pair } from "../form";
-import { suggestName } from "../option-rules";
+  listEventPairs,
+  listParameterNames,
+  type EventParameters,
+  type PushEventVersion,
+} from "../form/parameters";
+import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
+import type { Pair } from "../form/form";
+import { suggestName } from "../validation/validate-options";
 import { FIXTURES } from "./fixtures";
 
-/** The parameters of v1 that may be overridden; undefined leaves one out. */
+/** The parameters of v1 that may be overridden; undefined omits one. */
 interface V1FactorOverrides {
-  /** @default fresh each time */
+  /** @default a new one each time */
   uuid?: string | undefined;
-  /** For types that do not exist yet. @default the type that is asked for */
+  /** Another type, also one that does not exist yet. @default the argument `type` */
   type?: string | undefined;
   account_sid?: string | undefined;
   service_sid?: string | undefined;
@@ -26,7 +25,9 @@ interface V1ChallengeOverrides extends V1FactorOverrides {
   challenge_sid?: string | undefined;
 }
 
-/** The parameters that only v2 has; a JSON parameter is an object, or a string sent as it is. */
+/**
+ * The parameters that only v2 has; a JSON parameter is an object, or a string that is sent as is.
+ */
 interface V2FactorOverrides extends V1FactorOverrides {
   factor_type?: string | undefined;
   factor_friendly_name?: string | undefined;
@@ -40,10 +41,10 @@ interface V2ChallengeOverrides extends V2FactorOverrides {
   challenge_metadata?: Record<string, string> | string | undefined;
 }
 
-/** What of a call may be other than its fixture: the parameters of its type and version. */
+/** The parameters that may be overridden: those of the type and the version. */
 export type EventOverrides<
   Type extends PushEventType,
-  Version extends CallVersion = "v2",
+  Version extends PushEventVersion = "v2",
 > = Version extends "v1"
   ? Type extends `challenge.${string}`
     ? V1ChallengeOverrides
@@ -53,44 +54,40 @@ export type EventOverrides<
     : V2FactorOverrides;
 
 /**
- * Lists the parameters of a call: those of its fixture, overridden.
+ * Lists the parameters of an event: those of its fixture with overrides.
  *
- * @throws TypeError for a type or a parameter that does not exist in this version.
+ * @throws TypeError for a type that does not exist, or a parameter that the type does not have in
+ *   this version.
  */
-export function listEventParams(
+export function listFixturePairs(
   type: PushEventType,
   overrides: object,
-  version: CallVersion,
+  version: PushEventVersion,
 ): Pair[] {
   if (!Object.hasOwn(FIXTURES, type)) {
     throw new TypeError(
-      `There is no event type ${JSON.stringify(type)}.${suggestName(type, PUSH_EVENT_TYPES)} For one that does not exist yet, override the parameter type.`,
+      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(type, PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
     );
   }
   if (!["v1", "v2"].includes(version)) {
-    throw new TypeError(`There is no version ${JSON.stringify(version)}: use "v1" or "v2".`);
+    throw new TypeError(`version must be "v1" or "v2"; received ${JSON.stringify(version)}.`);
   }
-  const names = listNames(type, version);
+  const names: readonly string[] = listParameterNames(type, version);
   for (const name of Object.keys(overrides)) {
     if (names.includes(name)) continue;
     throw new TypeError(
-      `A ${version} call of ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; give others in the option extraParams.`,
+      `A ${version} event of type ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; pass others in the option extraParams.`,
     );
   }
   const texts = Object.entries(overrides).map(([name, value]) => [name, toText(value)]);
-  const given = Object.fromEntries(texts) as CallFields;
+  const given = Object.fromEntries(texts) as EventParameters;
   const fields = { uuid: crypto.randomUUID(), ...FIXTURES[type], ...given };
-  const choice = listCallParams(version, { ...fields, type });
-  // The presence rules go by the type that was asked for, also when `type` is overridden.
-  return choice.flatMap(([name, value]) => {
+  // The argument, not an overridden `type`, decides which parameters the event has.
+  const pairs = listEventPairs(version, { ...fields, type });
+  return pairs.flatMap(([name, value]) => {
     if (name !== "type") return [[name, value] as const];
     return fields.type === undefined ? [] : [[name, fields.type] as const];
   });
-}
-
-function listNames(type: PushEventType, version: CallVersion): readonly string[] {
-  const names = version === "v1" ? V1_PARAMETERS : V2_PARAMETERS;
-  return names.filter((name) => type.startsWith("challenge.") || !name.startsWith("challenge_"));
 }
 
 function toText(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
-import type { CallFields } from "../call-parameters";
-import type { PushEventType } from "../event";
+import type { EventParameters } from "../form/parameters";
+import type { PushEventType } from "../event/event";
 
 const COMMON = {
   account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",
@@ -23,8 +23,8 @@ const CHALLENGE = {
   challenge_hidden_details: '{"ip":"203.0.113.77"}',
 };
 
-/** The realistic fields of a call of each type, but for the uuid, which is fresh each time. */
-export const FIXTURES: Readonly<Record<PushEventType, Omit<CallFields, "uuid">>> = {
+/** Realistic parameters of an event of each type, without the uuid, which is new each time. */
+export const FIXTURES: Readonly<Record<PushEventType, Omit<EventParameters, "uuid">>> = {
   "factor.created": { type: "factor.created", ...FACTOR },
   "factor.verified": { type: "factor.verified", ...FACTOR },
   "factor.deleted": { type: "factor.deleted", ...FACTOR },

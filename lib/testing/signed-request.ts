@@ -1,45 +1,54 @@
-import { signCall } from "../call";
-import type { CallVersion } from "../call-parameters";
-import type { PushEventType } from "../event";
-import { FORM_CONTENT_TYPES } from "../form";
-import { checkOptions, HEADER_NAME, oneOf, type OptionRules } from "../option-rules";
-import { isHttpUrl } from "../url";
-import { listEventParams, type EventOverrides } from "./event-params";
+import type { VerifyOptions } from "../receiver/verify-options";
+import { signRequest } from "../signature/signed-request";
+import type { PushEventVersion } from "../form/parameters";
+import type { PushEventType } from "../event/event";
+import { FORM_CONTENT_TYPES } from "../form/form";
+import {
+  validateOptions,
+  HEADER_NAME,
+  oneOf,
+  type OptionRules,
+} from "../validation/validate-options";
+import { isHttpUrl } from "../form/url";
+import { listFixturePairs, type EventOverrides } from "./event-params";
 
 /**
- * The options of the receiver that the request is for. Others than these are ignored, so that the
- * options of `pushWebhooks` can be passed as they are.
+ * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
+ * so that its options object can be passed unchanged.
  */
 export interface ReceiverSettings {
-  /** The auth token, or the first of a list. */
-  authToken: string | readonly string[];
+  /**
+   * The auth token, or the first of a list. A function is rejected with a TypeError: pass the token
+   * that it returns for the account of the request, `{ ...options, authToken: "…" }`.
+   */
+  authToken: VerifyOptions["authToken"];
   /** The publicUrl, or the first of a list. */
   publicUrl: string | readonly string[];
   /** @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
 }
 
-/** How a request is written. */
-export interface SignedRequestOptions<Version extends CallVersion = CallVersion> {
+/** Options of {@link signedRequest}. */
+export interface SignedRequestOptions<Version extends PushEventVersion = PushEventVersion> {
   /** @default "v2" */
   version?: Version | undefined;
   /** @default "POST" */
   method?: "GET" | "POST" | undefined;
-  /** @default "application/x-www-urlencoded", the specification's spelling */
+  /** @default "application/x-www-urlencoded", the spelling of the specification */
   contentType?: string | undefined;
-  /** Parameters beyond the specification, signed like all others. @default none */
+  /** Parameters that the specification does not have; they are signed too. @default none */
   extraParams?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A request as the service sends it. */
+/** A signed webhook request, as the service sends it. */
 export interface SignedRequest {
   method: "GET" | "POST";
-  /** The whole URL, for fetch and light-my-request. */
+  /** The absolute URL, for fetch and light-my-request. */
   url: string;
-  /** Path and query of it, for supertest. */
+  /** The path and the query of the URL, for supertest. */
   path: string;
   headers: Record<string, string>;
-  /** Undefined for a GET. */
+  /** The form; undefined for a GET request. */
   body: string | undefined;
 }
 
@@ -49,6 +58,8 @@ const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
   authToken: {
     accepts: (value) => isText([value].flat()[0]),
     expected: "the auth token of the receiver",
+    explain: () =>
+      'Pass the token itself; instead of a function, the token that it returns: { ...options, authToken: "…" }.',
     required: true,
     secret: true,
   },
@@ -75,11 +86,11 @@ const RULES: OptionRules<SignedRequestOptions> = {
 };
 
 /**
- * Creates a request as the service sends it: signed, with realistic parameters and a fresh uuid.
+ * Creates a signed webhook request with realistic parameters and a new uuid.
  *
  * @param settings the options of the receiver.
  * @param type the type of the event.
- * @param overrides parameters with other values; undefined leaves one out.
+ * @param overrides parameters with other values; undefined omits one.
  *
  * @example
  * const { path, headers, body } = signedRequest({ authToken, publicUrl }, "challenge.approved");
@@ -87,27 +98,28 @@ const RULES: OptionRules<SignedRequestOptions> = {
  *
  * @throws TypeError for a type, a parameter or an option that is unknown or impossible.
  */
-export function signedRequest<Type extends PushEventType, Version extends CallVersion = "v2">(
+export function signedRequest<Type extends PushEventType, Version extends PushEventVersion = "v2">(
   settings: ReceiverSettings,
   type: Type,
   overrides: EventOverrides<Type, Version> = {},
   options: SignedRequestOptions<Version> = {},
 ): SignedRequest {
   const { authToken, publicUrl, signatureHeader } = Object(settings) as ReceiverSettings;
-  checkOptions("signedRequest", { authToken, publicUrl, signatureHeader }, SETTINGS_RULES);
-  checkOptions("signedRequest", options, RULES);
+  validateOptions("signedRequest", { authToken, publicUrl, signatureHeader }, SETTINGS_RULES);
+  validateOptions("signedRequest", options, RULES);
   const params = [
-    ...listEventParams(type, overrides, options.version ?? "v2"),
+    ...listFixturePairs(type, overrides, options.version ?? "v2"),
     ...Object.entries(options.extraParams ?? {}),
   ];
-  const call = signCall({
-    authToken: [authToken].flat()[0] ?? "",
+  const request = signRequest({
+    // Not a function: SETTINGS_RULES accepts none.
+    authToken: [authToken as string | readonly string[]].flat()[0] ?? "",
     webhookUrl: [publicUrl].flat()[0] ?? "",
     method: options.method ?? "POST",
     signatureHeader: signatureHeader ?? "X-Service-Signature",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     params,
   });
-  const path = call.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
-  return { ...call, path };
+  const path = request.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
+  return { ...request, path };
 }

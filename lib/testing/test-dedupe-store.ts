@@ -1,17 +1,17 @@
-import type { DedupeStore } from "../dedupe-store";
-import { within } from "../hold";
+import type { DedupeStore } from "../delivery/dedupe-store";
+import { within } from "../delivery/retry";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 
 const METHODS = ["claim", "complete", "release"] as const;
 
-/** How long one check may take; a store that does not respond fails it. */
+/** The longest duration of one check, so that a store that does not respond fails it. */
 const CHECK_MS = 5_000;
 
 /**
- * Checks that a `DedupeStore` does what a receiver relies on; runs in any test runner. Each check
- * uses accounts of its own, so the store may hold other data and may be shared by several runs. It
- * takes about 0.7 s and the time of some 150 calls of the store: two checks await the end of a lease
- * of 200 ms. A check that takes longer than 5 s fails.
+ * Checks that a `DedupeStore` fulfils its contract; runs in any test runner. Each check uses new
+ * accounts, so the store may contain other data and several runs may share it. All checks take
+ * about 0.7 s, because two await the end of a lease of 200 ms, and about 150 calls of the store. A
+ * check that takes longer than 5 s fails.
  *
  * @param create returns the store. Its `init` is called before the first check, and its `close`
  *   after the last one.

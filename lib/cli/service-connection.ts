@@ -1,0 +1,69 @@
+import { Option, type Command } from "commander";
+import { createAdminClient, type AdminClient } from "../admin";
+import { readSecret } from "./secret";
+import type { Terminal } from "./terminal";
+import { UsageError } from "./usage-error";
+
+/** Options of each command that uses the service's APIs. */
+export interface ServiceOptions {
+  accountUrl?: string;
+  verifyUrl?: string;
+  accountSid?: string;
+  serviceSid?: string;
+  username?: string;
+  json?: boolean;
+}
+
+/** Adds the options of the service to a command; each has a variable of the environment. */
+export function addServiceOptions(command: Command, { env }: Terminal): Command {
+  const setting = (flags: string, description: string, variable: string) => {
+    const option = new Option(flags, `${description}, or $${variable}`);
+    // Option.env() would read the environment of the process instead of the terminal's.
+    return (env[variable] ?? "") === "" ? option : option.default(env[variable], `$${variable}`);
+  };
+  return command
+    .addOption(setting("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
+    .addOption(setting("--verify-url <url>", "base URL of the verification API", "PUSH_VERIFY_URL"))
+    .addOption(setting("--account-sid <sid>", "SID of the account", "PUSH_ACCOUNT_SID"))
+    .addOption(
+      setting("--service-sid <sid>", "SID of the verification service", "PUSH_SERVICE_SID"),
+    )
+    .addOption(
+      setting(
+        "--username <sid>",
+        "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
+        "PUSH_KEY_SID",
+      ),
+    )
+    .option("--json", "print one JSON document");
+}
+
+/**
+ * Creates a client of the service from the options of a command and a secret.
+ *
+ * @throws UsageError for a missing option.
+ */
+export async function connectToService(
+  terminal: Terminal,
+  options: ServiceOptions,
+): Promise<AdminClient> {
+  const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
+  const missing = Object.entries({
+    "--account-url or PUSH_ACCOUNT_URL": accountUrl,
+    "--verify-url or PUSH_VERIFY_URL": verifyUrl,
+    "--account-sid or PUSH_ACCOUNT_SID": accountSid,
+    "--service-sid or PUSH_SERVICE_SID": serviceSid,
+  }).flatMap(([name, value]) => (value === "" ? [name] : []));
+  if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
+  const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
+  const password = await readSecret(terminal, variable);
+  const account = { accountUrl, verifyUrl, accountSid, serviceSid, password };
+  return createAdminClient(username === undefined ? account : { ...account, username });
+}
+
+/** Collects the items of a list. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

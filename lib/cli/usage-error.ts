@@ -1,0 +1,14 @@
+import { isHttpUrl } from "../form/url";
+
+/** Mistake in the arguments or the environment; ends the program with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Asserts that an argument is an absolute http or https URL. @throws UsageError for any other. */
+export function assertUrl(flag: string, url: string): void {
+  if (isHttpUrl(url)) return;
+  throw new UsageError(
+    `${flag} must be an absolute http or https URL; received ${JSON.stringify(url)}.`,
+  );
+}
