@@ -1,12 +1,11 @@
 /** The queue, which the web process and the workers share, and the receiver of the web process. */
 import { pushWebhooks } from "express-push-verification";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 
 export function createQueue(): DurableQueue {
-  return durableQueue({
-    name: "durable-example",
-    connection: process.env.REDIS_URL ?? "redis://127.0.0.1:6379",
-  });
+  const name = "durable-example";
+  const { SQLITE_FILE: file, REDIS_URL: connection = "redis://127.0.0.1:6379" } = process.env;
+  return file === undefined ? redisQueue({ name, connection }) : sqliteQueue({ name, file });
 }
 
 export function createPush(queue: DurableQueue) {

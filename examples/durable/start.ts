@@ -1,11 +1,12 @@
 /**
- * Durable mode with one command: a real redis-server, a web process, two workers and a login that
- * waits at the web process. `npm run durable`
+ * Durable mode with one command: a web process, two workers and a login that waits at the web
+ * process. They share a redis-server; where there is none, a SQLite file. `npm run durable`
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,22 +19,35 @@ void main();
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "push-durable-"));
-  const redisPort = await findFreePort();
-  const durable = ["--appendonly", "yes", "--appendfsync", "always"];
-  const redisArgs = ["--port", String(redisPort), "--dir", folder, "--save", "", ...durable];
-  const redis = spawn("redis-server", redisArgs, { stdio: "ignore" });
-  redis.once("error", () => {
-    console.error("There is no redis-server on the PATH: install Redis 7 or newer first.");
-    process.exit(1);
-  });
+  const children: ChildProcess[] = [];
+  try {
+    await run(folder, children);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  } finally {
+    for (const child of children.toReversed()) await stop(child);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(folder: string, children: ChildProcess[]): Promise<void> {
+  const redis = await startRedis(folder);
+  if (redis !== undefined) children.push(redis.child);
+  else if (!isBuiltin("node:sqlite")) {
+    throw new Error(
+      "There is no redis-server on the PATH. Install Redis 7 or newer (apt-get install redis-server, brew install redis, or https://redis.io/download), or run this with Node.js 22.13 or newer, which has SQLite.",
+    );
+  }
+  console.log(redis === undefined ? "the queue is a SQLite file" : "the queue is in Redis");
   const env = {
     ...process.env,
-    REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+    ...(redis === undefined ? { SQLITE_FILE: join(folder, "push.db") } : { REDIS_URL: redis.url }),
     PUSH_AUTH_TOKEN: authToken,
     PUSH_PUBLIC_URL: publicUrl,
   };
   const web = start("web.ts", env);
-  const workers = [start("worker.ts", env), start("worker.ts", env)];
+  children.push(start("worker.ts", env), start("worker.ts", env), web);
   const port = await findPort(web);
 
   const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
@@ -46,13 +60,27 @@ async function main(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   console.log(metrics.match(/^push_webhooks_total.*$/gm)?.join("\n"));
+}
 
-  const children = [web, ...workers];
-  for (const child of children) child.kill("SIGTERM");
-  await Promise.all(children.map((child) => once(child, "exit")));
-  redis.kill();
-  await once(redis, "exit");
-  rmSync(folder, { recursive: true, force: true });
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  await exited;
+}
+
+/** Starts a redis-server that loses nothing; undefined when there is none on the PATH. */
+async function startRedis(folder: string) {
+  const port = await findFreePort();
+  const durable = ["--appendonly", "yes", "--appendfsync", "always"];
+  const args = ["--port", String(port), "--dir", folder, "--save", "", ...durable];
+  const child = spawn("redis-server", args, { stdio: "ignore" });
+  try {
+    await once(child, "spawn");
+  } catch {
+    return undefined;
+  }
+  return { url: `redis://127.0.0.1:${port}`, child };
 }
 
 function start(file: string, env: NodeJS.ProcessEnv): ChildProcess {

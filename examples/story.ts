@@ -106,8 +106,10 @@ It runs until Ctrl-C. In another terminal, try:
 
   const end = async () => {
     server.close();
-    await push.close();
+    await push.close({ deadlineMs: 1_000 });
     await emulator.close();
+    // Without waiting for open connections and their timers.
+    process.exit();
   };
   process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
 }

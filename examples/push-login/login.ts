@@ -1,0 +1,165 @@
+import express, { type Request, type Response, type Router } from "express";
+import { WebhookError, type PushWebhooks } from "express-push-verification";
+import type { LoginAttempt, LoginAttempts } from "./login-attempts";
+import type { CheckPassword } from "./passwords";
+import type { VerificationService } from "./verification-service";
+
+declare module "express-session" {
+  interface SessionData {
+    /** The signed-in user. */
+    user: string;
+    /** The id of the login attempt of this browser. */
+    attempt: string;
+  }
+}
+
+/** What the login needs of the app. */
+export interface LoginOptions {
+  push: PushWebhooks;
+  service: VerificationService;
+  /** The account whose outcomes count. */
+  accountSid: string;
+  attempts: LoginAttempts;
+  checkPassword: CheckPassword;
+}
+
+/** A login that is rejected, for the error handler of the app. */
+class LoginError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Creates the routes of the login. The page sends the password, then waits for the outcome, which
+ * arrives as a webhook request while the page waits.
+ *
+ * | Route | Response |
+ * |---|---|
+ * | `GET /login` | 200, the state of this browser |
+ * | `POST /login` | 201 and the attempt; 401 for a wrong password; 409 without a phone |
+ * | `POST /login/outcome` | 200 `signed-in`, `denied`, `expired` or `ended`, as soon as it is known |
+ * | `POST /login/cancel` | 204 |
+ * | `POST /logout` | 204 |
+ */
+export function createLogin(options: LoginOptions): Router {
+  const { push, service, accountSid, attempts, checkPassword } = options;
+  const router = express.Router();
+  // A page of another site cannot send JSON here without a CORS preflight request, which fails.
+  router.use(express.json({ limit: "4kb" }));
+
+  router.get("/login", (req, res) => {
+    const attempt = attempts.find(req.session.attempt);
+    if (req.session.user !== undefined) res.json({ state: "signed-in", user: req.session.user });
+    else if (attempt === undefined) res.json({ state: "signed-out" });
+    else res.json(describe(attempt));
+  });
+
+  router.post("/login", async (req, res) => {
+    const { user, password } = (req.body ?? {}) as Record<string, unknown>;
+    if (typeof user !== "string" || typeof password !== "string") {
+      throw new LoginError(400, "user and password must be strings.");
+    }
+    if (!(await checkPassword(user, password))) throw new LoginError(401, "Wrong password.");
+    const phone = await service.findPhone(user);
+    if (phone === undefined) throw new LoginError(409, "The user has no verified phone.");
+
+    endAttempt(req);
+    const begun = attempts.begin();
+    const device = describeDevice(req.get("user-agent") ?? "");
+    const challengeSid = await service.createChallenge(user, phone, {
+      message: "Sign in to Example Bank?",
+      fields: [
+        { label: "Device", value: device },
+        { label: "Address", value: req.ip ?? "unknown" },
+        { label: "Number", value: String(begun.number) },
+      ],
+      hidden_details: { attempt: begun.id },
+    });
+    const phoneName = phone.friendly_name;
+    const attempt = { ...begun, entityIdentity: user, accountSid, challengeSid, phoneName, device };
+    attempts.add(attempt);
+    req.session.attempt = attempt.id;
+    res.status(201).json(describe(attempt));
+  });
+
+  router.post("/login/outcome", async (req, res) => {
+    // The session says which attempt this is. The request names neither user nor challenge: an
+    // attacker could name an approval that was given for something else.
+    const attempt = attempts.find(req.session.attempt);
+    const state = attempt === undefined ? "ended" : await awaitOutcome(attempt, res);
+    if (state === "signed-in" && attempt !== undefined) {
+      await startSession(req, attempt.entityIdentity);
+    }
+    if (state !== undefined) res.json({ state, user: req.session.user });
+  });
+
+  router.post("/login/cancel", (req, res) => {
+    endAttempt(req);
+    res.sendStatus(204);
+  });
+
+  router.post("/logout", async (req, res) => {
+    await new Promise((resolve) => req.session.destroy(resolve));
+    res.sendStatus(204);
+  });
+
+  /** Resolves to the new state of the browser; to undefined when the browser has disconnected. */
+  async function awaitOutcome(attempt: LoginAttempt, res: Response) {
+    const { id, entityIdentity, challengeSid, expiresAtMs } = attempt;
+    const disconnected = new AbortController();
+    res.on("close", () => disconnected.abort());
+    try {
+      const event = await push.waitForChallenge({
+        challengeSid,
+        entityIdentity,
+        accountSid: attempt.accountSid,
+        timeoutMs: Math.max(expiresAtMs - Date.now(), 1),
+        signal: disconnected.signal,
+      });
+      // Used once: of two tabs that wait for one outcome, one is signed in by it.
+      if (!attempts.end(id)) return "ended";
+      const isOfThisAttempt =
+        event.version === "v1" || event.challenge_hidden_details?.attempt === id;
+      return isOfThisAttempt && event.type === "challenge.approved" ? "signed-in" : "denied";
+    } catch (error) {
+      if (disconnected.signal.aborted) return undefined;
+      if (!(error instanceof WebhookError)) throw error;
+      if (error.code === "CLOSING") throw error;
+      attempts.end(id);
+      return error.code === "CHALLENGE_TIMEOUT" ? "expired" : "denied";
+    }
+  }
+
+  function endAttempt(req: Request): void {
+    if (req.session.attempt !== undefined) attempts.end(req.session.attempt);
+    delete req.session.attempt;
+  }
+
+  return router;
+}
+
+/** Signs a user in under a new session id: the old one existed before the user was known. */
+async function startSession(req: Request, user: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    req.session.regenerate((error: unknown) =>
+      error instanceof Error ? reject(error) : resolve(),
+    );
+  });
+  req.session.user = user;
+}
+
+/** Describes an attempt to the page; the ids of the attempt and the challenge stay on the server. */
+function describe({ phoneName, device, number, expiresAtMs }: LoginAttempt) {
+  return { state: "waiting", phoneName, device, number, leftMs: expiresAtMs - Date.now() };
+}
+
+function describeDevice(userAgent: string): string {
+  const browser = /Firefox|Edg|Chrome|Safari/.exec(userAgent)?.[0] ?? "A browser";
+  const system = /Android|iPhone|iPad|Windows|Mac OS|Linux/.exec(userAgent)?.[0];
+  const name = browser === "Edg" ? "Edge" : browser;
+  return system === undefined ? name : `${name} on ${system}`;
+}
