@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const push = pushWebhooks(settings);
   push.onRejected(() => {});
   push.onAny(() => {});
-  const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");
+  const server = createServer((req, res) => push(req, res)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });

@@ -1,34 +1,32 @@
 /**
- * Redis, the web process and the workers are killed with SIGKILL at random while calls come, one in
- * ten of them twice. Every event that was answered 200 must be handled; more than once only where a
+ * Redis (SQLite has no server), the web process and the workers are killed with SIGKILL at random
+ * while webhook requests arrive, one in ten of them twice. Every event that got a 200 must be
+ * handled; more than once only where a
  * worker was killed between its work and its acknowledgement.
  *
  * npx tsx bench/durable/chaos.ts [runs] [seconds]
+ * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/chaos.ts [runs] [seconds]
+ *
+ * LOAD: how many requests are sent at a time, PAUSE_MS: the pause of each after its response.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { durableQueue } from "express-push-verification/durable";
-import {
-  deliver,
-  findFreePort,
-  QUEUE_NAME,
-  startProcess,
-  startRedis,
-  type Revivable,
-} from "./processes";
+import { openQueue, startStore } from "./engine";
+import { deliver, findFreePort, startProcess, type Revivable } from "./processes";
 
 const [, , runs = "3", seconds = "60"] = process.argv;
+const { LOAD = "16", PAUSE_MS = "0" } = process.env;
 
 async function run(number: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "push-chaos-"));
   const log = join(folder, "handled");
   writeFileSync(log, "");
-  const redis = await startRedis();
+  const store = await startStore();
   const port = await findFreePort();
-  const env = { REDIS_URL: redis.url, PORT: String(port), LOG: log };
+  const env = { ...store.env, PORT: String(port), LOG: log };
   const web = await startProcess("web.ts", env);
   const workers = [await startProcess("worker.ts", env), await startProcess("worker.ts", env)];
 
@@ -46,19 +44,21 @@ async function run(number: number): Promise<void> {
       }
       // The web process is down.
       if (!acknowledged.has(uuid)) await sleep(20);
+      if (PAUSE_MS !== "0") await sleep(Number(PAUSE_MS));
     }
   }
-  const kills = { redis: 0, web: 0, worker: 0 };
+  const kills = { server: 0, web: 0, worker: 0 };
   async function killAtRandom(): Promise<void> {
     const endMs = Date.now() + Number(seconds) * 1_000;
     while (Date.now() < endMs) {
       await sleep(500 + Math.random() * 2_000);
       const victims: [keyof typeof kills, Revivable][] = [
-        ["redis", redis],
         ["web", web],
         ["worker", workers[Math.floor(Math.random() * 2)] as Revivable],
       ];
-      const [name, victim] = victims[Math.floor(Math.random() * 3)] as (typeof victims)[number];
+      if (store.server !== undefined) victims.push(["server", store.server]);
+      const index = Math.floor(Math.random() * victims.length);
+      const [name, victim] = victims[index] as (typeof victims)[number];
       kills[name]++;
       await victim.kill();
       await sleep(Math.random() * 1_000);
@@ -66,9 +66,9 @@ async function run(number: number): Promise<void> {
     }
     stop.abort();
   }
-  await Promise.all([killAtRandom(), ...Array.from({ length: 16 }, load)]);
+  await Promise.all([killAtRandom(), ...Array.from({ length: Number(LOAD) }, load)]);
 
-  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
+  const queue = openQueue(store.env);
   await queue.ready();
   let stats = await queue.stats();
   for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {
@@ -76,6 +76,7 @@ async function run(number: number): Promise<void> {
     if (stats.waiting + stats.active + stats.delayed === 0) break;
   }
   await queue.close();
+  await Promise.all([web, ...workers].map((one) => one.kill()));
   const counts = new Map<string, number>();
   for (const line of readFileSync(log, "utf8").trim().split("\n")) {
     const [uuid = ""] = line.split(" ");
@@ -88,10 +89,10 @@ async function run(number: number): Promise<void> {
     lost: [...acknowledged].filter((uuid) => !counts.has(uuid)).length,
     handledMoreThanOnce: [...counts.values()].filter((count) => count > 1).length,
     deadLetters: stats.deadLetters,
+    integrity: store.check(),
     answers: Object.fromEntries([...answers].map(([status, n]) => [status || "none", n])),
   });
-  await Promise.all([web, ...workers].map((one) => one.kill()));
-  await redis.remove();
+  await store.remove();
   rmSync(folder, { recursive: true, force: true });
 }
 

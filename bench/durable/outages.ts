@@ -1,5 +1,5 @@
 /**
- * Redis is stopped for 2 s and for 5 s, and frozen for 2 s, under load: how many calls fail, and how
+ * Redis is stopped for 2 s and for 5 s, and frozen for 2 s, under load: how many webhook requests fail, and how
  * long the slowest took.
  *
  * npx tsx bench/durable/outages.ts
@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deliver, findFreePort, percentile, startProcess, startRedis } from "./processes";
 
-const CALLS_PER_SECOND = 200;
+const REQUESTS_PER_SECOND = 200;
 
 async function main(): Promise<void> {
   const redis = await startRedis();
@@ -29,17 +29,17 @@ async function main(): Promise<void> {
       durationsMs.push(performance.now() - startMs);
       if (status !== 200) failed++;
     };
-    const calls: Promise<void>[] = [];
-    const timer = setInterval(() => calls.push(send()), 1_000 / CALLS_PER_SECOND);
+    const requests: Promise<void>[] = [];
+    const timer = setInterval(() => requests.push(send()), 1_000 / REQUESTS_PER_SECOND);
     await sleep(1_000);
     await begin();
     await sleep(outageMs);
     await end();
     await sleep(2_000);
     clearInterval(timer);
-    await Promise.all(calls);
+    await Promise.all(requests);
     const p99 = percentile(durationsMs, 0.99);
-    console.log(`${what}: ${calls.length} calls, ${failed} failed, p99 ${p99} ms`);
+    console.log(`${what}: ${requests.length} webhook requests, ${failed} failed, p99 ${p99} ms`);
   }
   await web.kill();
   await redis.remove();

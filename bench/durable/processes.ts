@@ -113,9 +113,11 @@ export async function deliver(
   }
 }
 
-export function percentile(values: readonly number[], share: number): string {
+export function percentile(values: readonly number[], share: number, digits = 1): string {
   const sorted = values.toSorted((a, b) => a - b);
-  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(
+    digits,
+  );
 }
 
 /** The time in milliseconds, fine enough and the same in every process of this machine. */

@@ -1,6 +1,6 @@
 /**
  * Events stored by the queue against bare queue.add() of BullMQ, in turns in one run; then how long
- * a call takes from its arrival to its handler.
+ * an event takes from the store to its handler.
  *
  * npx tsx bench/durable/throughput.ts
  */

@@ -2,29 +2,22 @@
  * Logins wait in this process; their webhooks arrive within 3 ms before or after that, at another.
  *
  * npx tsx bench/durable/waits.ts [waits]
+ * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/waits.ts [waits]
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pushWebhooks } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
 import { signedRequest } from "express-push-verification/testing";
-import {
-  findFreePort,
-  now,
-  percentile,
-  QUEUE_NAME,
-  settings,
-  startProcess,
-  startRedis,
-} from "./processes";
+import { openQueue, startStore } from "./engine";
+import { findFreePort, now, percentile, settings, startProcess } from "./processes";
 
 const [, , waits = "5000"] = process.argv;
 
 async function main(): Promise<void> {
-  const redis = await startRedis();
+  const store = await startStore();
   const port = await findFreePort();
-  const web = await startProcess("web.ts", { REDIS_URL: redis.url, PORT: String(port) });
-  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
+  const web = await startProcess("web.ts", { ...store.env, PORT: String(port) });
+  const queue = openQueue(store.env);
   const push = pushWebhooks({ ...settings, queue });
   await queue.ready();
   const delaysMs: number[] = [];
@@ -70,7 +63,7 @@ async function main(): Promise<void> {
   console.log(`${delaysMs.length} waits, ${lost} lost, p50 ${p50} ms, p99 ${p99} ms`);
   await queue.close();
   await web.kill();
-  await redis.remove();
+  await store.remove();
 }
 
 void main();

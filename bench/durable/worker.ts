@@ -1,14 +1,9 @@
 /** Handles stored events: writes a line to LOG for each, when it is done. One in 20 fails once. */
 import { appendFileSync } from "node:fs";
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
-import { QUEUE_NAME } from "./processes";
+import { openQueue } from "./engine";
 
-const queue = durableQueue({
-  name: QUEUE_NAME,
-  connection: process.env.REDIS_URL ?? "",
-  backoff: 200,
-});
+const queue = openQueue(process.env, { backoff: 200 });
 const handlers = createHandlers().onAny(async ({ uuid }, { attempt }) => {
   await new Promise((resolve) => setTimeout(resolve, 2));
   if (attempt === 1 && Number.parseInt(uuid.slice(-2), 16) % 20 === 0) throw new Error("once");

@@ -17,7 +17,7 @@ const DETAILS = {
 };
 
 /** A signed v2 challenge.approved of about 1 kB, and any parameters beside it. */
-function signCall(extraParams = {}) {
+function signRequest(extraParams = {}) {
   const sids = { uuid: randomUUID(), challenge_sid: `YC${randomBytes(16).toString("hex")}` };
   const { headers, body } = signedRequest(
     { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL },
@@ -47,15 +47,15 @@ function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
 }
 
 /** A good call that is signed anew each time. */
-const makeGoodCall = () => frameCall(signCall());
+const makeGoodCall = () => frameCall(signRequest());
 
 const WRONG_SIGNATURE = "spltyRVLIB+qQr/llzKRKlLsVRc=";
 
 /** What strangers send, and the status that it must be answered with. */
 const REFUSED = {
-  "bad signature": [403, () => frameCall({ ...signCall(), signature: WRONG_SIGNATURE })],
-  "no signature": [403, () => frameCall({ ...signCall(), signature: undefined })],
-  "malformed signature": [403, () => frameCall({ ...signCall(), signature: "x" })],
+  "bad signature": [403, () => frameCall({ ...signRequest(), signature: WRONG_SIGNATURE })],
+  "no signature": [403, () => frameCall({ ...signRequest(), signature: undefined })],
+  "malformed signature": [403, () => frameCall({ ...signRequest(), signature: "x" })],
   "announced oversize": [
     413,
     () => frameCall({ signature: WRONG_SIGNATURE, body: "", length: 1e7 }),
@@ -76,6 +76,6 @@ module.exports = {
   makeGoodCall,
   PUBLIC_URL,
   REFUSED,
-  signCall,
+  signRequest,
   WRONG_SIGNATURE,
 };

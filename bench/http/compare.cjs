@@ -4,6 +4,7 @@ const { makeGoodCall } = require("./calls.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
+const { warmUp, WARM_UP_REQUESTS } = require("./warm-up.cjs");
 
 const NAMES = {
   a: "node:http that reads and answers",
@@ -24,20 +25,19 @@ async function compareIn(mode) {
   for (const [name, what] of Object.entries(NAMES)) {
     contestants.push({ name, what, server: await startServer(name, mode), cpu: [], rate: [] });
   }
-  for (let round = -1; round < ROUNDS; round++) {
+  for (const { server } of contestants) await warmUp(server);
+  for (let round = 0; round < ROUNDS; round++) {
     for (const { server, cpu, rate } of contestants) {
       const calls = Array.from({ length: CALLS_PER_ROUND }, makeGoodCall);
       const before = await server.measure();
       const perSecond = await sendAll(server.port, calls, 200);
       const after = await server.measure();
-      // The first one warms up.
-      if (round < 0) continue;
       cpu.push((after.cpuMicros - before.cpuMicros) / calls.length);
       rate.push(perSecond);
     }
   }
   console.log(
-    `\nNode ${process.version}, ${mode} mode: CPU of the server per call, calls per second, RSS after ${(ROUNDS + 1) * CALLS_PER_ROUND} calls`,
+    `\nNode ${process.version}, ${mode} mode: CPU of the server per call, calls per second, RSS after ${WARM_UP_REQUESTS + ROUNDS * CALLS_PER_ROUND} calls`,
   );
   const of = {};
   for (const { name, what, server, cpu, rate } of contestants) {

@@ -1,9 +1,10 @@
 "use strict";
 /** Whether the cost of a call is linear in its parameters and its bytes, up to the limits. */
-const { frameCall, signCall } = require("./calls.cjs");
+const { frameCall, signRequest } = require("./calls.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
+const { warmUp } = require("./warm-up.cjs");
 
 const OWN_PARAMETERS = 13;
 const ROUNDS = 7;
@@ -11,12 +12,12 @@ const CALLS_PER_ROUND = 200;
 
 function makeWithParameters(count) {
   const names = Array.from({ length: count - OWN_PARAMETERS }, (_, index) => `extra_${index}`);
-  return frameCall(signCall(Object.fromEntries(names.map((name) => [name, "1"]))));
+  return frameCall(signRequest(Object.fromEntries(names.map((name) => [name, "1"]))));
 }
 
 function makeWithBytes(kilobytes) {
-  const missing = kilobytes * 1_024 - Buffer.byteLength(signCall().body) - "&extra=".length;
-  return frameCall(signCall({ extra: "x".repeat(Math.max(missing, 1)) }));
+  const missing = kilobytes * 1_024 - Buffer.byteLength(signRequest().body) - "&extra=".length;
+  return frameCall(signRequest({ extra: "x".repeat(Math.max(missing, 1)) }));
 }
 
 async function growth() {
@@ -26,6 +27,7 @@ async function growth() {
     ...[2, 8, 16, 32, 64].map((size) => [`${size} kB`, () => makeWithBytes(size)]),
   ];
   const cpu = Object.fromEntries(sizes.map(([name]) => [name, []]));
+  await warmUp(server);
   for (let round = -3; round < ROUNDS; round++) {
     for (const [name, make] of sizes) {
       const calls = Array.from({ length: CALLS_PER_ROUND }, make);

@@ -4,6 +4,7 @@ const { makeGoodCall } = require("./calls.cjs");
 const { sendAtRate } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
+const { warmUp } = require("./warm-up.cjs");
 
 const CONNECTIONS = 1_000;
 const PER_SECOND = 1_000;
@@ -14,6 +15,7 @@ async function latency() {
   const p50 = { c: [], f: [] };
   const p99 = { c: [], f: [] };
   const servers = { c: await startServer("c"), f: await startServer("f") };
+  for (const server of Object.values(servers)) await warmUp(server);
   for (let round = -1; round < ROUNDS; round++) {
     for (const [name, { port }] of Object.entries(servers)) {
       const calls = Array.from({ length: CALLS }, makeGoodCall);

@@ -2,13 +2,13 @@
 /** What a receiver holds for what it remembers: run with --expose-gc. */
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
-const { createMemoryOutcomes } = require("../../dist/memory-outcomes");
-const { decodeForm } = require("../../dist/form");
-const { parsePayload } = require("../../dist/payload");
-const { signCall } = require("./calls.cjs");
+const { createMemoryOutcomes } = require("../../dist/memory/memory-outcomes.js");
+const { decodeForm } = require("../../dist/form/form.js");
+const { parseEvent } = require("../../dist/event/parse.js");
+const { signRequest } = require("./calls.cjs");
 
 function holdOutcome(outcomes) {
-  outcomes.record("", parsePayload(decodeForm(Buffer.from(signCall().body))));
+  outcomes.record("", parseEvent(decodeForm(Buffer.from(signRequest().body))));
 }
 
 function holdUuid(dedupe) {

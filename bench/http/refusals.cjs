@@ -4,6 +4,7 @@ const { makeGoodCall, REFUSED } = require("./calls.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
+const { warmUp } = require("./warm-up.cjs");
 
 /** It ends its connection, so it is compared with a good call that does. */
 const OVERSIZE = "announced oversize";
@@ -24,6 +25,7 @@ async function refusals() {
     [NEW_CONNECTION]: good,
   };
   const cpu = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, []]));
+  await warmUp(ours);
   for (let round = -1; round < ROUNDS; round++) {
     for (const [kind, [status, make]] of Object.entries(kinds)) {
       const server = kind === BARE_REFUSAL ? bare : ours;

@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [starts] [memory]
+ * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [console] [starts] [memory]
  */
 const { spawnSync } = require("node:child_process");
 const { canPin, IS_PINNED, isPinned, LOAD_CORE, pin } = require("./cores.cjs");
@@ -13,6 +13,7 @@ const BENCHES = {
   growth: () => require("./growth.cjs").growth(),
   latency: () => require("./latency.cjs").latency(),
   uploads: () => require("./uploads.cjs").uploads(),
+  console: () => require("./console.cjs").consolePage(),
   starts: () => require("./starts.cjs").starts(),
   memory: () => {
     console.log("\nHeld for what is remembered, in the heap and beside it");

@@ -126,7 +126,23 @@ const CONTESTANTS = {
   f: () => expressWith(ours()),
   g: () => {
     const push = ours();
-    return (req, res) => void push(req, res);
+    return (req, res) => push(req, res);
+  },
+  console: () => {
+    const { adminRouter, createAdminClient } = require("../../dist/admin");
+    const push = ours();
+    const app = expressWith(push);
+    const [zeros, unused] = ["0".repeat(32), "http://127.0.0.1:9"];
+    const client = createAdminClient({
+      accountUrl: unused,
+      verifyUrl: unused,
+      accountSid: `AC${zeros}`,
+      serviceSid: `VA${zeros}`,
+      password: "unused",
+    });
+    const authorize = () => true;
+    app.use("/admin", adminRouter({ client, authorize, console: true, receiver: push }));
+    return app;
   },
   h: () => allByHand(),
   i: () => expressWith(allByHand()),

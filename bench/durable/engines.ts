@@ -1,0 +1,156 @@
+/**
+ * Redis and SQLite in turns in one run: how long a store takes at 100 a second, how many are stored
+ * a second at most, how fast they are handled, and how long the app's event loop was blocked.
+ *
+ * npx -y node@24 --import tsx bench/durable/engines.ts [rounds] [events]
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createHandlers } from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { connect } from "../../lib/durable/sqlite/node-sqlite";
+import { openQueue, startStore, type BenchStore } from "./engine";
+import { percentile, queuedEvent } from "./processes";
+
+const [, , rounds = "3", events = "10000"] = process.argv;
+const CONCURRENCY = 64;
+const PACED_MS = 8_000;
+
+interface Result {
+  "p50 at 100/s": number;
+  "p99 at 100/s": number;
+  "stores/s": number;
+  "challenges/s": number;
+  "handled/s": number;
+  "longest block, ms": number;
+}
+
+type EventType = "factor.created" | "challenge.approved";
+
+function store(queue: DurableQueue, type: EventType): Promise<unknown> {
+  const uuid = crypto.randomUUID();
+  const challenge_sid = `YC${uuid.replaceAll("-", "")}`;
+  const event =
+    type === "factor.created"
+      ? eventFixture(type, { uuid })
+      : eventFixture(type, { uuid, challenge_sid });
+  return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+}
+
+async function pace(queue: DurableQueue): Promise<number[]> {
+  const delaysMs: number[] = [];
+  const stored: Promise<void>[] = [];
+  const endMs = performance.now() + PACED_MS;
+  for (let nextMs = performance.now(); nextMs < endMs; nextMs += 10) {
+    await sleep(Math.max(0, nextMs - performance.now()));
+    const startMs = performance.now();
+    stored.push(
+      store(queue, "factor.created").then(() => void delaysMs.push(performance.now() - startMs)),
+    );
+  }
+  await Promise.all(stored);
+  return delaysMs;
+}
+
+async function saturate(queue: DurableQueue, type: EventType): Promise<number> {
+  let left = Number(events);
+  const lane = async () => {
+    while (left-- > 0) await store(queue, type);
+  };
+  const startMs = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+  return Number(events) / ((performance.now() - startMs) / 1_000);
+}
+
+async function drain(queue: DurableQueue): Promise<number> {
+  const { waiting } = await queue.stats();
+  const startMs = performance.now();
+  const worker = queue.work(
+    createHandlers().onUnhandled(() => {}),
+    { concurrency: CONCURRENCY },
+  );
+  for (;;) {
+    const stats = await queue.stats();
+    if (stats.waiting + stats.active === 0) break;
+    await sleep(20);
+  }
+  const rate = waiting / ((performance.now() - startMs) / 1_000);
+  await worker.close();
+  return rate;
+}
+
+/**
+ * Measures the longest time between two turns of the event loop, in milliseconds of the processor:
+ * what other programs of this machine use does not count.
+ */
+function watchLoop(): () => number {
+  const { threadCpuUsage } = process as typeof process & { threadCpuUsage: () => NodeJS.CpuUsage };
+  const readMs = () => {
+    const { user, system } = threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let longestMs = 0;
+  let lastMs = readMs();
+  const timer = setInterval(() => {
+    const nowMs = readMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return longestMs;
+  };
+}
+
+async function measure({ env }: BenchStore): Promise<Result> {
+  const queue = openQueue(env);
+  await queue.ready();
+  await saturate(queue, "factor.created");
+  const delaysMs = await pace(queue);
+  const endWatch = watchLoop();
+  const stores = await saturate(queue, "factor.created");
+  const challenges = await saturate(queue, "challenge.approved");
+  const handled = await drain(queue);
+  const longestMs = endWatch();
+  await queue.close();
+  return {
+    "p50 at 100/s": Number(percentile(delaysMs, 0.5, 2)),
+    "p99 at 100/s": Number(percentile(delaysMs, 0.99, 2)),
+    "stores/s": Math.round(stores),
+    "challenges/s": Math.round(challenges),
+    "handled/s": Math.round(handled),
+    "longest block, ms": Math.round(longestMs * 10) / 10,
+  };
+}
+
+/** How much of the file a uuid takes whose event was handled. */
+async function measureUuid(): Promise<void> {
+  const bench = await startStore("sqlite");
+  const queue = openQueue(bench.env);
+  await queue.ready();
+  await saturate(queue, "factor.created");
+  await drain(queue);
+  await queue.close();
+  const connection = connect(bench.env.SQLITE_FILE ?? "");
+  const read = (name: string) =>
+    Number(Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  const used = (read("page_count") - read("freelist_count")) * read("page_size");
+  connection.close();
+  await bench.remove();
+  console.log(`${Math.round(used / Number(events))} bytes of the file for a uuid`);
+}
+
+async function main(): Promise<void> {
+  const results: (Result & { engine: string })[] = [];
+  for (let round = 0; round < Number(rounds); round++) {
+    for (const engine of ["redis", "sqlite"]) {
+      const bench = await startStore(engine);
+      results.push({ engine, ...(await measure(bench)) });
+      await bench.remove();
+    }
+  }
+  console.table(results);
+  await measureUuid();
+}
+
+void main();

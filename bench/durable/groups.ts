@@ -1,0 +1,190 @@
+/** Groups of Redis servers for the benches: sentinels with a primary and a replica, and a cluster. */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Redis } from "ioredis";
+import { findFreePort } from "./processes";
+
+const DURABLE = { save: "", appendonly: "yes", appendfsync: "always" };
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+
+/** A server of a group. */
+export interface GroupServer {
+  port: number;
+  child: ChildProcess;
+}
+
+type Settings = Record<string, string>;
+
+const toArgs = (settings: Settings) =>
+  Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+
+const dataArgs = (folder: string, port: number, settings: Settings = {}) =>
+  toArgs({
+    port: String(port),
+    dir: folder,
+    ...DURABLE,
+    "repl-diskless-sync-delay": "0",
+    "repl-timeout": "5",
+    ...settings,
+  });
+
+async function startServer(args: (folder: string, port: number) => string[]): Promise<GroupServer> {
+  const port = await findFreePort();
+  const folder = mkdtempSync(join(tmpdir(), "push-group-"));
+  folders.push(folder);
+  const child = spawn("redis-server", args(folder, port), { stdio: "ignore" });
+  children.push(child);
+  const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20 });
+  redis.on("error", () => {});
+  await redis.ping();
+  redis.disconnect();
+  return { port, child };
+}
+
+/** Ends every server and removes its files. */
+export async function removeGroups(): Promise<void> {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    child.kill("SIGCONT");
+    await exited;
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A primary that sentinels and its replicas reach through a link that can be cut. */
+export interface SentinelGroup {
+  primary: GroupServer;
+  sentinels: { host: string; port: number }[];
+  /** The clients reach the primary without the link. */
+  natMap: Record<string, { host: string; port: number }>;
+  cut(): void;
+}
+
+/**
+ * Starts a primary, two replicas and three sentinels, which fail over after 1 s. With one replica, no
+ * other server could confirm an event after the failover.
+ */
+export async function startSentinels(name: string): Promise<SentinelGroup> {
+  const primary = await startServer((folder, port) => dataArgs(folder, port));
+  const link = await startLink(primary.port);
+  for (let count = 0; count < 2; count++) {
+    const settings = { replicaof: `127.0.0.1 ${link.port}` };
+    await startServer((folder, port) => dataArgs(folder, port, settings));
+  }
+  const sentinels = [];
+  for (let count = 0; count < 3; count++) {
+    const { port } = await startServer((folder, sentinelPort) => {
+      const file = join(folder, "sentinel.conf");
+      const lines = [
+        `port ${sentinelPort}`,
+        `dir ${folder}`,
+        `sentinel monitor ${name} 127.0.0.1 ${link.port} 2`,
+        `sentinel down-after-milliseconds ${name} 1000`,
+        `sentinel failover-timeout ${name} 5000`,
+      ];
+      writeFileSync(file, lines.join("\n"));
+      return [file, "--sentinel"];
+    });
+    sentinels.push({ host: "127.0.0.1", port });
+  }
+  // The sentinels find each other and the replica through the primary.
+  await sleep(4_000);
+  const natMap = { [`127.0.0.1:${link.port}`]: { host: "127.0.0.1", port: primary.port } };
+  return { primary, sentinels, natMap, cut: link.cut };
+}
+
+async function startLink(target: number): Promise<{ port: number; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const port = await findFreePort();
+  const server: Server = createServer((client) => {
+    const upstream = connect(target, "127.0.0.1");
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    }
+    client.on("close", () => upstream.destroy()).pipe(upstream);
+    upstream.on("close", () => client.destroy()).pipe(client);
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  server.unref();
+  return {
+    port,
+    cut() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Starts a cluster of three primaries with a replica each, which fail over after 2 s. */
+export async function startCluster(): Promise<GroupServer[]> {
+  const nodes: GroupServer[] = [];
+  for (let count = 0; count < 6; count++) {
+    nodes.push(
+      await startServer((folder, port) =>
+        toArgs({
+          port: String(port),
+          dir: folder,
+          ...DURABLE,
+          "cluster-enabled": "yes",
+          "cluster-node-timeout": "2000",
+          // The default is the port and 10,000, which may be above 65,535.
+          "cluster-port": String(port > 55_000 ? port - 10_000 : port + 10_000),
+        }),
+      ),
+    );
+  }
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  const args = ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"];
+  await promisify(execFile)("redis-cli", args);
+  await sleep(3_000);
+  return nodes;
+}
+
+/** The result of a load on a queue. */
+export interface LoadResult {
+  stored: string[];
+  failed: number;
+  /** The longest time without a stored event, in milliseconds. */
+  gapMs: number;
+}
+
+/** Stores 100 events a second and calls `disturb` after 3 s. */
+export async function load(
+  durationMs: number,
+  store: (uuid: string) => Promise<unknown>,
+  disturb: () => unknown,
+): Promise<LoadResult> {
+  const stored: string[] = [];
+  let failed = 0;
+  let gapMs = 0;
+  let lastMs = performance.now();
+  const storing: Promise<void>[] = [];
+  const one = async () => {
+    const uuid = crypto.randomUUID();
+    try {
+      await store(uuid);
+      stored.push(uuid);
+      gapMs = Math.max(gapMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    } catch {
+      failed++;
+    }
+  };
+  const timer = setInterval(() => storing.push(one()), 10);
+  await sleep(3_000);
+  await disturb();
+  await sleep(durationMs - 3_000);
+  clearInterval(timer);
+  await Promise.all(storing);
+  return { stored, failed, gapMs: Math.round(gapMs) };
+}

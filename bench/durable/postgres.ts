@@ -1,0 +1,238 @@
+/**
+ * The figures of the Postgres engine, each on a server of its own whose fsync takes 2 ms longer.
+ *
+ * npx tsx bench/durable/postgres.ts [kills]
+ *
+ * FSYNC_MS: how much longer each fsync takes. ONLY: the name of one part.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createHandlers } from "express-push-verification";
+import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import {
+  createPostgres,
+  startPostgresProcess,
+  type PostgresProcess,
+} from "../../__tests__/support/postgres-server";
+import { percentile, QUEUE_NAME, queuedEvent } from "./processes";
+
+const [, , kills = "10"] = process.argv;
+const { FSYNC_MS = "2", ONLY } = process.env;
+const fsyncMs = Number(FSYNC_MS);
+const LANES = 128;
+const EVENTS = 20_000;
+
+function open({ url }: PostgresProcess, options: { backoff?: number } = {}): DurableQueue {
+  return postgresQueue({ name: QUEUE_NAME, connection: url, ...options });
+}
+
+function store(queue: DurableQueue, uuid = randomUUID()): Promise<unknown> {
+  const event = eventFixture("factor.created", { uuid });
+  return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+}
+
+async function waitUntil(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(2);
+}
+
+function describeDelays(values: number[]): string {
+  const warm = values.slice(200);
+  return `p50 ${percentile(warm, 0.5)} ms, p99 ${percentile(warm, 0.99)} ms`;
+}
+
+async function repeatInLanes(count: number, run: () => Promise<unknown>): Promise<number> {
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) await run();
+  };
+  const startMs = performance.now();
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return count / ((performance.now() - startMs) / 1_000);
+}
+
+async function measureThroughput(): Promise<void> {
+  const server = await startPostgresProcess({ fsyncMs });
+  const queue = open(server);
+  await queue.ready();
+  await repeatInLanes(2_000, () => store(queue));
+  const rates: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    rates.push(await repeatInLanes(EVENTS, () => store(queue)));
+  }
+  const [row] = await server.query(
+    "select pg_total_relation_size('push.push_uuid') / count(*) as bytes from push.push_uuid",
+  );
+  console.log(
+    `store, ${LANES} lanes: ${percentile(rates, 0.5)}/s; ${String(row?.bytes)} bytes a uuid`,
+  );
+  const waiting = (await queue.stats()).waiting;
+  let handled = 0;
+  const startMs = performance.now();
+  queue.work(createHandlers().onAny(() => void handled++));
+  await sleep(8_000);
+  const rate = (handled / (performance.now() - startMs)) * 1_000;
+  console.log(`16 handlers: ${rate.toFixed(0)} events/s of ${waiting}`);
+  await queue.close({ deadlineMs: 1_000 });
+  await server.remove();
+}
+
+async function measureLatency(): Promise<void> {
+  const server = await startPostgresProcess({ fsyncMs });
+  const queue = open(server);
+  await queue.ready();
+  const startedAt = new Map<string, number>();
+  const delaysMs: number[] = [];
+  const storesMs: number[] = [];
+  queue.work(
+    createHandlers().onAny(({ uuid }) => {
+      delaysMs.push(performance.now() - (startedAt.get(uuid) ?? 0));
+    }),
+  );
+  const storing: Promise<void>[] = [];
+  for (let count = 0; count < 1_700; count++) {
+    const uuid = randomUUID();
+    const startMs = performance.now();
+    startedAt.set(uuid, startMs);
+    storing.push(store(queue, uuid).then(() => void storesMs.push(performance.now() - startMs)));
+    await sleep(10);
+  }
+  await Promise.all(storing);
+  await sleep(500);
+  console.log(
+    `100/s: store ${describeDelays(storesMs)}; store to handler ${describeDelays(delaysMs)}`,
+  );
+  await queue.close();
+  await server.remove();
+}
+
+async function measureLateStart(): Promise<void> {
+  const server = await createPostgres({ fsyncMs });
+  const queue = open(server);
+  let handledAtMs = 0;
+  queue.work(createHandlers().onAny(() => void (handledAtMs = performance.now())));
+  await sleep(3_000);
+  await server.start();
+  const upAtMs = performance.now();
+  await queue.ready();
+  await store(queue);
+  const storedAtMs = performance.now();
+  await waitUntil(() => handledAtMs > 0);
+  console.log(
+    `Postgres started after the queue: stored ${(storedAtMs - upAtMs).toFixed(0)} ms and handled ${(handledAtMs - upAtMs).toFixed(0)} ms after it was up, schema created`,
+  );
+  await queue.close();
+  await server.remove();
+}
+
+async function measureCrashes(): Promise<void> {
+  const server = await startPostgresProcess({ fsyncMs });
+  const queue = open(server, { backoff: 50 });
+  await queue.ready();
+  const handled = new Map<string, number>();
+  const stored = new Set<string>();
+  let failed = 0;
+  const last = { storedMs: 0, handledMs: 0 };
+  queue.work(
+    createHandlers().onAny(({ uuid }) => {
+      handled.set(uuid, (handled.get(uuid) ?? 0) + 1);
+      last.handledMs = performance.now();
+    }),
+    { onError: () => {} },
+  );
+  const ending = new AbortController();
+  const lane = async () => {
+    while (!ending.signal.aborted) {
+      const uuid = randomUUID();
+      try {
+        await store(queue, uuid);
+        stored.add(uuid);
+        last.storedMs = performance.now();
+      } catch {
+        failed++;
+      }
+      await sleep(20);
+    }
+  };
+  const lanes = Array.from({ length: 8 }, lane);
+  const gapsMs: { stores: number[]; workers: number[] } = { stores: [], workers: [] };
+  for (let kill = 0; kill < Number(kills); kill++) {
+    await sleep(1_000 + Math.random() * 1_000);
+    await server.kill("SIGKILL");
+    await sleep(Math.random() * 1_000);
+    await server.start();
+    const upAtMs = performance.now();
+    await waitUntil(() => last.storedMs >= upAtMs);
+    gapsMs.stores.push(performance.now() - upAtMs);
+    await waitUntil(() => last.handledMs >= upAtMs);
+    gapsMs.workers.push(performance.now() - upAtMs);
+  }
+  ending.abort();
+  await Promise.all(lanes);
+  for (let turn = 0; turn < 100; turn++) {
+    const { waiting, active, delayed } = await queue.stats();
+    if (waiting + active + delayed === 0) break;
+    await sleep(200);
+  }
+  const lost = [...stored].filter((uuid) => !handled.has(uuid)).length;
+  const twice = [...handled.values()].filter((count) => count > 1).length;
+  console.log(
+    `${kills} times kill -9 under load: ${stored.size} stored, ${lost} lost, ${failed} stores failed, ${twice} handled twice; back after at most: stores ${percentile(gapsMs.stores, 1)} ms, workers ${percentile(gapsMs.workers, 1)} ms; ${JSON.stringify(await queue.stats())}`,
+  );
+  await queue.close();
+  await server.remove();
+}
+
+async function measureWaits(): Promise<void> {
+  const server = await startPostgresProcess({ fsyncMs });
+  const [queue, other] = [open(server), open(server)];
+  await Promise.all([queue.ready(), other.ready()]);
+  const delaysMs: number[] = [];
+  let lost = 0;
+  async function race(): Promise<void> {
+    const challengeSid = `YC${randomUUID().replaceAll("-", "")}`;
+    const event = eventFixture("challenge.approved", { challenge_sid: challengeSid });
+    let storedAtMs = 0;
+    const arrives = async () => {
+      await sleep(Math.random() * 6);
+      await other.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+      storedAtMs = performance.now();
+    };
+    const waits = async () => {
+      await sleep(3);
+      const startMs = performance.now();
+      await queue.outcomes
+        .wait({ account: "", challengeSid, timeoutMs: 5_000 })
+        .catch(() => void lost++);
+      return [startMs, performance.now()] as const;
+    };
+    const [, [startMs, endMs]] = await Promise.all([arrives(), waits()]);
+    delaysMs.push(endMs - Math.max(storedAtMs, startMs));
+  }
+  const lane = async () => {
+    for (let count = 0; count < 250; count++) await race();
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
+  console.log(
+    `${delaysMs.length} waits of another queue: ${lost} lost, p50 ${percentile(delaysMs, 0.5)} ms, p99 ${percentile(delaysMs, 0.99)} ms`,
+  );
+  await Promise.all([queue.close(), other.close()]);
+  await server.remove();
+}
+
+const parts = {
+  throughput: measureThroughput,
+  latency: measureLatency,
+  start: measureLateStart,
+  crashes: measureCrashes,
+  waits: measureWaits,
+};
+
+async function main(): Promise<void> {
+  console.log(`fsync takes ${fsyncMs} ms longer`);
+  for (const [name, measure] of Object.entries(parts)) {
+    if (ONLY === undefined || ONLY === name) await measure();
+  }
+}
+
+void main();
