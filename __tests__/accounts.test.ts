@@ -1,5 +1,5 @@
 import { pushWebhooks, type PushWebhooks } from "express-push-verification";
-import { ACCOUNT_SID, CHALLENGE_SID, eventCall, PUBLIC_URL } from "./support/calls";
+import { ACCOUNT_SID, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, SERVERS, startServer, stopServers } from "./support/servers";
 
 const A = ACCOUNT_SID;
@@ -9,12 +9,12 @@ const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 30
 const challenge = { challenge_sid: CHALLENGE_SID, entity_identity: "ada" };
 
 /** A request that an account signs with its own token. */
-const callOf = (
+const requestOf = (
   account_sid: string,
-  type: Parameters<typeof eventCall>[0],
+  type: Parameters<typeof eventRequest>[0],
   overrides: Record<string, string> = {},
 ) =>
-  eventCall(
+  eventRequest(
     type,
     { account_sid, ...challenge, ...overrides },
     { authToken: TOKENS[account_sid] ?? "" },
@@ -39,10 +39,10 @@ describe.each(SERVERS)("two accounts on one receiver on %s", (_server, listenerO
 
   it("resolve a wait by an event of its account only, whichever arrives first", async () => {
     const early = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
-    expect(await send(port, callOf(B, "challenge.approved"))).toHaveProperty("status", 200);
+    expect(await send(port, requestOf(B, "challenge.approved"))).toHaveProperty("status", 200);
     const late = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
-    // The denial of A is no later outcome of a challenge that B approved.
-    expect(await send(port, callOf(A, "challenge.denied"))).toHaveProperty("status", 200);
+    // A denial in account A does not change the outcome of a challenge that B approved.
+    expect(await send(port, requestOf(A, "challenge.denied"))).toHaveProperty("status", 200);
     for (const waited of [early, late, push.waitForChallenge({ ...wait, accountSid: A })]) {
       expect(await waited).toMatchObject({ type: "challenge.denied", account_sid: A });
     }
@@ -55,14 +55,14 @@ describe.each(SERVERS)("two accounts on one receiver on %s", (_server, listenerO
 
   it("have uuids of their own: a uuid that B used does not make the event of A a duplicate", async () => {
     const uuid = "1f8b6e1c-6f2e-4c0a-9a53-0d9f6c4f2b10";
-    await send(port, callOf(B, "challenge.approved", { uuid }));
-    await send(port, callOf(A, "challenge.approved", { uuid }));
-    await send(port, callOf(A, "challenge.approved", { uuid }));
+    await send(port, requestOf(B, "challenge.approved", { uuid }));
+    await send(port, requestOf(A, "challenge.approved", { uuid }));
+    await send(port, requestOf(A, "challenge.approved", { uuid }));
     expect(handled).toEqual([`${B} challenge.approved`, `${A} challenge.approved`]);
   });
 
   it("reject an event that names the other account", async () => {
-    const forged = eventCall(
+    const forged = eventRequest(
       "challenge.approved",
       { account_sid: A, ...challenge },
       { authToken: TOKENS[B] ?? "" },
@@ -72,12 +72,12 @@ describe.each(SERVERS)("two accounts on one receiver on %s", (_server, listenerO
   });
 
   it("have bounds of their own: an account cannot evict the outcomes of another", async () => {
-    await send(port, callOf(A, "challenge.approved"));
+    await send(port, requestOf(A, "challenge.approved"));
     const challenge_details = JSON.stringify({ message: "x".repeat(60_000) });
     for (let index = 0; index < 320; index++) {
       const challenge_sid = `YC${index.toString(16).padStart(32, "0")}`;
-      const call = callOf(B, "challenge.approved", { challenge_sid, challenge_details });
-      expect(await send(port, call)).toHaveProperty("status", 200);
+      const request = requestOf(B, "challenge.approved", { challenge_sid, challenge_details });
+      expect(await send(port, request)).toHaveProperty("status", 200);
     }
     expect(await push.waitForChallenge({ ...wait, accountSid: A })).toHaveProperty(
       "account_sid",
@@ -94,7 +94,7 @@ describe("a receiver with a static token", () => {
   it("resolves waits without an account, and rejects the outcome of another account", async () => {
     const push = pushWebhooks({ authToken: TOKENS[A] ?? "", publicUrl: PUBLIC_URL });
     const port = await startServer((req, res) => void push(req, res));
-    await send(port, callOf(A, "challenge.approved"));
+    await send(port, requestOf(A, "challenge.approved"));
     expect(await push.waitForChallenge(wait)).toHaveProperty("account_sid", A);
     await expect(push.waitForChallenge({ ...wait, accountSid: B })).rejects.toHaveProperty(
       "code",
@@ -109,8 +109,11 @@ describe("a receiver with a static token", () => {
     const count = 1_000;
     for (let index = 0; index < count; index++) {
       const challenge_sid = `YC${index.toString(16).padStart(32, "0")}`;
-      const call = callOf(A, "challenge.approved", { challenge_sid, challenge_details: details });
-      expect(await send(port, call)).toHaveProperty("status", 200);
+      const request = requestOf(A, "challenge.approved", {
+        challenge_sid,
+        challenge_details: details,
+      });
+      expect(await send(port, request)).toHaveProperty("status", 200);
     }
     // 60 MB arrived; the first outcomes are evicted, the last is kept.
     const keptSid = `YC${(count - 1).toString(16).padStart(32, "0")}`;

@@ -1,8 +1,8 @@
-/** Receivers on HTTP/2 servers, over real sockets: what goes beyond one request on one stream. */
-import { request } from "node:https";
+/** Receivers on HTTP/2 servers, over real sockets: several requests, streams and sessions. */
+import { request as requestByHttps } from "node:https";
 import { constants } from "node:http2";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL, type TestCall } from "./support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, type TestRequest } from "./support/webhook-requests";
 import {
   HTTP2_SERVERS,
   sendStream,
@@ -13,9 +13,9 @@ import {
 afterEach(stopHttp2Servers);
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const good = () => eventCall("challenge.approved");
+const good = () => eventRequest("challenge.approved");
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const unsigned: TestCall = {
+const unsigned: TestRequest = {
   ...good(),
   headers: { "content-type": "application/x-www-urlencoded" },
 };
@@ -47,19 +47,19 @@ async function receiver(options: Partial<PushWebhooksOptions> = {}, respondAfter
 }
 
 describe("a receiver over HTTP/2", () => {
-  it("gives the handlers what was sent, to the byte", async () => {
+  it("passes the sent parameters to the handlers unchanged", async () => {
     const { session, events } = await receiver();
-    const call = eventCall("challenge.approved", { entity_identity: "Zoë 😀 a+b" });
-    expect(await sendStream(session, call)).toMatchObject({ status: 200, text: "" });
+    const request = eventRequest("challenge.approved", { entity_identity: "Zoë 😀 a+b" });
+    expect(await sendStream(session, request)).toMatchObject({ status: 200, text: "" });
     expect(events).toMatchObject([{ entity_identity: "Zoë 😀 a+b" }]);
   });
 
   it("handles concurrent copies on one session once", async () => {
     const { session, events, push } = await receiver();
     push.onAny(() => wait(20));
-    const call = good();
+    const request = good();
     const responses = await Promise.all(
-      Array.from({ length: 90 }, () => sendStream(session, call)),
+      Array.from({ length: 90 }, () => sendStream(session, request)),
     );
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(events).toHaveLength(1);
@@ -92,7 +92,7 @@ describe("a receiver over HTTP/2", () => {
     expect([server.countStreams(), events.length]).toEqual([0, 1]);
   }, 20_000);
 
-  it("survives sessions that end in the middle of a body, and while a handler runs", async () => {
+  it("accepts requests after sessions that ended in the middle of a body, and while a handler ran", async () => {
     const { server, events, rejected, failures, push } = await receiver({ dedupe: false });
     const half = server.openSession();
     void sendStream(half, good(), { write: (stream) => void stream.write("uuid=") });
@@ -114,7 +114,7 @@ describe("a receiver over HTTP/2", () => {
     expect(server.countStreams()).toBe(0);
   });
 
-  it("survives 200 streams that are reset at once", async () => {
+  it("accepts requests after 200 streams were reset at once", async () => {
     const { server, session, failures } = await receiver();
     for (let round = 0; round < 10; round++) {
       await Promise.all(
@@ -137,11 +137,11 @@ describe("a receiver over HTTP/2", () => {
     ["a body over the limit", good()],
   ])(
     "with forwardErrors, closes the stream of %s after the app has responded",
-    async (_what, call) => {
+    async (_what, request) => {
       const { session, server } = await receiver({ forwardErrors: true, limitBytes: 100 }, 40);
       const write = (stream: { write(text: string): unknown }) =>
         void stream.write("y".repeat(200));
-      const response = await sendStream(session, call, { write, untilClosed: true });
+      const response = await sendStream(session, request, { write, untilClosed: true });
       expect(response).toMatchObject({ text: "forwarded", rstCode: 0, gaveUp: false });
       expect([403, 413]).toContain(response.status);
       expect(server.countStreams()).toBe(0);
@@ -171,12 +171,12 @@ describe("a receiver over HTTP/2", () => {
     const explained = new Promise<string>((resolve) => {
       push.onRejected((error) => resolve(JSON.stringify(error.explain())));
     });
-    const call = eventCall(
+    const request = eventRequest(
       "challenge.approved",
       {},
       { publicUrl: "https://front.example.test/push" },
     );
-    await sendStream(session, call, { extraHeaders: { ":authority": "front.example.test" } });
+    await sendStream(session, request, { extraHeaders: { ":authority": "front.example.test" } });
     expect(await explained).toContain("https://front.example.test/push");
   });
 });
@@ -187,9 +187,9 @@ describe.each(HTTP2_SERVERS.filter(([, { isSecure }]) => isSecure))(
     it("accepts and rejects as on an HTTP/1.1 server, on the same port", async () => {
       const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
       const { port } = await startHttp2Server(listenerOf(push), true);
-      const ask = ({ method, path, headers, body }: TestCall) =>
+      const ask = ({ method, path, headers, body }: TestRequest) =>
         new Promise<[number | undefined, string]>((resolve, reject) => {
-          const sent = request({
+          const sent = requestByHttps({
             port,
             method,
             path,
@@ -203,7 +203,7 @@ describe.each(HTTP2_SERVERS.filter(([, { isSecure }]) => isSecure))(
           });
           sent.on("error", reject).end(body);
         });
-      const get = eventCall("factor.created", {}, { method: "GET" });
+      const get = eventRequest("factor.created", {}, { method: "GET" });
       expect(await ask(good())).toEqual([200, "1.1"]);
       expect(await ask(get)).toEqual([200, "1.1"]);
       const uncovered = { ...get, headers: { ...get.headers, "content-length": "3" }, body: "a=b" };

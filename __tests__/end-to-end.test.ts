@@ -11,30 +11,30 @@ import {
   type UnknownPushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
-import { STATUS_BY_CODE } from "../lib/errors";
-import calls from "./fixtures/webhook-calls.json";
+import { STATUS_BY_CODE } from "../lib/errors/webhook-error";
+import recorded from "./fixtures/webhook-calls.json";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
-  callParams,
+  eventPairs,
   CHALLENGE_SID,
   encodeForm,
-  eventCall,
+  eventRequest,
   PUBLIC_URL,
-  signedCall,
-  type TestCall,
-} from "./support/calls";
+  signedRequestOf,
+  type TestRequest,
+} from "./support/webhook-requests";
 import {
   closeServers,
   PATH,
-  rawCall,
+  rawRequest,
   send,
   sendRaw,
   SERVERS,
   startServer,
   stopServers,
 } from "./support/servers";
-import type { ListenerOf, Middleware, RawAnswer } from "./support/servers";
+import type { ListenerOf, Middleware, RawResponse } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const never = () => new Promise<never>(() => {});
@@ -46,42 +46,45 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     return startReceiver(listenerOf, options, before);
   }
 
-  it.each(calls.calls.map((call) => [call.id, call] as const))("takes %s", async (_id, call) => {
-    const { authToken, publicUrl } = {
-      authToken: calls.about.token,
-      publicUrl: calls.about.configuredUrl,
-    };
-    const { port, events } = await receiver({ authToken, publicUrl });
-    const { pathname, search } = new URL(call.url);
-    const path = pathname + search;
-    const headers = call.headers as Record<string, string>;
-    const answer = await send(port, {
-      method: call.method,
-      path,
-      headers,
-      body: call.body ?? undefined,
-    });
-    expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe("");
-    expect(events).toMatchObject([
-      { type: call.type, version: call.version, uuid: call.params.uuid },
-    ]);
-  });
+  it.each(recorded.calls.map((one) => [one.id, one] as const))(
+    "accepts %s",
+    async (_id, request) => {
+      const { authToken, publicUrl } = {
+        authToken: recorded.about.token,
+        publicUrl: recorded.about.configuredUrl,
+      };
+      const { port, events } = await receiver({ authToken, publicUrl });
+      const { pathname, search } = new URL(request.url);
+      const path = pathname + search;
+      const headers = request.headers as Record<string, string>;
+      const response = await send(port, {
+        method: request.method,
+        path,
+        headers,
+        body: request.body ?? undefined,
+      });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe("");
+      expect(events).toMatchObject([
+        { type: request.type, version: request.version, uuid: request.params.uuid },
+      ]);
+    },
+  );
 
-  describe("answers", () => {
-    const good = eventCall("challenge.approved");
+  describe("responds to", () => {
+    const good = eventRequest("challenge.approved");
     const header = "x-service-signature";
     const signature = good.headers[header] ?? "";
 
     interface Row {
       what: string;
       code?: WebhookErrorCode;
-      call?: TestCall;
+      request?: TestRequest;
       raw?: (string | Buffer)[];
       options?: Partial<PushWebhooksOptions>;
       before?: Middleware[];
     }
-    const withHeaders = (headers: Record<string, string | undefined>): TestCall => ({
+    const withHeaders = (headers: Record<string, string | undefined>): TestRequest => ({
       ...good,
       headers: Object.fromEntries(
         Object.entries({ ...good.headers, ...headers }).filter(
@@ -89,29 +92,35 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         ),
       ),
     });
-    const withBody = (body: string): TestCall => ({ ...good, body });
+    const withBody = (body: string): TestRequest => ({ ...good, body });
     const withoutBody = { ...good, body: undefined };
-    const head = rawCall(withoutBody).replace("\r\n\r\n", "\r\n");
+    const head = rawRequest(withoutBody).replace("\r\n\r\n", "\r\n");
 
     const rows: Row[] = [
-      { what: "a good call", call: good },
-      { what: "a good call of v1", call: eventCall("factor.created", {}, { version: "v1" }) },
-      { what: "a good GET call", call: eventCall("factor.deleted", {}, { method: "GET" }) },
-      { what: "an unknown type", call: signedCall(callParams("factor.suspended")) },
+      { what: "a good request", request: good },
+      {
+        what: "a good request of v1",
+        request: eventRequest("factor.created", {}, { version: "v1" }),
+      },
+      {
+        what: "a good GET request",
+        request: eventRequest("factor.deleted", {}, { method: "GET" }),
+      },
+      { what: "an unknown type", request: signedRequestOf(eventPairs("factor.suspended")) },
       {
         what: "extra parameters",
-        call: signedCall([...callParams("factor.created"), ["tag", "b"], ["tag", "a"]]),
+        request: signedRequestOf([...eventPairs("factor.created"), ["tag", "b"], ["tag", "a"]]),
       },
       {
         what: "the header in another case",
-        raw: [rawCall(good).replace(header, "X-SERVICE-SIGNATURE")],
+        raw: [rawRequest(good).replace(header, "X-SERVICE-SIGNATURE")],
       },
       {
         what: "white space around the signature",
-        raw: [rawCall(good).replace(signature, ` ${signature} `)],
+        raw: [rawRequest(good).replace(signature, ` ${signature} `)],
       },
-      { what: "an older token", call: good, options: { authToken: ["next", AUTH_TOKEN] } },
-      { what: "an allowed account", call: good, options: { allowedAccountSids: [ACCOUNT_SID] } },
+      { what: "an older token", request: good, options: { authToken: ["next", AUTH_TOKEN] } },
+      { what: "an allowed account", request: good, options: { allowedAccountSids: [ACCOUNT_SID] } },
       {
         what: "a body in many chunks",
         raw: [`${head}transfer-encoding: chunked\r\n\r\n`, ...chunked(good.body ?? "")],
@@ -120,77 +129,94 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       {
         what: "no signature",
         code: "SIGNATURE_MISSING",
-        call: withHeaders({ [header]: undefined }),
+        request: withHeaders({ [header]: undefined }),
       },
       {
         what: "an empty signature",
         code: "SIGNATURE_MISSING",
-        call: withHeaders({ [header]: "" }),
+        request: withHeaders({ [header]: "" }),
       },
       {
         what: "a short signature",
         code: "SIGNATURE_MALFORMED",
-        call: withHeaders({ [header]: signature.slice(1) }),
+        request: withHeaders({ [header]: signature.slice(1) }),
       },
       {
         what: "two signatures",
         code: "SIGNATURE_MALFORMED",
-        raw: [rawCall(good, [`${header}: ${signature}`])],
+        raw: [rawRequest(good, [`${header}: ${signature}`])],
       },
       {
         what: "another signature",
         code: "SIGNATURE_MISMATCH",
-        call: withHeaders({ [header]: "spltyRVLIB+qQr/llzKRKlLsVRc=" }),
-      },
-      { what: "a body with more", code: "SIGNATURE_MISMATCH", call: withBody(`${good.body}&x=1`) },
-      { what: "no body", code: "SIGNATURE_MISMATCH", call: withBody("") },
-      {
-        what: "a signature over the URL alone",
-        code: "SIGNATURE_MISMATCH",
-        call: { ...signedCall([]), body: good.body },
+        request: withHeaders({ [header]: "spltyRVLIB+qQr/llzKRKlLsVRc=" }),
       },
       {
-        what: "a body before which stands a BOM",
+        what: "a body with more",
         code: "SIGNATURE_MISMATCH",
-        call: withBody(`\ufeff${good.body}`),
+        request: withBody(`${good.body}&x=1`),
+      },
+      { what: "no body", code: "SIGNATURE_MISMATCH", request: withBody("") },
+      {
+        what: "a signature over the URL without the parameters",
+        code: "SIGNATURE_MISMATCH",
+        request: { ...signedRequestOf([]), body: good.body },
+      },
+      {
+        what: "a body after a byte order mark",
+        code: "SIGNATURE_MISMATCH",
+        request: withBody(`\ufeff${good.body}`),
       },
       {
         what: "JSON under the form's type",
         code: "SIGNATURE_MISMATCH",
-        call: withBody('{"type":"challenge.approved"}'),
+        request: withBody('{"type":"challenge.approved"}'),
       },
       {
         what: "a GET with a body",
         code: "SIGNATURE_MISMATCH",
-        raw: [rawCall({ ...eventCall("factor.deleted", {}, { method: "GET" }), body: "x=1" })],
+        raw: [
+          rawRequest({ ...eventRequest("factor.deleted", {}, { method: "GET" }), body: "x=1" }),
+        ],
       },
       {
         what: "another account",
         code: "ACCOUNT_NOT_ALLOWED",
-        call: good,
+        request: good,
         options: { allowedAccountSids: [`AC${"0".repeat(32)}`] },
       },
 
       {
         what: "a missing parameter",
         code: "PAYLOAD_INVALID",
-        call: eventCall("factor.created", { uuid: undefined }),
+        request: eventRequest("factor.created", { uuid: undefined }),
       },
       {
         what: "a malformed parameter",
         code: "PAYLOAD_INVALID",
-        call: eventCall("factor.created", { factor_sid: "YF1" }),
+        request: eventRequest("factor.created", { factor_sid: "YF1" }),
       },
       {
         what: "a repeated parameter",
         code: "PAYLOAD_INVALID",
-        call: signedCall([...callParams("challenge.denied"), ["type", "challenge.approved"]]),
+        request: signedRequestOf([
+          ...eventPairs("challenge.denied"),
+          ["type", "challenge.approved"],
+        ]),
       },
-      { what: "a signed call without a body", code: "PAYLOAD_INVALID", call: signedCall([]) },
-      { what: "broken percent-encoding", code: "BODY_MALFORMED", call: withBody("a=%zz") },
-      { what: "encoded bytes that are no UTF-8", code: "BODY_MALFORMED", call: withBody("a=%FF") },
       {
-        what: "raw bytes that are no UTF-8",
+        what: "a signed request without a body",
+        code: "PAYLOAD_INVALID",
+        request: signedRequestOf([]),
+      },
+      { what: "broken percent-encoding", code: "BODY_MALFORMED", request: withBody("a=%zz") },
+      {
+        what: "encoded bytes that are not UTF-8",
+        code: "BODY_MALFORMED",
+        request: withBody("a=%FF"),
+      },
+      {
+        what: "raw bytes that are not UTF-8",
         code: "BODY_MALFORMED",
         raw: [`${head}content-length: 3\r\n\r\n`, Buffer.from([0x61, 0x3d, 0xff])],
       },
@@ -198,23 +224,26 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         what: "broken percent-encoding in a GET",
         code: "BODY_MALFORMED",
         raw: [
-          rawCall({ ...eventCall("factor.created", {}, { method: "GET" }), path: `${PATH}?a=%zz` }),
+          rawRequest({
+            ...eventRequest("factor.created", {}, { method: "GET" }),
+            path: `${PATH}?a=%zz`,
+          }),
         ],
       },
 
       ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"].map((method): Row => ({
         what: method,
         code: "METHOD_NOT_ALLOWED",
-        raw: [rawCall({ ...good, method })],
+        raw: [rawRequest({ ...good, method })],
       })),
       {
         what: "a method to override the method",
-        call: withHeaders({ "x-http-method-override": "DELETE" }),
+        request: withHeaders({ "x-http-method-override": "DELETE" }),
       },
       {
         what: "TRACE",
         code: "METHOD_NOT_ALLOWED",
-        raw: [rawCall({ ...withoutBody, method: "TRACE" })],
+        raw: [rawRequest({ ...withoutBody, method: "TRACE" })],
       },
 
       ...[
@@ -225,30 +254,30 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       ].map((type): Row => ({
         what: type,
         code: "CONTENT_TYPE_UNSUPPORTED",
-        call: withHeaders({ "content-type": type }),
+        request: withHeaders({ "content-type": type }),
       })),
       {
         what: "no content type",
         code: "CONTENT_TYPE_UNSUPPORTED",
-        raw: [rawCall(withHeaders({ "content-type": undefined }))],
+        raw: [rawRequest(withHeaders({ "content-type": undefined }))],
       },
       {
         what: "two content types",
         code: "CONTENT_TYPE_UNSUPPORTED",
-        raw: [rawCall(good, ["content-type: application/json"])],
+        raw: [rawRequest(good, ["content-type: application/json"])],
       },
       ...["gzip", "br", "deflate", "zstd", "gzip, gzip"].map((encoding): Row => ({
         what: encoding,
         code: "CONTENT_TYPE_UNSUPPORTED",
-        call: withHeaders({ "content-encoding": encoding }),
+        request: withHeaders({ "content-encoding": encoding }),
       })),
 
       {
         what: "a body over the limit",
         code: "BODY_TOO_LARGE",
-        call: withBody(`x=${"y".repeat(65_535)}`),
+        request: withBody(`x=${"y".repeat(65_535)}`),
       },
-      { what: "1001 parameters", code: "BODY_TOO_LARGE", call: withBody("a=1&".repeat(1001)) },
+      { what: "1001 parameters", code: "BODY_TOO_LARGE", request: withBody("a=1&".repeat(1001)) },
       {
         what: "a body that is announced and never sent",
         code: "BODY_TOO_LARGE",
@@ -270,15 +299,15 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       },
 
       {
-        what: "a body that was read",
+        what: "a consumed body",
         code: "BODY_CONSUMED",
-        call: withHeaders({ "content-type": "application/x-www-form-urlencoded" }),
+        request: withHeaders({ "content-type": "application/x-www-form-urlencoded" }),
         before: [consume],
       },
       {
-        what: "a body that was nested",
+        what: "a nested parsed body",
         code: "BODY_CONSUMED",
-        call: signedCall([...callParams("factor.created"), ["a[b]", "1"]], {
+        request: signedRequestOf([...eventPairs("factor.created"), ["a[b]", "1"]], {
           contentType: "application/x-www-form-urlencoded",
         }),
         before: [bodyParser.urlencoded({ extended: true })],
@@ -294,29 +323,29 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
           ...(row.before ?? []),
         );
         push.onRejected((error) => void refused.push(error.code));
-        const { status, text } = await ask(port, row.call, row.raw);
+        const { status, text } = await ask(port, row.request, row.raw);
         expect(status).toBe(row.code === undefined ? 200 : STATUS_BY_CODE[row.code]);
         expect(refused).toEqual(row.code === undefined ? [] : [row.code]);
         expect(events).toHaveLength(row.code === undefined ? 1 : 0);
         expect(text.toLowerCase()).toContain("cache-control: no-store");
         if (status === 405) expect(text).toContain("Allow: POST, GET");
         if (status === 413 || status === 408) expect(text).toContain("Connection: close");
-        // The next call is not harmed.
+        // The next request is accepted.
         if (row.before === undefined && row.code !== "ACCOUNT_NOT_ALLOWED") {
-          expect(await send(port, eventCall("factor.verified"))).toHaveProperty("status", 200);
+          expect(await send(port, eventRequest("factor.verified"))).toHaveProperty("status", 200);
         }
       },
     );
 
-    it("refusals of one kind with the same bytes, whatever their reason", async () => {
+    it("rejections of one status with the same bytes, for every reason", async () => {
       const { port } = await receiver({
         allowedAccountSids: [`AC${"0".repeat(32)}`],
         logger: silent,
       });
       const kinds = new Map<number, Set<string>>();
-      for (const { code, call, raw, options, before } of rows) {
+      for (const { code, request, raw, options, before } of rows) {
         if (code === undefined || options !== undefined || before !== undefined) continue;
-        const { status, text } = await ask(port, call, raw);
+        const { status, text } = await ask(port, request, raw);
         const same = text.replace(/\r\nDate: .*/, "").replace(/\r\nKeep-Alive: .*/, "");
         const kind = kinds.get(status) ?? new Set();
         if (raw?.[0]?.toString().startsWith("HEAD") !== true) kinds.set(status, kind.add(same));
@@ -338,35 +367,35 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       ["that rejects", "HANDLER_FAILED", () => Promise.reject(new Error("no"))],
       ["that hangs", "HANDLER_TIMEOUT", never],
     ])(
-      "%s fails the call with %s, and the next delivery runs it again",
+      "%s fails the request with %s, and the next delivery runs it again",
       async (_what, code, handler) => {
         const { port, push } = await receiver({ handlerTimeoutMs: 40, logger: silent });
         const failures: [string, string | undefined][] = [];
         push.onError((error, event) => void failures.push([error.code, event?.uuid]));
         push.on("challenge.approved", handler);
-        const call = eventCall("challenge.approved", { uuid: "again" });
+        const request = eventRequest("challenge.approved", { uuid: "again" });
         for (const status of [500, 500])
-          expect(await send(port, call)).toHaveProperty("status", status);
+          expect(await send(port, request)).toHaveProperty("status", status);
         expect(failures).toEqual([
           [code, "again"],
           [code, "again"],
         ]);
         push.off("challenge.approved", handler);
-        expect(await send(port, call)).toHaveProperty("status", 200);
+        expect(await send(port, request)).toHaveProperty("status", 200);
       },
     );
 
-    it("is run once for 1,000 concurrent copies of a call, and all are answered 200", async () => {
+    it("runs once for 1,000 concurrent copies of a request, and all get 200", async () => {
       const { port, events, push } = await receiver();
       push.onAny(() => new Promise((resolve) => setTimeout(resolve, 50)));
-      const call = eventCall("challenge.approved");
-      const answers = await Promise.all(Array.from({ length: 1000 }, () => send(port, call)));
-      await Promise.all(answers.map((answer) => answer.text()));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const request = eventRequest("challenge.approved");
+      const responses = await Promise.all(Array.from({ length: 1000 }, () => send(port, request)));
+      await Promise.all(responses.map((response) => response.text()));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
       expect(events).toHaveLength(1);
     }, 30_000);
 
-    it("fails every concurrent copy of a call, once", async () => {
+    it("fails every concurrent copy of a request once", async () => {
       const { port, push } = await receiver({ logger: silent });
       const handler = jest.fn(async () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -375,21 +404,21 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       push.on("challenge.approved", handler);
       const onError = jest.fn();
       push.onError(onError);
-      const call = eventCall("challenge.approved");
-      const answers = await Promise.all(Array.from({ length: 5 }, () => send(port, call)));
-      expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500, 500]);
+      const request = eventRequest("challenge.approved");
+      const responses = await Promise.all(Array.from({ length: 5 }, () => send(port, request)));
+      expect(responses.map(({ status }) => status)).toEqual([500, 500, 500, 500, 500]);
       expect(handler).toHaveBeenCalledTimes(1);
       expect(onError).toHaveBeenCalledTimes(1);
     });
 
     it("runs for each delivery with dedupe: false", async () => {
       const { port, events } = await receiver({ dedupe: false });
-      const call = eventCall("factor.created");
-      for (let delivery = 0; delivery < 3; delivery++) await send(port, call);
+      const request = eventRequest("factor.created");
+      for (let delivery = 0; delivery < 3; delivery++) await send(port, request);
       expect(events).toHaveLength(3);
     });
 
-    it("runs after the answer with acknowledge: before, and once", async () => {
+    it("runs once after the response with acknowledge: before", async () => {
       const { port, push, events } = await receiver({ acknowledge: "before", logger: silent });
       let release!: () => void;
       const gate = new Promise<void>((resolve) => (release = resolve));
@@ -398,20 +427,21 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         throw new Error("nobody hears");
       });
       const failed = new Promise((resolve) => push.onError((error) => resolve(error.code)));
-      const call = eventCall("challenge.approved");
-      expect(await send(port, call)).toHaveProperty("status", 200);
-      expect(await send(port, call)).toHaveProperty("status", 200);
+      const request = eventRequest("challenge.approved");
+      expect(await send(port, request)).toHaveProperty("status", 200);
+      expect(await send(port, request)).toHaveProperty("status", 200);
       expect(events).toHaveLength(1);
       release();
       expect(await failed).toBe("HANDLER_FAILED");
     });
   });
 
-  it("shares a store of the user's", async () => {
+  it("uses a dedupe store of the app", async () => {
     const dedupe = createMemoryDedupe();
     const [one, two] = [await receiver({ dedupe }), await receiver({ dedupe })];
-    const call = eventCall("factor.created");
-    for (const { port } of [one, two]) expect(await send(port, call)).toHaveProperty("status", 200);
+    const request = eventRequest("factor.created");
+    for (const { port } of [one, two])
+      expect(await send(port, request)).toHaveProperty("status", 200);
     expect([one.events.length, two.events.length]).toEqual([1, 0]);
   });
 
@@ -424,17 +454,17 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         return new Promise<void>((done) => (release = done));
       });
     });
-    const running = send(port, eventCall("challenge.approved"));
+    const running = send(port, eventRequest("challenge.approved"));
     await entered;
     const closed = jest.fn();
     const closing = push.close().then(closed);
-    expect(await send(port, eventCall("challenge.denied"))).toHaveProperty("status", 200);
+    expect(await send(port, eventRequest("challenge.denied"))).toHaveProperty("status", 200);
     expect(closed).not.toHaveBeenCalled();
     release();
     await closing;
     expect(await running).toHaveProperty("status", 200);
     expect(events).toHaveLength(2);
-    const rejected = await ask(port, eventCall("challenge.denied"), undefined);
+    const rejected = await ask(port, eventRequest("challenge.denied"), undefined);
     expect(rejected.status).toBe(503);
     expect(rejected.text).toContain("Retry-After: 5");
     await expect(push.close()).resolves.toBeUndefined();
@@ -452,10 +482,10 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
 
   it("handles a request that an open connection completes after server.close() and push.close()", async () => {
     const { port, push, events } = await receiver();
-    await send(port, eventCall("factor.created"));
-    const raw = rawCall(eventCall("challenge.approved"));
+    await send(port, eventRequest("factor.created"));
+    const raw = rawRequest(eventRequest("challenge.approved"));
     const socket = connect(port, "127.0.0.1");
-    // The request line alone: the receiver has not seen this request.
+    // Only the request line: the receiver has not received this request yet.
     socket.write(raw.slice(0, 20));
     await new Promise((resolve) => setTimeout(resolve, 50));
     closeServers();
@@ -470,14 +500,14 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     expect(events.map(({ type }) => type)).toEqual(["factor.created", "challenge.approved"]);
   });
 
-  it("waits for what runs after the answer, too, when it closes", async () => {
+  it("waits for handlers that run after the response when it closes", async () => {
     const { port, push } = await receiver({ acknowledge: "before" });
     let done = false;
     push.onAny(async () => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       done = true;
     });
-    await send(port, eventCall("factor.created"));
+    await send(port, eventRequest("factor.created"));
     await push.close();
     expect(done).toBe(true);
   });
@@ -489,8 +519,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       entityIdentity: "user-7f3a-22",
     };
     const early = push.waitForChallenge({ ...wait, timeoutMs: 5_000 });
-    await send(port, eventCall("challenge.denied"));
-    await send(port, eventCall("challenge.approved"));
+    await send(port, eventRequest("challenge.denied"));
+    await send(port, eventRequest("challenge.approved"));
     const late = push.waitForChallenge(wait);
     expect([(await early).type, (await late).type]).toEqual([
       "challenge.denied",
@@ -498,18 +528,18 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     ]);
   });
 
-  it("hands refusals and failures on with forwardErrors", async () => {
+  it("forwards rejections and failures with forwardErrors", async () => {
     const { port, push } = await receiver({ forwardErrors: true, logger: silent });
     push.on("challenge.approved", () => Promise.reject(new Error("no")));
-    const wrong = { ...eventCall("factor.created"), body: "x=1" };
+    const wrong = { ...eventRequest("factor.created"), body: "x=1" };
     expect(await send(port, wrong)).toHaveProperty("status", 403);
     const allow = await send(port, { ...wrong, method: "DELETE", body: undefined });
     expect(allow.status).toBe(405);
-    expect(await send(port, eventCall("challenge.approved"))).toHaveProperty("status", 500);
-    expect(await send(port, eventCall("challenge.denied"))).toHaveProperty("status", 200);
+    expect(await send(port, eventRequest("challenge.approved"))).toHaveProperty("status", 500);
+    expect(await send(port, eventRequest("challenge.denied"))).toHaveProperty("status", 200);
   });
 
-  describe("takes a body that was read before", () => {
+  describe("accepts a body that was consumed before", () => {
     const formType = { contentType: "application/x-www-form-urlencoded" };
     it.each<[string, Middleware]>([
       ["by express.raw()", bodyParser.raw({ type: "*/*" })],
@@ -523,54 +553,54 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       ],
       ["slowly, by nobody", (_req, _res, next) => void setTimeout(next, 20)],
     ])("%s", async (_how, middleware) => {
-      // What a JSON parser makes of a form is an error, which is not this test's.
+      // A JSON parser rejects a form; this test ignores its error.
       const lenient: Middleware = (req, res, next) => middleware(req, res, () => next());
       const { port, events } = await receiver({ logger: silent }, lenient);
       const params = [
-        ...callParams("challenge.approved"),
+        ...eventPairs("challenge.approved"),
         ["tag", "b"],
         ["tag", "a"],
         ["empty", ""],
       ] as [string, string][];
-      expect(await send(port, signedCall(params, formType))).toHaveProperty("status", 200);
+      expect(await send(port, signedRequestOf(params, formType))).toHaveProperty("status", 200);
       expect(events).toMatchObject([{ type: "challenge.approved" }]);
     });
   });
 
-  it("takes a body of exactly limitBytes, in any chunks, and not one more byte", async () => {
-    const params = callParams("challenge.approved");
+  it("accepts a body of exactly limitBytes in any chunks, and rejects one byte more", async () => {
+    const params = eventPairs("challenge.approved");
     const size = Buffer.byteLength(encodeForm(params));
     const padded = (bytes: number) =>
-      signedCall([...params, ["pad", "x".repeat(bytes - size - 5)]]);
+      signedRequestOf([...params, ["pad", "x".repeat(bytes - size - 5)]]);
     const { port } = await receiver({ limitBytes: 3_000, dedupe: false, logger: silent });
-    const head = (call: TestCall) =>
-      `${rawCall({ ...call, body: undefined }).trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const head = (request: TestRequest) =>
+      `${rawRequest({ ...request, body: undefined }).trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n`;
     for (const [bytes, status] of [
       [3_000, 200],
       [3_001, 413],
     ] as const) {
-      const call = padded(bytes);
-      expect(Buffer.byteLength(call.body ?? "")).toBe(bytes);
-      expect(await send(port, call)).toHaveProperty("status", status);
-      expect(await sendRaw(port, [head(call), ...chunked(call.body ?? "")])).toHaveProperty(
+      const request = padded(bytes);
+      expect(Buffer.byteLength(request.body ?? "")).toBe(bytes);
+      expect(await send(port, request)).toHaveProperty("status", status);
+      expect(await sendRaw(port, [head(request), ...chunked(request.body ?? "")])).toHaveProperty(
         "status",
         status,
       );
     }
   });
 
-  it("stores nothing of a call whose sender goes away half-way", async () => {
+  it("stores nothing of a request whose client disconnects before its end", async () => {
     const { port, push, events } = await receiver({ logger: silent });
     const gone = new Promise((resolve) => push.onRejected((error) => resolve(error.code)));
-    const call = eventCall("factor.created");
-    const half = rawCall(call).slice(0, -20);
+    const request = eventRequest("factor.created");
+    const half = rawRequest(request).slice(0, -20);
     await sendRaw(port, [half], { giveUpMs: 30 });
     expect(await gone).toBe("BODY_MALFORMED");
     expect(events).toEqual([]);
-    expect(await send(port, call)).toHaveProperty("status", 200);
+    expect(await send(port, request)).toHaveProperty("status", 200);
   });
 
-  it("handles a call whose sender does not wait for the answer", async () => {
+  it("handles a request whose client does not wait for the response", async () => {
     const { port, push } = await receiver();
     const handled = new Promise((resolve) => {
       push.onAny(async ({ type }) => {
@@ -578,14 +608,14 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         resolve(type);
       });
     });
-    const aborted = send(port, eventCall("factor.created"), AbortSignal.timeout(20));
+    const aborted = send(port, eventRequest("factor.created"), AbortSignal.timeout(20));
     await expect(aborted).rejects.toThrow();
     expect(await handled).toBe("factor.created");
   });
 
-  it("cuts off a refused upload that trickles on", async () => {
+  it("closes the connection of a rejected slow upload", async () => {
     const { port } = await receiver({ bodyTimeoutMs: 50, logger: silent });
-    const head = rawCall({ ...eventCall("factor.created"), body: undefined }).replace(
+    const head = rawRequest({ ...eventRequest("factor.created"), body: undefined }).replace(
       /x-service-signature.*\r\n/,
       "",
     );
@@ -594,11 +624,11 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     expect([status, gaveUp]).toEqual([403, false]);
   });
 
-  it("gives every Unicode text that was signed and sent to the handlers unchanged", async () => {
+  it("passes every signed Unicode text to the handlers unchanged", async () => {
     const { port, events } = await receiver();
     const text = fc.string({ unit: "binary", maxLength: 20 });
-    const required = callParams("factor.created");
-    const known = new Set(callParams("challenge.approved").map(([name]) => name));
+    const required = eventPairs("factor.created");
+    const known = new Set(eventPairs("challenge.approved").map(([name]) => name));
     // The names that PAYLOAD_AMBIGUOUS rejects unless extraParameters lists them.
     const isAmbiguous = (name: string) =>
       (name > "entity_identity" && name < "factor_friendly_name") || /^u{1,2}i?$/.test(name);
@@ -616,9 +646,9 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         const params = [...required, ...pairs].map(
           ([name, value]) => [name, name === "uuid" ? uuid : value] as [string, string],
         );
-        const call = signedCall(params);
-        const body = plus ? new URLSearchParams(params).toString() : call.body;
-        expect(await send(port, { ...call, body })).toHaveProperty("status", 200);
+        const request = signedRequestOf(params);
+        const body = plus ? new URLSearchParams(params).toString() : request.body;
+        expect(await send(port, { ...request, body })).toHaveProperty("status", 200);
         expect(events.at(-1)?.params).toEqual(params);
       }),
       { numRuns: 60 },
@@ -638,13 +668,13 @@ async function startReceiver(
   return { push, port, events };
 }
 
-/** Sends a call as raw bytes and reads the answer as raw text. */
+/** Sends a request as raw bytes and reads the response as raw text. */
 function ask(
   port: number,
-  call: TestCall | undefined,
+  request: TestRequest | undefined,
   raw: (string | Buffer)[] | undefined,
-): Promise<RawAnswer> {
-  return sendRaw(port, raw ?? [rawCall(call as TestCall)]);
+): Promise<RawResponse> {
+  return sendRaw(port, raw ?? [rawRequest(request as TestRequest)]);
 }
 
 function chunked(body: string): string[] {

@@ -3,7 +3,7 @@ import { pushWebhooks, WebhookError, PermanentError } from "express-push-verific
 import { ApiError, InputError } from "express-push-verification/admin";
 import { DurabilityError } from "express-push-verification/durable";
 import { EmulatorError } from "express-push-verification/emulator";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -37,13 +37,13 @@ describe("an error of another copy of the package", () => {
       const rejected: unknown[] = [];
       push.onRejected((error) => void rejected.push(error));
       const port = await startServer((req, res) => void push(req, res));
-      const response = await send(port, eventCall("factor.created"));
+      const response = await send(port, eventRequest("factor.created"));
       expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
       expect(rejected).toMatchObject([{ code, message: "the queue is down" }]);
     },
   );
 
-  it("is rejected with INTERNAL_ERROR when it is no WebhookError", async () => {
+  it("is rejected with INTERNAL_ERROR when it is not a WebhookError", async () => {
     const push = pushWebhooks({
       authToken: AUTH_TOKEN,
       publicUrl: PUBLIC_URL,
@@ -54,7 +54,7 @@ describe("an error of another copy of the package", () => {
       },
     });
     const port = await startServer((req, res) => void push(req, res));
-    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
   });
 });
 
@@ -77,7 +77,7 @@ describe("the public errors", () => {
   });
 });
 
-it("has no method that connect would take for an app", () => {
+it("has no method that makes connect treat it as an app", () => {
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
   expect("handle" in push).toBe(false);
 });

@@ -1,6 +1,6 @@
 /**
- * Random bytes, random changes of signed calls, random options, random admin input and random
- * answers of the service, for as long as one likes. Any crash, hang, leak or false accept fails.
+ * Random bytes, random changes of signed requests, random options, random admin input and random
+ * responses of the service, for a given time. A crash, hang, leak or false accept is a failure.
  *
  * npm run fuzz -- [seconds]
  */
@@ -10,13 +10,19 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
-import { decodeForm } from "../lib/form";
-import { joinParams } from "../lib/signature";
-import { ACCOUNT_SID, AUTH_TOKEN, eventCall, PUBLIC_URL, SERVICE_SID } from "./support/calls";
+import { decodeForm } from "../lib/form/form";
+import { joinParams } from "../lib/signature/signature";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventRequest,
+  PUBLIC_URL,
+  SERVICE_SID,
+} from "./support/webhook-requests";
 import { chooseHonestCut, createRandom } from "./support/attacker-texts";
 import { countForeign, joinCut } from "./support/cuts";
 import { createChooseCut } from "./support/random-cuts";
-import { rawCall, send, sendRaw } from "./support/servers";
+import { rawRequest, send, sendRaw } from "./support/servers";
 
 const [, , seconds = "60"] = process.argv;
 const timeLimitMs = (Number(seconds) * 1_000) / 6;
@@ -37,7 +43,7 @@ async function check(what: string, property: fc.IRawProperty<unknown>): Promise<
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes);
 const bytesArb = fc.uint8Array({ maxLength: 2_000 });
-/** Some places of a text replaced, removed or added. */
+/** Replaces, removes or adds some characters of a text. */
 const changeArb = fc.array(
   fc.record({ at: fc.nat(5_000), remove: fc.nat(3), add: fc.uint8Array({ maxLength: 4 }) }),
   { minLength: 1, maxLength: 4 },
@@ -84,7 +90,7 @@ async function main(): Promise<void> {
   const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const good = eventCall("challenge.approved");
+  const good = eventRequest("challenge.approved");
   const signed = joinParams(decodeForm(Buffer.from(good.body ?? "")));
   const isAlive = async () => {
     const { status } = await send(port, good);
@@ -101,9 +107,9 @@ async function main(): Promise<void> {
     }),
   );
   await check(
-    "a signed call whose bytes changed",
+    "a signed request with changed bytes",
     fc.asyncProperty(changeArb, fc.boolean(), async (change, inBody) => {
-      const call = rawCall(good);
+      const call = rawRequest(good);
       const start = call.indexOf("\r\n\r\n") + 4;
       const body = inBody
         ? apply(Buffer.from(good.body ?? ""), change)
@@ -118,7 +124,7 @@ async function main(): Promise<void> {
       const { status, text } = await sendRaw(port, [sent], { giveUpMs: 100 });
       if (status >= 500) throw new Error(`answered ${status}`);
       if (text.includes(AUTH_TOKEN)) throw new Error("the token was answered");
-      // What is taken must say what was signed, however it is spelled.
+      // An accepted request must have the signed parameters, in any encoding.
       const isSame = () => joinParams(decodeForm(body)) === signed;
       if (handled !== before && inBody && !isSame()) throw new Error("a change was taken");
     }),
@@ -189,7 +195,7 @@ async function main(): Promise<void> {
     retryAfter: fc.option(fc.oneof(fc.integer().map(String), fc.stringMatching(/^[ -~]*$/))),
   });
   await check(
-    "random answers of the service",
+    "random responses of the service",
     fc.asyncProperty(answerArb, async ({ status, body, retryAfter }) => {
       answers.next = () =>
         new Response(body, {

@@ -1,9 +1,9 @@
 /**
- * What strangers send, and what somebody sends who holds a right signature: as bytes on a socket,
- * on every kind of server. After each the next good call is taken.
+ * Requests of untrusted clients, with and without a valid signature, as bytes on a socket, on every
+ * kind of server. After each of them the next good request is accepted.
  */
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { good, HOSTILE_ROWS, signature } from "./support/hostile-rows";
 import { FRAME_ROWS, STREAM_ROWS } from "./support/hostile-stream-rows";
 import { sendFrames } from "./support/http2-frames";
@@ -15,7 +15,7 @@ import {
   type Http2Kind,
   type StartedHttp2Server,
 } from "./support/http2-servers";
-import { rawCall, send, sendRaw, SERVERS, startServer, stopServers } from "./support/servers";
+import { rawRequest, send, sendRaw, SERVERS, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const unhandled: unknown[] = [];
@@ -41,7 +41,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       const events: object[] = [];
       push.onAny((event) => void events.push(event));
       const port = await startServer(listenerOf(push));
-      const raw = row.raw ?? [rawCall(row.call ?? good)];
+      const raw = row.raw ?? [rawRequest(row.request ?? good)];
       const { status, text } = await sendRaw(port, raw);
       expect([row.status].flat()).toContain(status);
       if (status !== 200 && status !== 100) expect(events).toEqual([]);
@@ -50,7 +50,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         expect(text).not.toContain(secret);
       expect(({} as Record<string, unknown>).a).toBeUndefined();
 
-      const next = eventCall("factor.verified", {}, { publicUrl: push.publicUrl });
+      const next = eventRequest("factor.verified", {}, { publicUrl: push.publicUrl });
       const isTaken =
         row.options?.allowedAccountSids === undefined &&
         row.options?.allowedServiceSids === undefined;
@@ -61,12 +61,14 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
 
 describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
   const rows = Object.values(HOSTILE_ROWS).flat();
-  const calls = rows.flatMap((row) => (row.call === undefined ? [] : [{ ...row, call: row.call }]));
+  const calls = rows.flatMap((row) =>
+    row.request === undefined ? [] : [{ ...row, request: row.request }],
+  );
 
   it.each(calls.map((row) => [row.what, row] as const))("%s", async (_what, row) => {
     const { server, events, push } = await startReceiver(kind, row.options);
     const session = server.openSession();
-    const { status, text, gaveUp } = await sendStream(session, row.call);
+    const { status, text, gaveUp } = await sendStream(session, row.request);
     expect([row.status].flat()).toContain(status);
     if (status !== 200) expect(events).toEqual([]);
     if (row.event !== undefined && status === 200) expect(events).toMatchObject([row.event]);
@@ -75,7 +77,7 @@ describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
     expect(gaveUp).toBe(false);
 
     const { publicUrl } = push;
-    const next = eventCall("factor.verified", {}, { publicUrl });
+    const next = eventRequest("factor.verified", {}, { publicUrl });
     const isTaken =
       row.options?.allowedAccountSids === undefined &&
       row.options?.allowedServiceSids === undefined;
@@ -87,12 +89,12 @@ describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
     async (_what, status, row) => {
       const { server, events, warnings } = await startReceiver(kind, row.options);
       const session = server.openSession();
-      const response = await sendStream(session, row.call, row);
+      const response = await sendStream(session, row.request, row);
       expect(response).toMatchObject({ status, gaveUp: false });
       expect(response.headers).not.toHaveProperty("connection");
       expect(events).toHaveLength(status === 200 ? 1 : 0);
 
-      const next = await sendStream(session, eventCall("factor.verified"));
+      const next = await sendStream(session, eventRequest("factor.verified"));
       expect(next).toMatchObject({ status: 200 });
       expect(warnings).toEqual([]);
     },
@@ -103,7 +105,7 @@ describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
     const session = server.openSession();
     const responses = await Promise.all(
       STREAM_ROWS.filter(({ status }) => status !== 408).map((row) =>
-        sendStream(session, row.call, { ...row, untilClosed: true }),
+        sendStream(session, row.request, { ...row, untilClosed: true }),
       ),
     );
     for (const response of responses) {
@@ -125,7 +127,7 @@ describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
       // A response is complete before its stream is reset.
       expect(response.isWhole).toBe(response.hasHeaders && !hasNoWindow);
       expect(events).toHaveLength(isOk ? 1 : 0);
-      const next = await sendStream(server.openSession(), eventCall("factor.verified"));
+      const next = await sendStream(server.openSession(), eventRequest("factor.verified"));
       expect(next.status).toBe(200);
       await waitUntil(() => server.countStreams() === 0);
       expect(warnings).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Packs the package, installs it in apps of their own, and uses it there on every supported Node,
- * Express and TypeScript. Whatever fails, or cannot be installed, fails.
+ * Packs the package, installs it in new apps, and uses it on every supported version of Node, Express
+ * and TypeScript. A failed installation counts as a failure.
  *
  * npm run matrix [-- --quick]
  */
@@ -14,7 +14,7 @@ import { createWorkshop } from "./matrix/workshop";
 
 const WHOLE: Plan = { nodes: NODES, apps: APPS, typescripts: TYPESCRIPTS, typedApps: APPS };
 
-/** What there is time for before every change: this Node, and the ends of TypeScript's range. */
+/** The quick selection: this Node, and the first and last version of TypeScript. */
 const QUICK: Plan = {
   nodes: [Number.parseInt(process.versions.node, 10)],
   apps: APPS,
@@ -42,7 +42,7 @@ async function runCell({ name, run }: Cell): Promise<boolean> {
   }
 }
 
-/** Runs some at once, and says how many failed. */
+/** Runs several cells at a time, and returns how many failed. */
 async function runCells(cells: Cell[], atOnce: number): Promise<number> {
   let failed = 0;
   const queue = cells.values();

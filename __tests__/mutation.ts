@@ -9,16 +9,16 @@ import { dirname, join, relative } from "node:path";
 
 const root = dirname(__dirname);
 const BREAK_PERCENT = 90;
-/** What must not go wrong: whom to believe, what was said, and that it is done once. */
+/** The files to mutate by default: authentication, parsing and deduplication. */
 const CORE = [
-  "signature",
-  "ambiguity",
-  "body",
-  "payload",
-  "deliver-once",
-  "memory-dedupe",
-  "run-handlers",
-  "errors",
+  "signature/signature",
+  "receiver/ambiguity",
+  "receiver/body",
+  "event/parse",
+  "delivery/deliver-once",
+  "memory/memory-dedupe",
+  "delivery/run-handlers",
+  "errors/webhook-error",
 ];
 
 const testOf = (file: string) =>
@@ -42,7 +42,6 @@ async function mutate(file: string) {
     testRunner: "jest",
     plugins: ["@stryker-mutator/jest-runner"],
     jest: {
-      configFile: "jest.config.js",
       config: { testMatch: [`<rootDir>/${testOf(file)}`], globalSetup: null, reporters: [] },
       // Nearly every test is related to errors.ts, say.
       enableFindRelatedTests: false,
@@ -52,7 +51,7 @@ async function mutate(file: string) {
     tsconfigFile: "none",
     concurrency: 1,
     ignorePatterns: ["bench", "coverage", "dist"],
-    // Where neither Git nor Prettier nor Oxlint looks.
+    // A folder that Git, Prettier and Oxlint ignore.
     tempDirName: "coverage/mutation-tmp",
     reporters: ["clear-text", "json"],
     clearTextReporter: { logTests: false, reportTests: false, reportScoreTable: false },
@@ -66,7 +65,7 @@ async function mutate(file: string) {
     timeout: count("Timeout"),
     survived: count("Survived"),
     uncovered: count("NoCoverage"),
-    // The file of tests did not even load; Stryker counts these neither way.
+    // The test file did not load; Stryker counts these neither as killed nor as survived.
     invalid: count("RuntimeError", "CompileError"),
   };
   const caught = row.killed + row.timeout;

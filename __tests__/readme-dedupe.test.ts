@@ -1,4 +1,4 @@
-/** The PostgreSQL store of the README: its very SQL and code, against a real server. */
+/** The PostgreSQL store of docs/idempotency.md: its very SQL and code, against a real server. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pushWebhooks, type DedupeClaim, type DedupeStore } from "express-push-verification";
@@ -10,10 +10,12 @@ import { describeWithPostgres, startPostgres, type PostgresServer } from "./supp
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
 
 const folder = join(__dirname, ".readme-dedupe");
-const [sql] = listBlocks("README.md", "sql");
-const code = listBlocks("README.md").find((block) => block.code.includes("createPostgresDedupe"));
+const [sql] = listBlocks("docs/idempotency.md", "sql");
+const code = listBlocks("docs/idempotency.md").find(({ code: text }) =>
+  text.includes("createPostgresDedupe"),
+);
 
-describeWithPostgres("the PostgreSQL dedupe store of the README", () => {
+describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () => {
   let server: PostgresServer;
   let store: DedupeStore;
   let uuid: string;

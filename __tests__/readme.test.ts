@@ -1,5 +1,6 @@
 /** The code blocks of README.md and docs: each compiles, and each runs. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,39 +14,108 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "./support/calls";
-import { DOCUMENTS, listBlocks, readText } from "./support/docs";
+import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT } from "./support/docs";
 import { startReceiver, stopEmulators } from "./support/emulators";
+import { findFreePort, untilListening } from "./support/ports";
 import { send } from "./support/servers";
+import { runCommand } from "./support/terminals";
 
-const root = join(__dirname, "..");
 const folder = join(__dirname, ".readme");
-const blocks = DOCUMENTS.flatMap((file) => listBlocks(file));
+// The recipes of FRAMEWORKS need packages of their own: frameworks.test.ts runs them.
+const blocks = DOCUMENTS.flatMap((file) => listBlocks(file)).filter(
+  ({ recipe }) => !FRAMEWORKS.includes(recipe),
+);
+const scripts = DOCUMENTS.flatMap((file) => listBlocks(file, "js"));
 const isTest = ({ code }: { code: string }) => code.includes("\ntest(");
 const named = (chosen: typeof blocks) => chosen.map((block) => [block.name, block.code] as const);
+const execute = promisify(execFile);
+const tsx = join(ROOT, "node_modules", "tsx", "dist", "cli.mjs");
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  const settings = { extends: "../../tsconfig.json", include: ["*.ts"] };
+  mkdirSync(join(folder, "js"), { recursive: true });
+  const settings = {
+    extends: "../tsconfig.json",
+    compilerOptions: { allowJs: true, checkJs: true },
+    include: ["*.ts", "js/*.js"],
+  };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
   for (const { name, code } of blocks) writeFileSync(join(folder, `${name}.ts`), code);
+  for (const { name, code } of scripts) writeFileSync(join(folder, "js", `${name}.js`), code);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("README and docs", () => {
-  it("begin with examples/receive.ts, and have one block for each of twelve tasks", () => {
+  it("begin with examples/receive.ts", () => {
     expect(blocks[0]?.code).toBe(readText("examples/receive.ts"));
-    const headings = readText("docs/tasks.md").match(/^## \d+\. /gm) ?? [];
-    expect(headings).toHaveLength(12);
-    expect(listBlocks("docs/tasks.md")).toHaveLength(12);
+  });
+
+  it("have blocks of known languages only", () => {
+    const languages = DOCUMENTS.flatMap((file) =>
+      [...readText(file).matchAll(/^```(\w*)\n[^]*?^```$/gm)].map(([, language]) => language),
+    );
+    const known = new Set(["dockerfile", "js", "nginx", "sh", "sql", "text", "ts", "yaml"]);
+    expect([...new Set(languages)].filter((language = "") => !known.has(language))).toEqual([]);
   });
 
   it("have code that compiles", async () => {
-    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-    const compiled = promisify(execFile)(process.execPath, [tsc, "-p", folder]);
-    await expect(compiled).resolves.toHaveProperty("stdout", "");
-  }, 60_000);
+    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const compiled = execute(process.execPath, [tsc, "-p", folder]).catch(
+      (error: unknown) => error,
+    );
+    expect(await compiled).toHaveProperty("stdout", "");
+  }, 120_000);
+
+  it("have YAML that parses", async () => {
+    const prettier = join(ROOT, "node_modules", "prettier", "bin", "prettier.cjs");
+    for (const { code } of DOCUMENTS.flatMap((file) => listBlocks(file, "yaml"))) {
+      const file = join(folder, "block.yaml");
+      writeFileSync(file, code);
+      const parsed = execute(process.execPath, [prettier, "--ignore-path", "/dev/null", file]);
+      await expect(parsed).resolves.toHaveProperty("stderr", "");
+    }
+  }, 30_000);
+
+  it("have commands that exist, with options that exist", async () => {
+    const commands = listCommands();
+    expect(commands.length).toBeGreaterThan(15);
+    for (const { line, path, flags } of commands) {
+      const { code, stdout } = await runCommand([...path, "--help"]);
+      expect({ line, code }).toEqual({ line, code: 0 });
+      for (const flag of flags) expect(stdout).toContain(`${flag} `);
+    }
+  });
+
+  it("have three lines that show a 200 on one machine", async () => {
+    const [, section = ""] = readText("README.md").split("Save it as `receive.mjs`");
+    const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
+    const [settings = "", start = "", trigger = ""] = lines.trim().split("\n");
+    expect(lines.trim().split("\n")).toHaveLength(3);
+    expect(start).toBe("node receive.mjs &");
+
+    const port = await findFreePort();
+    const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" "${tsx}" lib/cli/main.ts`)}`;
+    const receiver = spawn(process.execPath, [tsx, "examples/receive.ts"], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        PORT: String(port),
+        PUSH_AUTH_TOKEN: /PUSH_AUTH_TOKEN=(\S+)/.exec(settings)?.[1] ?? "",
+        PUSH_PUBLIC_URL: `http://127.0.0.1:${port}/webhooks/push`,
+      },
+      stdio: "inherit",
+    });
+    const ended = once(receiver, "exit");
+    try {
+      await untilListening(port);
+      const { stdout } = await execute("sh", ["-c", shell], { cwd: ROOT });
+      expect(stdout).toMatch(/^200 challenge\.approved /m);
+    } finally {
+      receiver.kill("SIGTERM");
+      await ended;
+    }
+  }, 120_000);
 
   describe("have code that runs:", () => {
     const listening: Server[] = [];
@@ -77,14 +147,7 @@ describe("README and docs", () => {
       }
     });
 
-    const scripts = blocks.filter((block) => !isTest(block));
-    it.each(named(scripts))("%s", async (name, code) => {
-      // What the login example declares as the app's own code.
-      Object.assign(globalThis, {
-        checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
-        createChallenge: () => Promise.resolve(CHALLENGE_SID),
-      });
-      const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
+    async function tryServers(code: string): Promise<void> {
       expect(listening).toHaveLength(/\b(app|server)\.listen\(/.test(code) ? 1 : 0);
       for (const server of listening) {
         const { port } = server.address() as AddressInfo;
@@ -94,24 +157,58 @@ describe("README and docs", () => {
         expect(await send(port, { ...call, body: "x=1" })).toHaveProperty("status", 403);
         if (logins !== undefined) expect(await logins.finish()).toEqual(LOGIN_STATUSES);
       }
+    }
+
+    it.each(named(blocks.filter((block) => !isTest(block))))("%s", async (name, code) => {
+      // What the login example declares as the app's own code.
+      Object.assign(globalThis, {
+        checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
+        createChallenge: () => Promise.resolve(CHALLENGE_SID),
+      });
+      const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
+      await tryServers(code);
       if (typeof exported.handler === "function") await runFunction(exported.handler as Run);
+      if (typeof exported.POST === "function") await runRoute(exported.POST as Route);
       if (typeof exported.story === "function") await runStory(exported.story as Story);
     });
 
-    it.each(named(blocks.filter(isTest)))(
-      "%s, as a test of Jest",
-      async (name, code) => {
+    it.each(named(scripts))("%s, in CommonJS", async (name, code) => {
+      require(join(folder, "js", `${name}.js`));
+      await tryServers(code.replaceAll(/\/\/.*$/gm, ""));
+    });
+
+    it("the tests in them, in Jest", async () => {
+      const tests = blocks.filter(isTest);
+      const files = tests.map(({ name, code }) => {
         const file = join(folder, `${name}.test.ts`);
         writeFileSync(file, code);
-        const jestBin = join(root, "node_modules", "jest", "bin", "jest.js");
-        const args = [jestBin, "--runTestsByPath", file, "--reporters", "default"];
-        const { stderr } = await promisify(execFile)(process.execPath, args, { cwd: root });
-        expect(stderr).toMatch(/^Tests: +1 passed, 1 total$/m);
-      },
-      60_000,
-    );
+        return file;
+      });
+      const jestBin = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+      const args = [jestBin, "--runTestsByPath", ...files, "--reporters", "default"];
+      const { stderr } = await execute(process.execPath, args, { cwd: ROOT });
+      expect(stderr).toContain(`${tests.length} passed, ${tests.length} total`);
+    }, 120_000);
   });
 });
+
+/** The lines of shell blocks that run push-webhooks: subcommands and flags of each. */
+function listCommands() {
+  const lines = DOCUMENTS.flatMap((file) =>
+    listBlocks(file, "sh").flatMap(({ code }) => code.split("\n")),
+  );
+  return lines
+    .filter((line) => line.startsWith("npx push-webhooks "))
+    .map((line) => {
+      const words = line
+        .replaceAll(/"[^"]*"/g, "value")
+        .split(" ")
+        .slice(2);
+      const isGroup = words[0] === "webhooks" || words[0] === "keys";
+      const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
+      return { line, path, flags: words.filter((word) => word.startsWith("--")) };
+    });
+}
 
 const LOGIN_STATUSES = {
   owner: 200,
@@ -165,6 +262,20 @@ async function runFunction(run: Run): Promise<void> {
   expect(await runWith(body, false)).toEqual({ statusCode: 200 });
   expect(await runWith(body, true)).toEqual({ statusCode: 200 });
   expect(await runWith("x=1", false)).toEqual({ statusCode: 403 });
+}
+
+type Route = (request: Request) => Promise<Response>;
+
+async function runRoute(route: Route): Promise<void> {
+  const { method, headers, body } = eventCall("challenge.approved");
+  const respond = async (text: string | undefined) => {
+    const init = { method, headers, ...(text !== undefined && { body: text }) };
+    return (await route(new Request(PUBLIC_URL, init))).status;
+  };
+  expect(await Promise.all([respond(body), respond("x=1")])).toEqual([200, 403]);
+  expect(await respond(body)).toBe(200);
+  const lines = jest.mocked(console.log).mock.calls.filter(([sid]) => sid === CHALLENGE_SID);
+  expect(lines).toHaveLength(1);
 }
 
 type Story = (webhookUrl: string) => Promise<void>;

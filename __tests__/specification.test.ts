@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { PUSH_EVENT_TYPES } from "express-push-verification";
-import type { Delivery, Emulator } from "express-push-verification/emulator";
+import type { WebhookDelivery, Emulator } from "express-push-verification/emulator";
 import {
   callApi,
   keysPath,
@@ -618,7 +618,7 @@ const PARAMETERS: Row[] = [
   ],
 ];
 
-const lastDelivery = async (): Promise<Delivery | undefined> => {
+const lastDelivery = async (): Promise<WebhookDelivery | undefined> => {
   await emulator.settled();
   return emulator.deliveries.at(-1);
 };

@@ -17,7 +17,7 @@ import type {
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
 
 describe("types, checked by the compiler", () => {
-  it("gives a handler exactly the events of its types", () => {
+  it("passes a handler exactly the events of its types", () => {
     const push = pushWebhooks(options);
     push.on("challenge.approved", (event, context) => {
       expectTypeOf(event).toEqualTypeOf<ChallengeApprovedEvent>();
@@ -48,7 +48,7 @@ describe("types, checked by the compiler", () => {
     });
     push.onAny((event) => {
       expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
-      // One comparison narrows.
+      // A single comparison narrows the type.
       if (event.version === "v2") expectTypeOf(event.factor_type).toEqualTypeOf<string>();
     });
     push.onUnhandled((event) => {
@@ -96,9 +96,10 @@ describe("types, checked by the compiler", () => {
     void new WebhookError("SIGNATURE_WRONG", "");
   });
 
-  it("fits where middlewares and listeners go", () => {
+  it("is accepted as a middleware and as a listener", () => {
     expectTypeOf<PushWebhooks>().toExtend<RequestHandler>();
     expectTypeOf(createServer).toBeCallableWith(pushWebhooks(options));
+    expectTypeOf<ReturnType<PushWebhooks>>().toBeVoid();
     expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent | UnknownPushEvent>();
     expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<
       ChallengeApprovedEvent | ChallengeDeniedEvent

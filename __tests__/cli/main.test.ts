@@ -25,7 +25,7 @@ describe("the process", () => {
     20_000,
   );
 
-  it("does not mind a reader who has enough", async () => {
+  it("succeeds when the reader closes the pipe early", async () => {
     const help = start("--help");
     help.stdout.destroy();
     let errors = "";
@@ -45,7 +45,7 @@ describe("the process", () => {
     closeSync(full);
   }, 20_000);
 
-  it("ends with 2 for what there is not", async () => {
+  it("ends with 2 for an unknown command", async () => {
     const [code] = (await once(start("launch"), "exit")) as [number];
     expect(code).toBe(2);
   }, 20_000);

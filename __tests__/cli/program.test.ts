@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PUSH_EVENT_TYPES, type PushEvent } from "express-push-verification";
+import { PUSH_EVENT_TYPES, type ChallengeEvent, type PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { runProgram } from "../../lib/cli/program";
@@ -24,7 +25,7 @@ describe("push-webhooks", () => {
     [["emulater"], 2, "stderr", /unknown command 'emulater'\n\(Did you mean emulator\?\)/],
     [["trigger", "challenge.approve", "--url", "http://a.test/"], 2, "stderr", /Allowed choices/],
     [["trigger", "challenge.denied"], 2, "stderr", /required option '--url <url>' not specified/],
-    [["trigger", "challenge.denied", "--url", "here"], 2, "stderr", /--url takes/],
+    [["trigger", "challenge.denied", "--url", "here"], 2, "stderr", /--url must be/],
     [
       ["trigger", "challenge.denied", "--url", "http://a.test", "--dupe"],
       2,
@@ -36,7 +37,7 @@ describe("push-webhooks", () => {
       ["trigger", "challenge.denied", "--url", "http://a.test", "--to", "there"],
       2,
       "stderr",
-      /--to takes .* "there"/,
+      /--to must be .*"there"/,
     ],
     [
       ["emulator", "--webhook-url", "localhost:3000/x"],
@@ -44,7 +45,7 @@ describe("push-webhooks", () => {
       "stderr",
       /--webhook-url .*"localhost:3000\/x"/,
     ],
-    [["emulator", "--port", "0x10"], 2, "stderr", /--port takes a number from 0 to 65535/],
+    [["emulator", "--port", "0x10"], 2, "stderr", /--port must be a number from 0 to 65535/],
     [
       ["webhooks", "check", "--url", "http://a", "--handled", "challenge.aproved"],
       2,
@@ -57,14 +58,14 @@ describe("push-webhooks", () => {
       "stderr",
       /--received-url/,
     ],
-    [["emulator", "--port", "99999"], 2, "stderr", /--port takes a number from 0 to 65535/],
+    [["emulator", "--port", "99999"], 2, "stderr", /--port must be a number from 0 to 65535/],
     [
       ["explain", "--url", "http://a.test", "--header", "x", "--body-file", "/no"],
       2,
       "stderr",
       /\/no/,
     ],
-    [["keys", "list"], 2, "stderr", /Give --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
+    [["keys", "list"], 2, "stderr", /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
   ])("%j ends with %i", async (args, code, stream, text) => {
     const ended = await runCommand(args, secret);
     expect(ended).toMatchObject({ code, [stream]: expect.stringMatching(text) });
@@ -72,17 +73,19 @@ describe("push-webhooks", () => {
   });
 
   it.each([
-    "trigger factor.created --url http://127.0.0.1:9/",
-    "trigger factor.created --url http://localhost:9/",
-    `keys list --account-url http://127.0.0.1:9 --verify-url http://127.0.0.1:9 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
-  ])("%s fails in one line when nobody is there", async (line) => {
+    "trigger factor.created --url http://127.0.0.1:2/",
+    "trigger factor.created --url http://localhost:2/",
+    `keys list --account-url http://localhost:2 --verify-url http://127.0.0.1:2 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
+  ])("%s names a refused connection once, in one line", async (line) => {
     const { code, stdout, stderr } = await runCommand(line.split(" "), secret);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^push-webhooks: [^\n]+\n$/);
+    expect(stderr.match(/ECONNREFUSED 127\.0\.0\.1:2/g)).toHaveLength(1);
+    expect(stderr).not.toMatch(/ECONNREFUSED:|\(ECONNREFUSED\)|see the cause/);
     expect(stderr).not.toContain(AUTH_TOKEN);
   });
 
-  it("says which secret it needs", async () => {
+  it("names the environment variable of a missing secret", async () => {
     const { code, stderr } = await runCommand(["trigger", "factor.created", "--url", "http://a/"]);
     expect([code, stderr]).toEqual([
       2,
@@ -105,7 +108,9 @@ describe("trigger", () => {
       for (const method of ["POST", "GET"]) {
         const ended = await trigger(type, "--version", version, "--method", method);
         expect(ended).toMatchObject({ code: 0, stderr: "" });
-        expect(ended.stdout).toMatch(new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms\\n$`));
+        expect(ended.stdout).toMatch(
+          new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms \\(uuid [0-9a-f-]{36}[^)]*\\)\\n$`),
+        );
       }
       expect(receiver.events).toMatchObject([
         { type, version },
@@ -114,7 +119,7 @@ describe("trigger", () => {
     },
   );
 
-  it("sets parameters, also those that do not exist yet", async () => {
+  it("sets parameters, also unknown ones", async () => {
     const sets = ["entity_identity=u=1", 'challenge_hidden_details={"ip":"::1"}', "risk=7"];
     const args = sets.flatMap((set) => ["--set", set]);
     expect(await trigger("challenge.denied", ...args)).toHaveProperty("code", 0);
@@ -127,28 +132,81 @@ describe("trigger", () => {
     expect(event.params).toContainEqual(["risk", "7"]);
   });
 
-  it("sends what this type or version does not have as extra parameters", async () => {
+  it("sends a parameter that the type or version does not have as an extra", async () => {
     const args = ["--version", "v1", "--set", "factor_type=push", "--set", "challenge_sid=x"];
     expect(await trigger("factor.created", ...args)).toHaveProperty("code", 1);
     expect(receiver.rejected).toEqual(["PAYLOAD_INVALID"]);
   });
 
-  it("is one JSON document, if that is asked for", async () => {
+  it("prints one JSON document with --json", async () => {
     const { stdout } = await trigger("factor.deleted", "--duplicate", "--json");
-    const result = { type: "factor.deleted", version: "v2", status: 200 };
+    const [{ uuid }] = receiver.events as [PushEvent];
+    const result = { type: "factor.deleted", version: "v2", uuid, status: 200 };
     expect(JSON.parse(stdout)).toEqual([
       { ...result, durationMs: expect.any(Number) },
       { ...result, durationMs: expect.any(Number) },
     ]);
+    const json = await trigger("challenge.denied", "--json");
+    const [, event] = receiver.events as [PushEvent, ChallengeEvent];
+    expect(JSON.parse(json.stdout)).toMatchObject([{ challenge_sid: event.challenge_sid }]);
+  });
+
+  it("has a new uuid and challenge SID in each run, and prints both", async () => {
+    const outputs = [await trigger("challenge.approved"), await trigger("challenge.approved")];
+    const events = receiver.events as ChallengeEvent[];
+    expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(2);
+    expect(new Set(events.map(({ challenge_sid }) => challenge_sid)).size).toBe(2);
+    for (const [index, { uuid, challenge_sid }] of events.entries()) {
+      expect(challenge_sid).toMatch(/^YC[0-9a-f]{32}$/);
+      expect(outputs[index]?.stdout).toContain(`(uuid ${uuid}, challenge_sid ${challenge_sid})`);
+    }
+  });
+
+  it("resolves the wait for its own challenge, also after another outcome", async () => {
+    await trigger("challenge.denied");
+    const challengeSid = `YC${"7".repeat(32)}`;
+    const outcome = receiver.push.waitForChallenge({ challengeSid, entityIdentity: "ada" });
+    const sets = ["--set", `challenge_sid=${challengeSid}`, "--set", "entity_identity=ada"];
+    await trigger("challenge.approved", ...sets);
+    expect(await outcome).toMatchObject({ type: "challenge.approved" });
+  });
+
+  it.each([404, 405])("hints that the mount does not accept GET after a %i", async (status) => {
+    const server = createHttpServer((req, res) => {
+      res.writeHead(req.method === "GET" ? status : 200).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/push`;
+    const args = ["trigger", "factor.created", "--url", url];
+    const get = await runCommand([...args, "--method", "GET"], secret);
+    expect(get).toMatchObject({ code: 1, stdout: expect.stringMatching(`^${status} `) });
+    expect(get.stderr).toMatch(/GET.*app\.use\(.*app\.post\(/);
+    expect(await runCommand(args, secret)).toMatchObject({ code: 0, stderr: "" });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it.each<[number, RegExp]>([
+    [404, /mounted/],
+    [405, /POST/],
+  ])("hints at the path and the method after a %i to a POST", async (status, hint) => {
+    const server = createHttpServer((_req, res) => void res.writeHead(status).end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/push`;
+    const ended = await runCommand(["trigger", "factor.created", "--url", url], secret);
+    expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(hint)]);
+    server.closeAllConnections();
+    server.close();
   });
 
   it.each([
-    ["cuts its answer short", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
+    ["sends an incomplete response", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
     [
       "switches protocols",
       "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
     ],
-    ["says nothing", ""],
+    ["closes without a response", ""],
   ])("fails when the receiver %s", async (_what, answer) => {
     const server = createServer((socket) => {
       socket.once("data", () => socket.end(answer));
@@ -158,11 +216,11 @@ describe("trigger", () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const ended = await runCommand(["trigger", "factor.created", "--url", url], secret);
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
-    expect(ended.stderr).toMatch(/^push-webhooks: \w+: [^\n]+\n$/);
+    expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
     server.close();
   });
 
-  it("sends it twice", async () => {
+  it("sends the request twice with --duplicate", async () => {
     const { code, stdout } = await trigger("factor.deleted", "--duplicate");
     expect([code, stdout.match(/^200 /gm), receiver.events]).toEqual([
       0,
@@ -171,13 +229,13 @@ describe("trigger", () => {
     ]);
   });
 
-  it("fails with what the receiver answers", async () => {
+  it("prints the status and fails when the receiver rejects the request", async () => {
     const { code, stdout } = await trigger("factor.deleted", "--bad-signature");
     expect([code, stdout]).toEqual([1, expect.stringMatching(/^403 factor\.deleted/)]);
     expect(receiver.rejected).toEqual(["SIGNATURE_MISMATCH"]);
   });
 
-  it("sends it elsewhere than to the URL that is signed, and in another header", async () => {
+  it("sends to another URL with --to, and signs in another header", async () => {
     const proxied = await startReceiver(AUTH_TOKEN, { signatureHeader: "X-Other" });
     const behind = await startReceiver(AUTH_TOKEN, {
       publicUrl: "https://app.example.com/push?a=b",
@@ -238,15 +296,55 @@ describe("explain", () => {
     expect(JSON.parse(json.stdout).causes[0]).toHaveProperty("code", code);
   });
 
-  it.each([signature, `X-Service-Signature: ${signature}`])("takes %s", async (header) => {
-    expect(await explain(["--url", url, "--header", header])).toEqual({
+  const typeLine = "Content-Type: application/x-www-form-urlencoded";
+  it.each<string[]>([
+    [signature],
+    [`X-Service-Signature: ${signature}`],
+    [`X-Anything: ${signature}`],
+    [`x-service-signature:${signature}`, typeLine],
+    [typeLine, "Host: app.example.com", `X-Twilio-Signature: ${signature}`],
+    ["X-Hub-Signature: sha1=00", `X-Service-Signature: ${signature}`, typeLine],
+    [signature, typeLine],
+  ])("finds the signature among the headers %j", async (...headers) => {
+    const args = headers.flatMap((header) => ["--header", header]);
+    expect(await explain(["--url", url, ...args])).toEqual({
       code: 0,
-      stdout: "It does verify.\n",
+      stdout: "The signature matches.\n",
       stderr: "",
     });
   });
 
-  it("takes a GET call that the receiver takes, and says what is wrong with another", async () => {
+  it("accepts -H and --signature-header", async () => {
+    const args = ["-H", `X-A: ${signature}`, "-H", "X-B-Signature: x", "--signature-header", "x-a"];
+    expect(await explain(["--url", url, ...args])).toHaveProperty("code", 0);
+  });
+
+  it.each<[string, string[], string]>([
+    ["no signature header", [typeLine, "Host: a.example"], "SIGNATURE_MISSING"],
+    [
+      "a repeated one",
+      [`X-Service-Signature: ${signature}`, `X-Service-Signature: ${signature}`],
+      "SIGNATURE_REPEATED",
+    ],
+  ])("reports headers with %s", async (_what, headers, code) => {
+    const args = headers.flatMap((header) => ["--header", header]);
+    const ended = await explain(["--url", url, ...args]);
+    expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(`^1\\. ${code} `)]);
+  });
+
+  it("asks for --signature-header when several headers may hold the signature", async () => {
+    const args = ["--header", `X-A-Signature: ${signature}`, "--header", "X-B-Signature: x"];
+    const ended = await explain(["--url", url, ...args]);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("--signature-header") });
+  });
+
+  it("prints the URL that was signed", async () => {
+    const ended = await explain(["--url", `${url}/`, "--header", signature]);
+    const [first] = ended.stdout.split("\n");
+    expect(first).toBe(`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`);
+  });
+
+  it("accepts a GET that the receiver accepts, and explains another", async () => {
     const settings = { authToken: AUTH_TOKEN, publicUrl: url };
     const overrides = { entity_identity: "ada" };
     const get = signedRequest(settings, "factor.created", overrides, { method: "GET" });
@@ -258,20 +356,20 @@ describe("explain", () => {
     expect(wrong.stdout).not.toContain("ada");
   });
 
-  it("leaves out the line break that an editor adds", async () => {
+  it("ignores the line break that an editor adds", async () => {
     writeFileSync(bodyFile, `${call.body ?? ""}\n`);
     const ended = await explain(["--url", url, "--header", signature]);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining("line break") });
   });
 
-  it("reads a body that was captured as JSON, and says so", async () => {
+  it("reports a body that was captured as JSON", async () => {
     writeFileSync(bodyFile, JSON.stringify(Object.fromEntries(new URLSearchParams(call.body))));
     const ended = await explain(["--url", url, "--header", signature]);
     expect(ended).toMatchObject({ code: 1, stderr: "" });
     expect(ended.stdout).toMatch(/^1\. BODY_JSON \(proven\): body\n/);
   });
 
-  it("does without a body, and with one that is no form", async () => {
+  it("reports a missing body, and a body that is not a form", async () => {
     const args = ["--url", url, "--header", signature];
     const bare = await runCommand(["explain", ...args], secret);
     expect([bare.code, bare.stdout]).toEqual([1, expect.stringContaining("PARAMS_MISSING")]);
@@ -328,7 +426,7 @@ describe("webhooks and keys", () => {
     const legacy = await check(...handled);
     expect(legacy).toMatchObject({ code: 1, stdout: expect.stringMatching(/^VERSION_LEGACY YW/) });
     await ensure("--events", "factor.created", "factor.deleted", "--version", "v2");
-    expect(await check(...handled)).toMatchObject({ code: 0, stdout: "Nothing differs.\n" });
+    expect(await check(...handled)).toMatchObject({ code: 0, stdout: "No configuration drift.\n" });
     expect(JSON.parse((await check("--json")).stdout)).toHaveLength(3);
   });
 
@@ -337,7 +435,7 @@ describe("webhooks and keys", () => {
     expect(created).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SK\w{32}\n[A-Za-z0-9]{32}\n$/),
-      stderr: "The secret is shown this once: store it now.\n",
+      stderr: "The secret is shown only once: store it now.\n",
     });
     const [sid = "", keySecret = ""] = created.stdout.split("\n");
     const list = await runCommand(["keys", "list"], env);
@@ -363,7 +461,7 @@ describe("webhooks and keys", () => {
     expect(JSON.parse(deleted.stdout)).toEqual({ sid: other.sid, deleted: true });
   });
 
-  it("do not delete the key that they speak as, unless forced", async () => {
+  it("do not delete the key of --username, unless forced", async () => {
     const { sid, secret: keySecret } = emulator.createKey({ type: "main" });
     const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
     expect(await runCommand(["keys", "delete", sid], asKey)).toHaveProperty("code", 1);
@@ -372,7 +470,7 @@ describe("webhooks and keys", () => {
 });
 
 describe("emulator", () => {
-  it("prints credentials and every delivery, until it is interrupted", async () => {
+  it("prints credentials and each delivery until SIGINT", async () => {
     const receiver = await startReceiver(AUTH_TOKEN);
     const { terminal, written, interrupt } = createTerminal({});
     const run = runProgram(
@@ -395,7 +493,7 @@ describe("emulator", () => {
     });
     expect(created.status).toBe(201);
     await waitFor(/ECONNREFUSED/);
-    await waitFor(/403/);
+    await waitFor(/^403 /m);
     expect(written.stdout).toMatch(
       /^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m,
     );
@@ -407,7 +505,7 @@ describe("emulator", () => {
     await expect(fetch(String(env.PUSH_ACCOUNT_URL))).rejects.toThrow("fetch failed");
   });
 
-  it("does not print credentials that it was given", async () => {
+  it("does not print a token from the environment", async () => {
     const receiver = await startReceiver(AUTH_TOKEN);
     const { terminal, written, interrupt } = createTerminal(secret);
     const args = [
@@ -427,7 +525,7 @@ describe("emulator", () => {
     expect(await run).toBe(130);
   });
 
-  it("prints lines of JSON, if that is asked for", async () => {
+  it("prints lines of JSON with --json", async () => {
     const receiver = await startReceiver(AUTH_TOKEN);
     const { terminal, written, interrupt } = createTerminal({});
     const args = ["emulator", "--port", "0", "--json", "--webhook-url", receiver.publicUrl];
@@ -448,12 +546,12 @@ describe("emulator", () => {
     await run;
   });
 
-  it("says that the port is taken", async () => {
+  it("fails for a port in use", async () => {
     const { url } = await startEmulator();
     const { code, stderr } = await runCommand(["emulator", "--port", new URL(url).port]);
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/^push-webhooks: The port \d+ is in use/),
+      expect.stringMatching(/^push-webhooks: Port \d+ is in use\. [^:]*\n$/),
     ]);
   });
 });

@@ -42,7 +42,7 @@ describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
       queue.work(push.handlers);
       try {
         const port = await startServer((req, res) => void push(req, res));
-        const { status } = await sendRaw(port, row.raw ?? [rawCall(row.call ?? good)]);
+        const { status } = await sendRaw(port, row.raw ?? [rawCall(row.request ?? good)]);
         expect([row.status].flat()).toContain(status);
 
         const isTaken =

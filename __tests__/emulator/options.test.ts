@@ -2,7 +2,7 @@ import { createEmulator, type EmulatorOptions } from "express-push-verification/
 import { resolveEmulatorOptions } from "../../lib/emulator/options";
 
 describe("createEmulator", () => {
-  it("needs no options, and has realistic random defaults", () => {
+  it("works without options, with realistic random defaults", () => {
     const [one, other] = [createEmulator(), createEmulator()];
     expect(one).toMatchObject({
       accountSid: expect.stringMatching(/^AC[0-9a-f]{32}$/),
@@ -16,7 +16,7 @@ describe("createEmulator", () => {
     }
   });
 
-  it("waits and retries as services of this kind do", () => {
+  it("has the time-outs and retries of the specification", () => {
     expect(resolveEmulatorOptions({})).toMatchObject({
       contentType: "application/x-www-urlencoded",
       webhookMethod: "POST",
@@ -61,12 +61,12 @@ describe("createEmulator", () => {
     expect(() => createEmulator(options)).toThrow(message);
   });
 
-  it("takes undefined for what is left out", () => {
+  it("uses the default for an undefined option", () => {
     const webhooks = [{ webhook_url: "http://a.example/", version: undefined as never }];
     expect(() => createEmulator({ webhooks })).not.toThrow();
   });
 
-  it("names an option that does not exist, and shows no secret", () => {
+  it("rejects an unknown option with its name and without a secret", () => {
     expect(() => createEmulator({ authtoken: "s3cret" } as EmulatorOptions)).toThrow(/authToken/);
     const keys = [{ secret: "s3cret", type: "root" }] as never;
     let message = "";

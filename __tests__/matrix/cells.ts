@@ -56,11 +56,11 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
   const suites = [
     cell("jest", (node, cwd) => runCommand(node, [JEST, "app/suite.test.js"], { cwd })),
     cell("jest esm", (node, cwd) => runCommand(node, [esm, JEST, "app/suite.test.mjs"], { cwd })),
-    cell("push-webhooks", showHelp),
   ];
   return [
     cell("cjs", (node, cwd) => runStory(node, "require.cjs", app, cwd)),
     cell("esm", (node, cwd) => runStory(node, "import.mjs", app, cwd)),
+    cell("push-webhooks", showHelp),
     ...(app.folder === "express" ? suites : []),
   ];
 }

@@ -12,7 +12,7 @@ const OTHER_SIDS = Object.entries(SIDS).map(
   ([name, sid]) => `${name}${sid.slice(0, 2)}${"b".repeat(32)}`,
 );
 
-/** What attacker texts are made of in the exhaustive test. */
+/** The parts of attacker texts in the exhaustive test. */
 export const FRAGMENTS = [
   "type",
   "challenge.approved",
@@ -30,7 +30,7 @@ export const FRAGMENTS = [
   "z",
 ];
 
-/** What attacker texts are made of at random. */
+/** The parts of random attacker texts. */
 const RANDOM_FRAGMENTS = [
   ...FRAGMENTS,
   ...OTHER_SIDS,
@@ -98,14 +98,14 @@ export function honestCut(
   return Object.entries(fields);
 }
 
-/** The fields of an event that hold text of a device. */
+/** The fields of an event whose text comes from a device. */
 export function listFreeFields(version: "v1" | "v2", type: string): string[] {
   if (version === "v1") return ["entity_identity"];
   const factor = ["entity_identity", "factor_friendly_name", "factor_metadata"];
   return type.startsWith("factor.") ? factor : [...factor, "challenge_metadata"];
 }
 
-/** A request whose free fields, and sometimes added parameters, hold random attacker texts. */
+/** A request with random attacker texts in its free fields, and sometimes added parameters. */
 export function chooseHonestCut(random: () => number): Cut {
   const below = (limit: number) => Math.floor(random() * limit);
   const from = <T>(list: readonly T[]) => list[below(list.length)] as T;

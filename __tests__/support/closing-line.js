@@ -1,17 +1,45 @@
 "use strict";
 
-/** Ends a test run with the plain line that scripts read: `N passed, N failed`. */
+/** Part of a skipped test's name, and how to get what the test needs. */
+const REQUIREMENTS = [
+  [
+    "initdb and postgres",
+    "PostgreSQL: put initdb and postgres on the PATH (Debian: apt-get install postgresql)",
+  ],
+];
+
+/**
+ * Ends a test run with the skipped tests, what they need, and the line that scripts read:
+ * `N passed, N failed`.
+ */
 module.exports = class ClosingLine {
-  onRunComplete(
-    _contexts,
-    { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites },
-  ) {
-    // A file that does not load runs no test of its own, and has failed all the same.
+  onRunComplete(_contexts, results) {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = results;
+    // A file that does not load runs no test, but counts as a failure.
     const failed = numFailedTests + numRuntimeErrorTestSuites;
-    if (process.env.PUSH_TEST_REDIS_SERVER === "") {
-      console.log(`!!! SKIPPED ${numPendingTests} TESTS: there is no redis-server on the PATH !!!`);
-    }
+    for (const line of describeSkipped(results)) console.log(line);
     // Jest prints its summary after every reporter.
     process.once("exit", () => console.log(`${numPassedTests} passed, ${failed} failed`));
   }
 };
+
+function describeSkipped({ numPendingTests, testResults }) {
+  if (numPendingTests === 0) return [];
+  const names = testResults.flatMap((file) =>
+    file.testResults.filter(({ status }) => status === "pending").map(({ fullName }) => fullName),
+  );
+  const needs = REQUIREMENTS.filter(([part]) => names.some((name) => name.includes(part)));
+  const lines = needs.map(([, need]) => `  ${need}`);
+  if (process.env.PUSH_TEST_REDIS_SERVER === "") {
+    lines.unshift(
+      "  Redis: put redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
+    );
+  }
+  if (process.env.PUSH_TEST_CHROMIUM === "") {
+    lines.unshift("  Chromium: put chromium on the PATH (Debian: apt-get install chromium)");
+  }
+  return [
+    `${numPendingTests} tests were skipped.${lines.length > 0 ? " They need:" : ""}`,
+    ...lines,
+  ];
+}

@@ -2,8 +2,8 @@
  * Cuts: other sets of parameters that have the same signed text. An implementation of its own, so
  * that a mistake of the library does not hide here as well.
  */
-import { createFindAmbiguity } from "../../lib/ambiguity";
-import { parsePayload } from "../../lib/payload";
+import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
+import { parseEvent } from "../../lib/event/parse";
 
 /** Parameters in the order in which they are signed. */
 export type Cut = readonly (readonly [name: string, value: string])[];
@@ -60,7 +60,7 @@ function createReadCut(extraParameters: readonly string[] = []) {
   const findAmbiguity = createFindAmbiguity(extraParameters);
   return function readCut(cut: Cut, text: string): string | undefined {
     if (!isComplete(cut) || /^[?&]/.test(text)) return undefined;
-    const event = parsePayload(cut);
+    const event = parseEvent(cut);
     return findAmbiguity(event, text) === undefined ? listDecisive(event) : undefined;
   };
 }
@@ -76,7 +76,7 @@ export function listDecisive(event: object): string {
   return [...fields, rest["entity_identity"], rest["factor_sid"], rest["challenge_sid"]].join("\n");
 }
 
-/** Whether parsePayload accepts a cut: asked first because an exception costs the most. */
+/** Whether parseEvent accepts a cut: asked first because an exception costs the most. */
 function isComplete(cut: Cut): boolean {
   const fields = new Map<string, string>();
   for (const [name, value] of cut) {
@@ -110,12 +110,12 @@ function isComplete(cut: Cut): boolean {
 
 /** Counts the cuts of a request that mean another event, and how many of those are accepted. */
 export function countForeign(honest: Cut, cuts: Iterable<Cut | undefined>) {
-  const own = listDecisive(parsePayload(honest));
+  const own = listDecisive(parseEvent(honest));
   const text = joinCut(honest);
   const readCut = createReadCut();
   const count = { foreign: 0, accepted: 0 };
   for (const cut of cuts) {
-    if (cut === undefined || !isComplete(cut) || listDecisive(parsePayload(cut)) === own) continue;
+    if (cut === undefined || !isComplete(cut) || listDecisive(parseEvent(cut)) === own) continue;
     if (cut.flat().join("") !== text) throw new Error("This cut has another text.");
     count.foreign++;
     if (readCut(cut, text) !== undefined) count.accepted++;

@@ -1,34 +1,53 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const root = join(__dirname, "..", "..");
+/** The repository. */
+export const ROOT = join(__dirname, "..", "..");
 
-/** A block of TypeScript in a document. */
+/** A block of code in a document. */
 export interface DocsBlock {
-  /** Of the document and its place in it, such as `tasks-3`; also the name of its file. */
+  /** Of the document and its place in it, such as `events-3`; also the name of its file. */
   name: string;
   code: string;
+  /** The name of a comment `<!-- recipe: name -->` before it. */
+  recipe: string | undefined;
 }
 
-/** README.md and the files of docs. */
+/** README.md and the pages of docs that are written by hand. */
 export const DOCUMENTS = [
   "README.md",
-  ...readdirSync(join(root, "docs")).map((file) => `docs/${file}`),
+  ...readdirSync(join(ROOT, "docs"))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => `docs/${file}`),
 ];
+
+/** Recipes whose packages only examples/frameworks has; `frameworks.test.ts` runs them. */
+export const FRAMEWORKS: readonly (string | undefined)[] = ["fastify", "hono", "nest"];
 
 /** Reads a file of the repository. */
 export function readText(file: string): string {
-  return readFileSync(join(root, file), "utf8");
+  return readFileSync(join(ROOT, file), "utf8");
 }
 
 /** Lists the blocks of a language in a document, in order. */
 export function listBlocks(file: string, language = "ts"): DocsBlock[] {
-  const fence = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm");
+  const fence = new RegExp(
+    `(?:<!-- recipe: (\\w+) -->\\n\\n)?^\`\`\`${language}\\n([^]*?)^\`\`\`$`,
+    "gm",
+  );
   const prefix = file.replace(/^docs\/|\.md$/g, "").toLowerCase();
-  return [...readText(file).matchAll(fence)].map(([, code = ""], index) => ({
+  return [...readText(file).matchAll(fence)].map(([, recipe, code = ""], index) => ({
     name: `${prefix}-${index + 1}`,
     code,
+    recipe,
   }));
+}
+
+/** Returns the block of a recipe in docs/frameworks.md. */
+export function findRecipe(name: string): string {
+  const found = listBlocks("docs/frameworks.md").find(({ recipe }) => recipe === name);
+  if (found === undefined) throw new Error(`docs/frameworks.md has no recipe ${name}`);
+  return found.code;
 }
 
 /** Returns the text of a document from one heading to the next of its level. */

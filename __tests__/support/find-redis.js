@@ -1,21 +1,25 @@
 "use strict";
 
-const { execFileSync } = require("node:child_process");
 const { existsSync } = require("node:fs");
 const { delimiter, join } = require("node:path");
 
 /**
- * Finds a real Redis for the tests of the durable queue: a server of their own, redis-server or
- * valkey-server on the PATH, installed where that can be done; else the one at REDIS_URL, for the
- * tests that need not stop it.
+ * Finds a Redis for the tests of the durable queue: redis-server or valkey-server on the PATH, else,
+ * for the tests that do not stop it, the server at REDIS_URL. Installs nothing: without a Redis the
+ * tests are skipped, and the run ends with what to install.
+ *
+ * @throws Error with CI=true and without a Redis: there, no test may be skipped.
  */
 module.exports = function findRedis() {
   if (process.env.PUSH_TEST_REDIS_SERVER !== undefined) return;
-  const server = findServer() ?? (canInstall() ? install() : undefined);
+  const server = findServer();
   process.env.PUSH_TEST_REDIS_SERVER = server ?? "";
   if (server !== undefined || process.env.REDIS_URL !== undefined) return;
-  const advice = "put redis-server or valkey-server on the PATH, or set REDIS_URL";
-  if (process.env.CI === "true") throw new Error(`There is no Redis to test with: ${advice}.`);
+  if (process.env.CI === "true") {
+    throw new Error(
+      "The tests need a Redis: put redis-server or valkey-server on the PATH, or set REDIS_URL.",
+    );
+  }
 };
 
 function findServer() {
@@ -24,19 +28,4 @@ function findServer() {
     folders.map((folder) => join(folder, name)),
   );
   return files.find((file) => existsSync(file));
-}
-
-function canInstall() {
-  return process.getuid?.() === 0 && existsSync("/etc/debian_version");
-}
-
-function install() {
-  const aptGet = (...args) => execFileSync("apt-get", ["-qq", ...args], { stdio: "ignore" });
-  try {
-    aptGet("update");
-    aptGet("install", "-y", "--no-install-recommends", "redis-server");
-  } catch {
-    // Said by whoever needs it.
-  }
-  return findServer();
 }

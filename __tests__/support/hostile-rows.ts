@@ -1,33 +1,33 @@
-/** What strangers send, and what somebody sends who holds a right signature: one row each. */
+/** Hostile requests of untrusted clients, with and without a valid signature: one row each. */
 import { createHmac } from "node:crypto";
 import type { PushWebhooksOptions } from "express-push-verification";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
-  callParams,
-  eventCall,
+  eventPairs,
+  eventRequest,
   PUBLIC_URL,
-  signedCall,
-  type TestCall,
-} from "./calls";
-import { PATH, rawCall } from "./servers";
+  signedRequestOf,
+  type TestRequest,
+} from "./webhook-requests";
+import { PATH, rawRequest } from "./servers";
 
 const header = "x-service-signature";
-/** The call that the rows change. */
-export const good = eventCall("challenge.approved");
+/** The request that the rows change. */
+export const good = eventRequest("challenge.approved");
 /** Its signature. */
 export const signature = good.headers[header] ?? "";
 
-/** One call and what becomes of it. */
+/** One request and its result. */
 export interface HostileRow {
   what: string;
-  /** What is sent: a call, or bytes. */
-  call?: TestCall;
+  /** The request to send, or its bytes. */
+  request?: TestRequest;
   raw?: (string | Buffer)[];
-  /** 0: no answer at all. */
+  /** 0: no response. */
   status: number | number[];
   options?: Partial<PushWebhooksOptions>;
-  /** What the event must have, when there is one. */
+  /** The fields of the event, if the request is accepted. */
   event?: object;
 }
 
@@ -39,123 +39,131 @@ const signedText = (params: readonly (readonly [string, string])[]) =>
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flat()
     .join("");
-const withSignature = (value: string): TestCall => ({
+const withSignature = (value: string): TestRequest => ({
   ...good,
   headers: { ...good.headers, [header]: value },
 });
-const rawSignature = (value: string) => [rawCall(good).replace(signature, value)];
+const rawSignature = (value: string) => [rawRequest(good).replace(signature, value)];
 const at = (path: string) => ({ ...good, path });
 const having = (overrides: Record<string, string | undefined>) =>
-  eventCall("challenge.approved", overrides);
+  eventRequest("challenge.approved", overrides);
 const withPairs = (...pairs: [string, string][]) =>
-  signedCall([...callParams("challenge.approved"), ...pairs]);
-const typed = (type: string): TestCall => ({
+  signedRequestOf([...eventPairs("challenge.approved"), ...pairs]);
+const typed = (type: string): TestRequest => ({
   ...good,
   headers: { ...good.headers, "content-type": type },
 });
-const signedFor = (publicUrl: string): TestCall => ({
-  ...eventCall("challenge.approved", {}, { publicUrl }),
+const signedFor = (publicUrl: string): TestRequest => ({
+  ...eventRequest("challenge.approved", {}, { publicUrl }),
   path: PATH,
 });
-const bodyOf = (call: TestCall, change: (body: string) => string): TestCall => ({
-  ...call,
-  body: change(call.body ?? ""),
+const bodyOf = (request: TestRequest, change: (body: string) => string): TestRequest => ({
+  ...request,
+  body: change(request.body ?? ""),
 });
 
 const SIGNATURES: HostileRow[] = [
-  { what: "one bit changed", call: withSignature(flipBit(signature)), status: 403 },
-  { what: "no padding", call: withSignature(signature.slice(0, -1)), status: 403 },
+  { what: "one bit changed", request: withSignature(flipBit(signature)), status: 403 },
+  { what: "no padding", request: withSignature(signature.slice(0, -1)), status: 403 },
   {
     what: "white space inside",
     raw: rawSignature(`${signature.slice(0, 9)} ${signature.slice(9)}`),
     status: 403,
   },
   { what: "white space around", raw: rawSignature(` \t${signature} `), status: 200 },
-  { what: "twice the right one", raw: [rawCall(good, [`${header}: ${signature}`])], status: 403 },
   {
-    what: "the right one twice in one",
-    call: withSignature(`${signature}, ${signature}`),
+    what: "the valid one, twice",
+    raw: [rawRequest(good, [`${header}: ${signature}`])],
+    status: 403,
+  },
+  {
+    what: "the valid one twice in one header",
+    request: withSignature(`${signature}, ${signature}`),
     status: 403,
   },
   {
     what: "hexadecimal",
-    call: withSignature(sign(signedText(callParams("challenge.approved")), "sha1", "hex")),
+    request: withSignature(sign(signedText(eventPairs("challenge.approved")), "sha1", "hex")),
     status: 403,
   },
   {
     what: "HMAC-SHA256",
-    call: withSignature(sign(signedText(callParams("challenge.approved")), "sha256")),
+    request: withSignature(sign(signedText(eventPairs("challenge.approved")), "sha256")),
     status: 403,
   },
   { what: "1 MB long", raw: rawSignature("A".repeat(1_000_000)), status: [431, 0] },
   {
     what: "28 characters of another alphabet",
-    call: withSignature(signature.replace(/^../, "-_")),
+    request: withSignature(signature.replace(/^../, "-_")),
     status: 403,
   },
-  { what: "of the URL alone", call: { ...signedCall([]), body: good.body }, status: 403 },
+  {
+    what: "of the URL without parameters",
+    request: { ...signedRequestOf([]), body: good.body },
+    status: 403,
+  },
   {
     what: "by another token",
-    call: eventCall("challenge.approved", {}, { authToken: "x" }),
+    request: eventRequest("challenge.approved", {}, { authToken: "x" }),
     status: 403,
   },
   {
-    what: "by the token before",
-    call: good,
+    what: "by the previous token",
+    request: good,
     options: { authToken: ["next", AUTH_TOKEN] },
     status: 200,
   },
 ];
 
 const URLS: HostileRow[] = [
-  { what: "http for https", call: signedFor(PUBLIC_URL.replace("https", "http")), status: 403 },
-  { what: "another Host", raw: [rawCall(good)], status: 200 },
+  { what: "http for https", request: signedFor(PUBLIC_URL.replace("https", "http")), status: 403 },
+  { what: "another Host", raw: [rawRequest(good)], status: 200 },
   {
     what: "forwarded for another host",
-    raw: [rawCall(good, ["x-forwarded-host: evil.example", "x-forwarded-proto: http"])],
+    raw: [rawRequest(good, ["x-forwarded-host: evil.example", "x-forwarded-proto: http"])],
     status: 200,
   },
   {
     what: "an explicit port",
-    call: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
+    request: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
     status: 200,
   },
   {
     what: "an explicit port, matched exactly",
-    call: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
+    request: signedFor(PUBLIC_URL.replace(".test/", ".test:443/")),
     options: { urlMatching: "exact" },
     status: 403,
   },
-  { what: "a trailing slash", call: signedFor(`${PUBLIC_URL}/`), status: 403 },
-  { what: "another case", call: signedFor(PUBLIC_URL.replace("push", "Push")), status: 403 },
-  { what: "a query more", call: signedFor(`${PUBLIC_URL}?a=b`), status: 403 },
+  { what: "a trailing slash", request: signedFor(`${PUBLIC_URL}/`), status: 403 },
+  { what: "another case", request: signedFor(PUBLIC_URL.replace("push", "Push")), status: 403 },
+  { what: "an added query", request: signedFor(`${PUBLIC_URL}?a=b`), status: 403 },
   {
-    what: "a query that was encoded anew",
-    call: signedFor(`${PUBLIC_URL}?q=%27`),
+    what: "a query that was encoded again",
+    request: signedFor(`${PUBLIC_URL}?q=%27`),
     options: { publicUrl: `${PUBLIC_URL}?q='` },
     status: 403,
   },
   {
     what: "a fragment in publicUrl",
-    call: good,
+    request: good,
     options: { publicUrl: `${PUBLIC_URL}#rc=2` },
     status: 200,
   },
-  { what: "a fragment in the target", raw: [rawCall(at(`${PATH}#x`))], status: [200, 400] },
+  { what: "a fragment in the target", raw: [rawRequest(at(`${PATH}#x`))], status: [200, 400] },
   {
     what: "a query in the target of a POST",
-    raw: [rawCall(at(`${PATH}?type=challenge.denied`))],
+    raw: [rawRequest(at(`${PATH}?type=challenge.denied`))],
     event: { type: "challenge.approved" },
     status: 200,
   },
   {
     what: "a target that begins with two slashes",
-    raw: [rawCall(at("//evil.example/raw"))],
+    raw: [rawRequest(at("//evil.example/raw"))],
     status: [404, 200],
   },
   {
     what: "raw UTF-8 in the target",
-    raw: [Buffer.from(rawCall(at(`${PATH}/ö`)), "utf8")],
+    raw: [Buffer.from(rawRequest(at(`${PATH}/ö`)), "utf8")],
     status: [200, 400, 404],
   },
 ];
@@ -167,20 +175,20 @@ const PARAMETERS: HostileRow[] = [
     "application/x-www-form-urlencoded; charset=utf-8",
     'application/x-www-form-urlencoded;charset="UTF-8"',
     "APPLICATION/X-WWW-URLENCODED ; Charset=Utf8",
-  ].map((type): HostileRow => ({ what: type, call: typed(type), status: 200 })),
+  ].map((type): HostileRow => ({ what: type, request: typed(type), status: 200 })),
   {
     what: "a known one twice, equal",
-    call: withPairs(["type", "challenge.approved"]),
+    request: withPairs(["type", "challenge.approved"]),
     status: 400,
   },
   {
     what: "a known one twice, different",
-    call: withPairs(["type", "challenge.denied"]),
+    request: withPairs(["type", "challenge.denied"]),
     status: 400,
   },
   {
     what: "an unknown one twice",
-    call: withPairs(["tag", "b"], ["tag", "a"], ["tag", "b"]),
+    request: withPairs(["tag", "b"], ["tag", "a"], ["tag", "b"]),
     status: 200,
   },
   ...[
@@ -194,14 +202,14 @@ const PARAMETERS: HostileRow[] = [
     "a.b",
     "[]",
   ].map((name): HostileRow => ({
-    what: `one called ${name}`,
-    call: withPairs([name, "x"]),
+    what: `one named ${name}`,
+    request: withPairs([name, "x"]),
     event: { params: expect.arrayContaining([[name, "x"]]) },
     status: 200,
   })),
   {
     what: "__proto__ that was not signed",
-    call: bodyOf(good, (body) => `${body}&__proto__=x`),
+    request: bodyOf(good, (body) => `${body}&__proto__=x`),
     status: 403,
   },
   ...[
@@ -217,40 +225,44 @@ const PARAMETERS: HostileRow[] = [
     "&=%",
   ].map((text): HostileRow => ({
     what: `the value ${JSON.stringify(text)}`,
-    call: having({ entity_identity: text }),
+    request: having({ entity_identity: text }),
     event: { entity_identity: text },
     status: 200,
   })),
   {
     what: "a raw plus that was signed as one",
-    call: bodyOf(having({ entity_identity: "a+b" }), (body) => body.replace("a%2Bb", "a+b")),
+    request: bodyOf(having({ entity_identity: "a+b" }), (body) => body.replace("a%2Bb", "a+b")),
     status: 403,
   },
   {
     what: "NFD for NFC",
-    call: bodyOf(having({ entity_identity: "\u00e9" }), (body) =>
+    request: bodyOf(having({ entity_identity: "\u00e9" }), (body) =>
       body.replace("%C3%A9", "e%CC%81"),
     ),
     status: 403,
   },
   ...["%zz", "%", "%E0%A4%A", "%FF", "%C0%AF", "%ED%A0%80"].map((escape): HostileRow => ({
     what: `the escape ${escape}`,
-    call: bodyOf(good, (body) => `${body}&a=${escape}`),
+    request: bodyOf(good, (body) => `${body}&a=${escape}`),
     status: 400,
   })),
-  { what: "a value of 64 kB", call: withPairs(["a", "x".repeat(65_536)]), status: 413 },
-  { what: "10,000 parameters", call: bodyOf(good, () => "a=1&".repeat(10_000)), status: 413 },
-  { what: "a bomb of brackets", call: withPairs([`a${"[b]".repeat(5_000)}`, "1"]), status: 200 },
-  { what: "a byte order mark", call: bodyOf(good, (body) => `\uFEFF${body}`), status: 403 },
-  { what: "another cut of the same text", call: recut(), status: 400 },
+  { what: "a value of 64 kB", request: withPairs(["a", "x".repeat(65_536)]), status: 413 },
+  { what: "10,000 parameters", request: bodyOf(good, () => "a=1&".repeat(10_000)), status: 413 },
+  {
+    what: "thousands of nested brackets",
+    request: withPairs([`a${"[b]".repeat(5_000)}`, "1"]),
+    status: 200,
+  },
+  { what: "a byte order mark", request: bodyOf(good, (body) => `\uFEFF${body}`), status: 403 },
+  { what: "another cut of the same text", request: recut(), status: 400 },
   ...[undefined, "", "x".repeat(257), "x".repeat(10_000)].map((uuid): HostileRow => ({
     what: `the uuid ${String(uuid).slice(0, 9)}`,
-    call: having({ uuid }),
+    request: having({ uuid }),
     status: 400,
   })),
   ...["meta", "0", "a:b", "x".repeat(256)].map((uuid): HostileRow => ({
     what: `the uuid ${uuid.slice(0, 9)}`,
-    call: having({ uuid }),
+    request: having({ uuid }),
     event: { uuid },
     status: 200,
   })),
@@ -262,18 +274,18 @@ const PARAMETERS: HostileRow[] = [
     `\n${ACCOUNT_SID}`,
   ].map((account_sid): HostileRow => ({
     what: `the account ${JSON.stringify(account_sid)}`,
-    call: having({ account_sid }),
+    request: having({ account_sid }),
     status: 400,
   })),
   {
     what: "another account",
-    call: good,
+    request: good,
     options: { allowedAccountSids: [`AC${"0".repeat(32)}`] },
     status: 403,
   },
   {
     what: "another service",
-    call: good,
+    request: good,
     options: { allowedServiceSids: [`VA${"0".repeat(32)}`] },
     status: 403,
   },
@@ -288,29 +300,29 @@ const PARAMETERS: HostileRow[] = [
     '{"__proto__":{"a":"b"}}',
   ].map((text): HostileRow => ({
     what: `the metadata ${text.slice(0, 12)}`,
-    call: having({ factor_metadata: text }),
+    request: having({ factor_metadata: text }),
     event: { issues: [expect.objectContaining({ param: "factor_metadata" })] },
     status: 200,
   })),
   {
     what: "a challenge event without its challenge",
-    call: having({ challenge_sid: undefined }),
+    request: having({ challenge_sid: undefined }),
     status: 400,
   },
   {
     what: "a factor event with a challenge",
-    call: signedCall([...callParams("factor.created"), ["challenge_sid", "x"]]),
+    request: signedRequestOf([...eventPairs("factor.created"), ["challenge_sid", "x"]]),
     status: 200,
   },
   {
     what: "v1 on an endpoint of v2",
-    call: eventCall("challenge.approved", {}, { version: "v1" }),
+    request: eventRequest("challenge.approved", {}, { version: "v1" }),
     event: { version: "v1" },
     status: 200,
   },
 ];
 
-const head = rawCall({ ...good, body: undefined }).replace("\r\n\r\n", "\r\n");
+const head = rawRequest({ ...good, body: undefined }).replace("\r\n\r\n", "\r\n");
 const length = Buffer.byteLength(good.body ?? "");
 
 const BODIES: HostileRow[] = [
@@ -328,7 +340,7 @@ const BODIES: HostileRow[] = [
     status: 400,
   },
   { what: "a negative length", raw: [`${head}content-length: -1\r\n\r\n`], status: 400 },
-  { what: "bare line feeds", raw: [rawCall(good).replaceAll("\r\n", "\n")], status: [400, 0] },
+  { what: "bare line feeds", raw: [rawRequest(good).replaceAll("\r\n", "\n")], status: [400, 0] },
   {
     what: "a chunk without its end",
     raw: [`${head}transfer-encoding: chunked\r\n\r\n5\r\nabc`],
@@ -341,7 +353,7 @@ const BODIES: HostileRow[] = [
     status: [400, 0],
   },
   {
-    what: "a bomb of gzip",
+    what: "a gzip bomb",
     raw: [`${head}content-encoding: gzip\r\ncontent-length: 20\r\n\r\n`, Buffer.alloc(20)],
     status: 415,
   },
@@ -360,35 +372,43 @@ const BODIES: HostileRow[] = [
   },
   {
     what: "an upgrade",
-    raw: [rawCall(good, ["connection: upgrade", "upgrade: websocket"])],
+    raw: [rawRequest(good, ["connection: upgrade", "upgrade: websocket"])],
     status: [200, 400],
   },
-  { what: "an expectation", raw: [rawCall(good, ["expect: 100-continue"])], status: [100, 200] },
-  { what: "HTTP/1.0", raw: [rawCall(good).replace("HTTP/1.1", "HTTP/1.0")], status: 200 },
-  { what: "no HTTP at all", raw: ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"], status: [400, 0] },
+  { what: "an expectation", raw: [rawRequest(good, ["expect: 100-continue"])], status: [100, 200] },
+  { what: "HTTP/1.0", raw: [rawRequest(good).replace("HTTP/1.1", "HTTP/1.0")], status: 200 },
+  {
+    what: "bytes that are not HTTP",
+    raw: ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"],
+    status: [400, 0],
+  },
   {
     what: "a GET with a body",
-    raw: [rawCall({ ...eventCall("factor.created", {}, { method: "GET" }), body: "a=b" })],
+    raw: [rawRequest({ ...eventRequest("factor.created", {}, { method: "GET" }), body: "a=b" })],
     status: 403,
   },
   {
     what: "a POST as a GET",
-    raw: [rawCall({ ...good, method: "GET", body: undefined, path: `${PATH}?${good.body}` })],
+    raw: [rawRequest({ ...good, method: "GET", body: undefined, path: `${PATH}?${good.body}` })],
     status: 403,
   },
   {
     what: "a GET as a POST",
     raw: [
-      rawCall({ ...eventCall("factor.created", {}, { method: "GET" }), method: "POST", body: "" }),
+      rawRequest({
+        ...eventRequest("factor.created", {}, { method: "GET" }),
+        method: "POST",
+        body: "",
+      }),
     ],
     status: [415, 403],
   },
   {
     what: "a fragment in a GET",
     raw: [
-      rawCall({
-        ...eventCall("factor.created", {}, { method: "GET" }),
-        path: `${eventCall("factor.created", {}, { method: "GET" }).path}#&a=b`,
+      rawRequest({
+        ...eventRequest("factor.created", {}, { method: "GET" }),
+        path: `${eventRequest("factor.created", {}, { method: "GET" }).path}#&a=b`,
       }),
     ],
     status: [400, 403],
@@ -396,12 +416,12 @@ const BODIES: HostileRow[] = [
   ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND", "PURGE"].map(
     (method): HostileRow => ({
       what: method,
-      raw: [rawCall({ ...good, method })],
+      raw: [rawRequest({ ...good, method })],
       status: 405,
     }),
   ),
 ];
-/** All rows, by what is hostile in them. */
+/** All rows, by their hostile part. */
 export const HOSTILE_ROWS = {
   signature: SIGNATURES,
   URL: URLS,
@@ -409,10 +429,10 @@ export const HOSTILE_ROWS = {
   body: BODIES,
 };
 
-/** The same text cut into other names and values, which signs alike. */
-function recut(): TestCall {
-  const { body = "", ...call } = good;
-  return { ...call, body: body.replace("type=challenge.approved", "typechal=lenge.approved") };
+/** The same signed text cut into other names and values. */
+function recut(): TestRequest {
+  const { body = "", ...request } = good;
+  return { ...request, body: body.replace("type=challenge.approved", "typechal=lenge.approved") };
 }
 
 function flipBit(text: string): string {

@@ -1,20 +1,26 @@
 /** What untrusted clients send over HTTP/2: one row each. */
 import type { ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { PushWebhooksOptions } from "express-push-verification";
-import { encodeForm, callParams, eventCall, signedCall, type TestCall } from "./calls";
+import {
+  encodeForm,
+  eventPairs,
+  eventRequest,
+  signedRequestOf,
+  type TestRequest,
+} from "./webhook-requests";
 import { encodeFields, FLAGS, frame, NO_WINDOW, pad } from "./http2-frames";
 import type { WriteBody } from "./http2-servers";
 import { good, signature } from "./hostile-rows";
 
-const goodGet = eventCall("factor.created", {}, { method: "GET" });
+const goodGet = eventRequest("factor.created", {}, { method: "GET" });
 const body = good.body ?? "";
 const length = Buffer.byteLength(body);
-const urlAlone = signedCall([]);
+const urlAlone = signedRequestOf([]);
 
 /** One request on a stream of its own, and the status of the response. */
 export interface StreamRow {
   what: string;
-  call: TestCall;
+  request: TestRequest;
   write?: WriteBody;
   extraHeaders?: OutgoingHttpHeaders;
   /** 0: no response, the stream is reset. */
@@ -22,7 +28,7 @@ export interface StreamRow {
   options?: Partial<PushWebhooksOptions>;
 }
 
-const without = (name: string): TestCall => {
+const without = (name: string): TestRequest => {
   const { [name]: _left, ...headers } = good.headers;
   return { ...good, headers };
 };
@@ -36,10 +42,10 @@ const writeForever: WriteBody = (stream) => {
   write();
 };
 export const STREAM_ROWS: StreamRow[] = [
-  { what: "a POST without a content-length", call: good, status: 200 },
+  { what: "a POST without a content-length", request: good, status: 200 },
   {
     what: "a POST in pieces, without a content-length",
-    call: good,
+    request: good,
     write: (stream) => {
       stream.write(body.slice(0, 9));
       setTimeout(() => stream.end(body.slice(9)), 20);
@@ -48,13 +54,13 @@ export const STREAM_ROWS: StreamRow[] = [
   },
   {
     what: "a POST with its content-length",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": length },
     status: 200,
   },
   {
     what: "a content-length of which a part arrives later",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": length },
     write: (stream) => {
       stream.write(body.slice(0, 9));
@@ -64,136 +70,140 @@ export const STREAM_ROWS: StreamRow[] = [
   },
   {
     what: "a content-length that is too long",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": length + 1 },
     status: 0,
   },
   {
     what: "a content-length that is too short",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": length - 1 },
     status: 0,
   },
-  { what: "a GET", call: goodGet, status: 200 },
-  { what: "a GET with a body", call: { ...goodGet, body: "a=b" }, status: 403 },
+  { what: "a GET", request: goodGet, status: 200 },
+  { what: "a GET with a body", request: { ...goodGet, body: "a=b" }, status: 403 },
   {
     what: "a GET with a body that arrives later",
-    call: goodGet,
+    request: goodGet,
     write: (stream) => void setTimeout(() => stream.end("a=b"), 20),
     status: 403,
   },
-  { what: "a GET that ends with an empty DATA frame", call: { ...goodGet, body: "" }, status: 403 },
-  { what: "a GET that does not end", call: goodGet, write: keepOpen, status: 403 },
+  {
+    what: "a GET that ends with an empty DATA frame",
+    request: { ...goodGet, body: "" },
+    status: 403,
+  },
+  { what: "a GET that does not end", request: goodGet, write: keepOpen, status: 403 },
   {
     what: "a GET of no length that does not end",
-    call: goodGet,
+    request: goodGet,
     extraHeaders: { "content-length": 0 },
     write: keepOpen,
     status: 403,
   },
   {
     what: "a GET that ends without DATA",
-    call: goodGet,
+    request: goodGet,
     write: (stream) => void stream.end(),
     status: 403,
   },
-  { what: "a POST as a GET", call: { ...good, method: "GET" }, status: 403 },
-  { what: "a POST without a body", call: { ...good, body: undefined }, status: 403 },
+  { what: "a POST as a GET", request: { ...good, method: "GET" }, status: 403 },
+  { what: "a POST without a body", request: { ...good, body: undefined }, status: 403 },
   {
     what: "a body that the signature does not cover",
-    call: { ...urlAlone, body },
+    request: { ...urlAlone, body },
     status: 403,
   },
   {
     what: "a body that is neither covered nor of a type",
-    call: { ...urlAlone, body, headers: { "x-service-signature": signatureOf(urlAlone) } },
+    request: { ...urlAlone, body, headers: { "x-service-signature": signatureOf(urlAlone) } },
     status: 415,
   },
-  { what: "a body without a type", call: without("content-type"), status: 415 },
-  { what: "gzip", call: good, extraHeaders: { "content-encoding": "gzip" }, status: 415 },
+  { what: "a body without a type", request: without("content-type"), status: 415 },
+  { what: "gzip", request: good, extraHeaders: { "content-encoding": "gzip" }, status: 415 },
   { what: "no signature, and a body that does not end", ...open("x-service-signature") },
   {
     what: "another signature",
-    call: eventCall("challenge.approved", {}, { authToken: "x" }),
+    request: eventRequest("challenge.approved", {}, { authToken: "x" }),
     status: 403,
   },
   {
     what: "the right signature twice",
-    call: good,
+    request: good,
     extraHeaders: { "x-service-signature": [signature, signature] },
     status: 403,
   },
   {
     what: "an announced gigabyte",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": 1e9 },
     write: writeOpen("a=b"),
     status: 413,
   },
-  { what: "an endless body", call: good, write: writeForever, status: 413 },
+  { what: "an endless body", request: good, write: writeForever, status: 413 },
   {
     what: "an endless body without a signature",
-    call: without("x-service-signature"),
+    request: without("x-service-signature"),
     write: writeForever,
     status: 403,
   },
   {
     what: "an endless body of a GET",
-    call: goodGet,
+    request: goodGet,
     write: writeForever,
     status: 403,
   },
   {
     what: "a body of 64 kB",
-    call: signedCall([...callParams("factor.created"), ["a", "x".repeat(65_536)]]),
+    request: signedRequestOf([...eventPairs("factor.created"), ["a", "x".repeat(65_536)]]),
     status: 413,
   },
   {
     what: "a slow body",
-    call: good,
+    request: good,
     write: writeOpen(body.slice(0, 9)),
     options: { bodyTimeoutMs: 60 },
     status: 408,
   },
   {
     what: "a body that never arrives",
-    call: good,
+    request: good,
     write: keepOpen,
     options: { bodyTimeoutMs: 60 },
     status: 408,
   },
   {
     what: "a body that is whole but for its end",
-    call: good,
+    request: good,
     extraHeaders: { "content-length": length },
     write: writeOpen(body),
     options: { bodyTimeoutMs: 60 },
     status: 408,
   },
-  { what: "an expectation", call: good, extraHeaders: { expect: "100-continue" }, status: 200 },
+  { what: "an expectation", request: good, extraHeaders: { expect: "100-continue" }, status: 200 },
   {
     what: "a method in a header",
-    call: good,
+    request: good,
     extraHeaders: { "x-http-method-override": "GET" },
     status: 200,
   },
   ...["HEAD", "OPTIONS", "PUT", "DELETE", "TRACE", "PURGE"].flatMap((method): StreamRow[] => [
-    { what: method, call: { ...good, method, body: undefined }, status: 405 },
+    { what: method, request: { ...good, method, body: undefined }, status: 405 },
     {
       what: `${method} with a body that does not end`,
-      call: { ...good, method },
+      request: { ...good, method },
       write: keepOpen,
       status: 405,
     },
   ]),
 ];
 
-function open(header: string): Pick<StreamRow, "call" | "write" | "status"> {
-  return { call: without(header), write: writeOpen("a=b"), status: 403 };
+function open(header: string): Pick<StreamRow, "request" | "write" | "status"> {
+  return { request: without(header), write: writeOpen("a=b"), status: 403 };
 }
 
-function signatureOf(call: TestCall): string {
-  return call.headers["x-service-signature"] ?? "";
+function signatureOf(request: TestRequest): string {
+  return request.headers["x-service-signature"] ?? "";
 }
 
 /** One request as frames, and whether it is accepted. */

@@ -21,7 +21,7 @@ import connect from "connect";
 import express from "express";
 import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
-import type { TestCall } from "./calls";
+import type { TestRequest } from "./webhook-requests";
 import { mount, type ListenerOf } from "./servers";
 
 const fixture = (name: string) => readFileSync(join(__dirname, "..", "fixtures", name));
@@ -124,17 +124,17 @@ export async function stopHttp2Servers(): Promise<void> {
 
 /** The response to one HTTP/2 request. */
 export interface StreamResponse {
-  /** 0 when none came. */
+  /** 0 without a response. */
   status: number;
   headers: Record<string, unknown>;
   text: string;
-  /** Code of the RST_STREAM frame that closed the stream; 0 also where none came. */
+  /** The code of the RST_STREAM frame that closed the stream; 0 without one. */
   rstCode: number;
-  /** Whether the time was over before the stream was closed. */
+  /** Whether the time ended before the stream was closed. */
   gaveUp: boolean;
 }
 
-/** Writes the body of a request; the client closes nothing by itself. */
+/** Writes the body of a request; the client closes no stream. */
 export type WriteBody = (stream: ClientHttp2Stream) => void;
 
 /**
@@ -144,7 +144,7 @@ export type WriteBody = (stream: ClientHttp2Stream) => void;
  */
 export async function sendStream(
   session: ClientHttp2Session,
-  { method, path, headers, body }: TestCall,
+  { method, path, headers, body }: TestRequest,
   { write, extraHeaders = {}, untilClosed = false, giveUpMs = 3_000 }: StreamOptions = {},
 ): Promise<StreamResponse> {
   const endStream = write === undefined && body === undefined;
@@ -182,6 +182,6 @@ export interface StreamOptions {
   giveUpMs?: number;
 }
 
-/** What a listener of `node:http2` gets, for what takes that of `node:http`. */
+/** A request that listeners of `node:http` and of `node:http2` accept. */
 export type AnyRequest = IncomingMessage & Http2ServerRequest;
 export type AnyResponse = ServerResponse & Http2ServerResponse;

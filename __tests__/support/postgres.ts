@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 
 /** The folder of initdb and postgres: on the PATH, or where Debian installs them. */
-const binaries = findBinaries();
+export const binaries = findBinaries();
 
 /** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
 export function describeWithPostgres(name: string, define: () => void): void {
@@ -66,7 +66,8 @@ function findBinaries(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")));
 }
 
-function findUser(name: string): { uid?: number; gid?: number } {
+/** The numbers of a user of this machine. */
+export function findUser(name: string): { uid?: number; gid?: number } {
   const read = (flag: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }));
   return { uid: read("-u"), gid: read("-g") };
 }

@@ -11,6 +11,10 @@ export interface RedisProxy {
    * connection in place of the reply. Resolves then.
    */
   loseReplyTo(text: string): Promise<void>;
+  /** Drops every further command with this text: it gets no reply. */
+  drop(text: string): void;
+  /** Delays each chunk by so many milliseconds, in both directions. */
+  delay(ms: number): void;
   close(): void;
 }
 
@@ -18,6 +22,12 @@ export interface RedisProxy {
 export async function startRedisProxy(port: number): Promise<RedisProxy> {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
+  let dropped: string | undefined;
+  let delayMs = 0;
+  const pass = (chunk: Buffer, to: Socket) => {
+    if (delayMs === 0) to.write(chunk);
+    else setTimeout(() => to.writable && to.write(chunk), delayMs);
+  };
   let lost: { text: string; resolve: () => void } | undefined;
 
   const proxy = createServer((client) => {
@@ -28,16 +38,17 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     upstream.on("error", () => {}).on("close", () => client.destroy());
     client.on("data", (chunk) => {
       if (swallowed.has(client)) return;
+      if (dropped !== undefined && chunk.includes(dropped)) return;
       if (lost !== undefined && chunk.includes(lost.text)) {
         losing = lost;
         lost = undefined;
       }
-      upstream.write(chunk);
+      pass(chunk, upstream);
     });
     upstream.on("data", (chunk) => {
       if (swallowed.has(client)) return;
       if (losing === undefined) {
-        client.write(chunk);
+        pass(chunk, client);
         return;
       }
       client.destroy();
@@ -55,6 +66,12 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
       return new Promise((resolve) => {
         lost = { text, resolve };
       });
+    },
+    drop(text) {
+      dropped = text;
+    },
+    delay(ms) {
+      delayMs = ms;
     },
     close() {
       proxy.close();

@@ -11,7 +11,7 @@ import connectApp from "connect";
 import express from "express";
 import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
-import { PUBLIC_URL, type TestCall } from "./calls";
+import { PUBLIC_URL, type TestRequest } from "./webhook-requests";
 
 const MOUNT = "/push";
 
@@ -48,7 +48,7 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
       const middleware = middlewares[index];
       if (error !== undefined || middleware === undefined) {
         res.writeHead(error === undefined ? 404 : ((error as { status?: number }).status ?? 500));
-        res.end(error === undefined ? "nobody answered" : "forwarded");
+        res.end(error === undefined ? "no response" : "forwarded");
         return;
       }
       void middleware(req, res, (next) => step(index + 1, next));
@@ -82,35 +82,35 @@ export async function stopServers(): Promise<void> {
   }
 }
 
-/** Sends a call with fetch. */
-export function send(port: number, call: TestCall, signal?: AbortSignal): Promise<Response> {
-  return fetch(`http://127.0.0.1:${port}${call.path}`, {
-    method: call.method,
-    headers: call.headers,
+/** Sends a webhook request with fetch. */
+export function send(port: number, request: TestRequest, signal?: AbortSignal): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${request.path}`, {
+    method: request.method,
+    headers: request.headers,
     redirect: "manual",
-    ...(call.body !== undefined && { body: call.body }),
+    ...(request.body !== undefined && { body: request.body }),
     ...(signal !== undefined && { signal }),
   });
 }
 
-export interface RawAnswer {
-  /** 0 when none came. */
+export interface RawResponse {
+  /** 0 without a response. */
   status: number;
-  /** Everything that was received. */
+  /** All received bytes as latin1. */
   text: string;
-  /** Whether the time was over before the server was done. */
+  /** Whether the time ended before the response. */
   gaveUp: boolean;
 }
 
 /**
- * Writes bytes to a socket and reads the answer; with `untilClosed`, whatever comes until the
- * server closes the connection. Gives up after 2 s.
+ * Writes bytes to a socket and reads the response; with `untilClosed`, reads until the server closes
+ * the connection. Stops after 2 s.
  */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],
   { untilClosed = false, giveUpMs = 2_000 } = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");
   let received = "";
@@ -126,7 +126,7 @@ export async function sendRaw(
     };
     socket.setEncoding("latin1").on("data", (chunk: string) => {
       received += chunk;
-      if (!untilClosed && isWholeAnswer(received, hasNoBody)) stop();
+      if (!untilClosed && isWholeResponse(received, hasNoBody)) stop();
     });
     socket.on("error", stop).on("end", stop).on("close", stop);
     for (const chunk of chunks) socket.write(chunk);
@@ -135,19 +135,23 @@ export async function sendRaw(
   return { status: Number(received.slice(9, 12)), text: received, gaveUp };
 }
 
-function isWholeAnswer(received: string, hasNoBody: boolean): boolean {
+function isWholeResponse(received: string, hasNoBody: boolean): boolean {
   const end = received.indexOf("\r\n\r\n");
   const length = hasNoBody ? 0 : Number(/^content-length: (\d+)/im.exec(received)?.[1] ?? 0);
   return end !== -1 && received.length >= end + 4 + length;
 }
 
-/** The bytes of a call, for {@link sendRaw}. */
-export function rawCall(call: TestCall, extraHeaders: string[] = []): string {
-  const headers = Object.entries(call.headers).map(([name, value]) => `${name}: ${value}`);
-  const length = call.body === undefined ? [] : [`content-length: ${Buffer.byteLength(call.body)}`];
+/** The bytes of a webhook request, for {@link sendRaw}. */
+export function rawRequest(request: TestRequest, extraHeaders: string[] = []): string {
+  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+  const length =
+    request.body === undefined ? [] : [`content-length: ${Buffer.byteLength(request.body)}`];
   const lines = [...headers, ...length, "host: spoofed.example", ...extraHeaders];
-  return `${call.method} ${call.path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${call.body ?? ""}`;
+  return `${request.method} ${request.path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${request.body ?? ""}`;
 }
 
 /** The path that receivers are mounted at. */
 export const PATH = new URL(PUBLIC_URL).pathname;
+
+/** The former name of {@link rawRequest}. */
+export { rawRequest as rawCall };

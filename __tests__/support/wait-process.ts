@@ -1,7 +1,7 @@
 /** A process that waits for a challenge and reports the result; an unhandled error ends it. */
 import { pushWebhooks } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
-import { AUTH_TOKEN, PUBLIC_URL } from "./calls";
+import { AUTH_TOKEN, PUBLIC_URL } from "./webhook-requests";
 
 const [, , connection = "", name = "", challengeSid = "", entityIdentity = ""] = process.argv;
 const queue = durableQueue({ connection, name });

@@ -11,13 +11,13 @@ describe("eventFixture", () => {
     PUSH_EVENT_TYPES.flatMap((type) =>
       (["v1", "v2"] as const).map((version) => [type, version] as const),
     ),
-  )("makes %s of %s as a handler gets it", (type, version) => {
+  )("creates %s of %s as a handler receives it", (type, version) => {
     const event = eventFixture(type, {}, { version });
     expect(parsePushEvent(JSON.stringify(event))).toEqual(event);
     expect(event).toMatchObject({ type, version, issues: [] });
   });
 
-  it("is typed by its type and version", () => {
+  it("has the type of its event type and version", () => {
     const event = eventFixture("challenge.approved", { entity_identity: "u1" });
     expect(event.challenge_details?.message).toMatch(/250 €/);
     expect(event.entity_identity).toBe("u1");
@@ -27,11 +27,11 @@ describe("eventFixture", () => {
     ).toEqualTypeOf<"v1">();
   });
 
-  it("has a fresh uuid each time", () => {
+  it("has a new uuid each time", () => {
     expect(eventFixture("factor.created").uuid).not.toBe(eventFixture("factor.created").uuid);
   });
 
-  it("refuses what a receiver refuses", () => {
+  it("rejects overrides that a receiver rejects", () => {
     expect(() => eventFixture("factor.created", { factor_sid: "YF1" })).toThrow(
       expect.objectContaining({ code: "PAYLOAD_INVALID" }),
     );

@@ -3,10 +3,12 @@ import express from "express";
 import inject from "light-my-request";
 import request from "supertest";
 import {
+  createHandlers,
   PUSH_EVENT_TYPES,
   pushWebhooks,
   verifyPushRequest,
   type PushEvent,
+  type PushWebhooksOptions,
 } from "express-push-verification";
 import {
   signedRequest,
@@ -14,7 +16,11 @@ import {
   type SignedRequest,
   type SignedRequestOptions,
 } from "express-push-verification/testing";
-import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/calls";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN as authToken,
+  PUBLIC_URL as publicUrl,
+} from "../support/webhook-requests";
 
 const options = { authToken, publicUrl };
 const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
@@ -27,7 +33,7 @@ const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
 
 describe("signedRequest", () => {
   it.each(EVERY)(
-    "makes %s of %s by %s to %j as a receiver takes it",
+    "creates %s of %s by %s to %j as a receiver accepts it",
     async (type, version, method, query) => {
       const given = { authToken, publicUrl: publicUrl + query };
       const made = signedRequest(given, type, {}, { version, method });
@@ -39,7 +45,7 @@ describe("signedRequest", () => {
     },
   );
 
-  it("is what supertest sends", async () => {
+  it("can be sent by supertest", async () => {
     const events: PushEvent[] = [];
     const push = pushWebhooks(options).on("challenge.approved", (event) => void events.push(event));
     const app = express().use("/push", push);
@@ -50,7 +56,7 @@ describe("signedRequest", () => {
     expect(events).toHaveLength(2);
   });
 
-  it("is what light-my-request sends", async () => {
+  it("can be sent by light-my-request", async () => {
     const push = pushWebhooks(options);
     const { url, headers, body } = signedRequest(options, "factor.created", {});
     const sent = { method: "POST", url, headers, payload: body! } as const;
@@ -58,7 +64,7 @@ describe("signedRequest", () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it("is what fetch sends", async () => {
+  it("can be sent by fetch", async () => {
     const push = pushWebhooks(options);
     const server = express().use("/push", push).listen(0);
     const { port } = server.address() as { port: number };
@@ -68,14 +74,14 @@ describe("signedRequest", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("has a fresh uuid each time, unless it is overridden", async () => {
+  it("has a new uuid each time, unless it is overridden", async () => {
     const uuidOf = async (overrides: { uuid?: string }) =>
       (await verifyPushRequest(signedRequest(options, "factor.created", overrides), options)).uuid;
     expect(await uuidOf({})).not.toBe(await uuidOf({}));
     expect(await uuidOf({ uuid: "mine" })).toBe("mine");
   });
 
-  it("overrides parameters, with objects for JSON and undefined to leave one out", async () => {
+  it("overrides parameters: objects become JSON, undefined omits one", async () => {
     const made = signedRequest(options, "challenge.denied", {
       entity_identity: "u1",
       challenge_details: { message: "m" },
@@ -92,7 +98,7 @@ describe("signedRequest", () => {
     expect(made.body).not.toContain("factor_metadata");
   });
 
-  it("can make what a receiver refuses", async () => {
+  it("can create requests that a receiver rejects", async () => {
     const refused = (made: SignedRequest) => verifyPushRequest(made, options);
     const noUuid = signedRequest(options, "factor.created", { uuid: undefined });
     await expect(refused(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
@@ -102,7 +108,7 @@ describe("signedRequest", () => {
     await expect(refused(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
   });
 
-  it("can be of a type that does not exist yet, with parameters that do not either", async () => {
+  it("can have a type and parameters that do not exist yet", async () => {
     const extraParams = { factor_risk_score: "12" };
     const overrides = { type: "challenge.expired" };
     const made = signedRequest(options, "challenge.denied", overrides, { extraParams });
@@ -150,12 +156,12 @@ describe("signedRequest", () => {
       "extraParams",
       () => signedRequest(options, "factor.created", {}, { extraParams: { a: 1 } as never }),
     ],
-  ])("names what is wrong: %s", (name, make) => {
+  ])("rejects a wrong argument and names %s", (name, make) => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(name);
   });
 
-  it("takes the options of pushWebhooks as they are, and the first of lists", async () => {
+  it("accepts the options of pushWebhooks, and uses the first value of a list", async () => {
     const settings = {
       authToken: [authToken, "old"],
       publicUrl: [publicUrl, "https://old.example.test/push"],
@@ -163,6 +169,30 @@ describe("signedRequest", () => {
     };
     const made = signedRequest(settings, "factor.created");
     expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
+  });
+
+  it("takes an object of every option of pushWebhooks", async () => {
+    const settings: PushWebhooksOptions = {
+      ...options,
+      name: "login",
+      handlers: createHandlers(),
+      allowedAccountSids: [ACCOUNT_SID],
+      dedupe: false,
+      logger: console,
+      signatureHeader: undefined,
+      urlMatching: "exact",
+    };
+    const made = signedRequest(settings, "factor.created");
+    expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
+  });
+
+  it("says to pass the token itself when authToken is a function", () => {
+    const settings: PushWebhooksOptions = { ...options, authToken: () => authToken };
+    const make = () => signedRequest(settings, "factor.created");
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(
+      /signedRequest: option authToken .* a function .*\.\.\.options, authToken/s,
+    );
   });
 
   it("shows no token", () => {
@@ -173,7 +203,7 @@ describe("signedRequest", () => {
     );
   });
 
-  it("has overrides of the type and the version alone", () => {
+  it("accepts only overrides of the type and the version", () => {
     expectTypeOf<EventOverrides<"factor.created">>().not.toHaveProperty("challenge_sid");
     expectTypeOf<EventOverrides<"challenge.denied">>().toHaveProperty("challenge_details");
     expectTypeOf<EventOverrides<"challenge.denied", "v1">>().not.toHaveProperty(

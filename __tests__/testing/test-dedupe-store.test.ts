@@ -25,12 +25,12 @@ function changeUuid(change: (uuid: string) => string): DedupeStore {
 const marks = new Map<string, number>();
 const taken = new Set<string>();
 
-/** Each breaks one rule; the checks that must fail, by the beginning of their names. */
+/** Stores that break one rule each, and how the names of the failing checks begin. */
 const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
   [
     "never lapses a claim",
     changeStore(({ claim }) => ({ claim: (one) => claim({ ...one, leaseMs: 1e9 }) })),
-    ["a claim lapses", "one of many concurrent claims takes over"],
+    ["a claim lapses", "one of many concurrent claims replaces"],
   ],
   [
     "ignores the account",
@@ -106,7 +106,7 @@ const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
     ["every text may be a uuid"],
   ],
   [
-    "returns another word",
+    "returns an unknown result",
     changeStore(() => ({ claim: () => "claimed" as never })),
     ["a uuid is claimed once", "every text may be a uuid"],
   ],
@@ -118,7 +118,7 @@ describe("testDedupeStore", () => {
     await Promise.all([testDedupeStore(() => store), testDedupeStore(async () => store)]);
   });
 
-  it("passes a store that says done for a conflict", async () => {
+  it("passes a store that returns done for a conflict", async () => {
     const store = changeStore(({ claim }) => ({
       claim: async (one) => {
         const found = await claim(one);
@@ -166,11 +166,14 @@ describe("testDedupeStore", () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
-  it.each([undefined, null, {}, { claim() {} }])("rejects what is no store: %p", async (store) => {
-    await expect(testDedupeStore(() => store as never)).rejects.toThrow(TypeError);
-  });
+  it.each([undefined, null, {}, { claim() {} }])(
+    "rejects a value that is not a store: %p",
+    async (store) => {
+      await expect(testDedupeStore(() => store as never)).rejects.toThrow(TypeError);
+    },
+  );
 
-  it("fails a store that does not respond, rather than wait for it", async () => {
+  it("fails a store that does not respond, without waiting for it", async () => {
     jest.useFakeTimers();
     const failed = findFailures(changeStore(() => ({ claim: () => new Promise(() => {}) })));
     await jest.advanceTimersByTimeAsync(5_000 * 20);

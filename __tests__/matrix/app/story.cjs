@@ -32,7 +32,7 @@ async function tellStory(rooms) {
     // Where nothing listens: it is made, and closed, all the same.
     await rooms.durableQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
     await push.close();
-    assert.equal((await sendCall(rooms, settings)).status, 503);
+    assert.equal((await sendRequest(rooms, settings)).status, 503);
   } finally {
     await emulator.close();
     server.close();
@@ -40,7 +40,7 @@ async function tellStory(rooms) {
   }
 }
 
-async function sendCall({ signedRequest }, settings, overrides = {}) {
+async function sendRequest({ signedRequest }, settings, overrides = {}) {
   const call = signedRequest(settings, "challenge.approved", overrides);
   const { status } = await fetch(call.url, call);
   return { status, call };
@@ -52,7 +52,7 @@ async function receiveCalls(rooms, push, settings) {
   push.on("challenge.approved", (event) => void events.push(event));
   push.onRejected((error) => void refusals.push(error));
 
-  const { status, call } = await sendCall(rooms, settings, { entity_identity: "ada" });
+  const { status, call } = await sendRequest(rooms, settings, { entity_identity: "ada" });
   assert.equal(status, 200);
   assert.equal((await fetch(call.url, call)).status, 200, "a duplicate");
   assert.equal(events.length, 1);
@@ -61,7 +61,7 @@ async function receiveCalls(rooms, push, settings) {
   assert.equal(typeof challenge_details.message, "string");
 
   const stranger = { ...settings, authToken: "another-token" };
-  assert.equal((await sendCall(rooms, stranger)).status, 403);
+  assert.equal((await sendRequest(rooms, stranger)).status, 403);
   assert.deepEqual(
     refusals.map(({ code }) => code),
     ["SIGNATURE_MISMATCH"],

@@ -14,7 +14,7 @@ import {
 } from "express-push-verification";
 import { adminRouter, createAdminClient, type Webhook } from "express-push-verification/admin";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
-import { createEmulator, type Delivery } from "express-push-verification/emulator";
+import { createEmulator, type WebhookDelivery } from "express-push-verification/emulator";
 import { eventFixture, signedRequest } from "express-push-verification/testing";
 
 const settings = { authToken: "token", publicUrl: "https://app.example.com/webhooks/push" };
@@ -59,7 +59,7 @@ export function createApp(): express.Express {
 /** Uses what is typed by each side room. */
 export async function useRooms(queue: DurableQueue): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator({ authToken: "token" });
-  emulator.onDelivery((delivery: Delivery) => void delivery.status);
+  emulator.onDelivery((delivery: WebhookDelivery) => void delivery.status);
   const webhook: Omit<Webhook, "url"> = emulator.createWebhook({
     webhook_url: "https://a.example",
   });

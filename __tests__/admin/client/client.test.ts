@@ -1,0 +1,452 @@
+import { expectTypeOf } from "expect-type";
+import {
+  ApiError,
+  createAdminClient,
+  type Key,
+  type Webhook,
+} from "express-push-verification/admin";
+import errors from "../../fixtures/errors.json";
+import keyPage0 from "../../fixtures/keys-page-0-of-3.json";
+import keyPageEmpty from "../../fixtures/keys-page-empty.json";
+import requests from "../../fixtures/requests.json";
+import webhookPageEmpty from "../../fixtures/webhooks-page-empty.json";
+import webhookPage1 from "../../fixtures/webhooks-page-1-of-3.json";
+import { ACCOUNT_SID, SERVICE_SID } from "../../support/calls";
+import {
+  clientOptions,
+  MAIN_KEY,
+  startUpstream,
+  stopUpstreams,
+  WEBHOOK,
+  type Upstream,
+} from "../../support/upstream";
+
+let upstream: Upstream;
+let client: ReturnType<typeof createAdminClient>;
+const KEY_SID = `SK${"a".repeat(32)}`;
+const WEBHOOK_SID = `YW${"a".repeat(32)}`;
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+  client = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 2_000 });
+});
+afterEach(stopUpstreams);
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe("keys", () => {
+  it("are created, fetched, renamed and deleted, as the specification spells it", async () => {
+    const created = await client.keys.create({ friendly_name: "billing-worker" });
+    expect(created).toMatchObject({
+      friendly_name: "billing-worker",
+      secret: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+    });
+    const { sid } = created;
+    expect(await client.keys.fetch(sid)).not.toHaveProperty("secret");
+    const renamed = await client.keys.update(sid, { friendly_name: "billing-worker (blue)" });
+    expect(renamed.friendly_name).toBe("billing-worker (blue)");
+    await expect(client.keys.delete(sid)).resolves.toBeUndefined();
+    await expect(client.keys.fetch(sid)).rejects.toMatchObject({ status: 404, serviceCode: 20404 });
+    const path = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
+    expect(upstream.seen.map(({ method, path: at }) => `${method} ${at}`)).toEqual([
+      `POST ${path}.json`,
+      `GET ${path}/${sid}.json`,
+      `POST ${path}/${sid}.json`,
+      `DELETE ${path}/${sid}.json`,
+      `GET ${path}/${sid}.json`,
+    ]);
+    expect(upstream.seen[0]).toMatchObject({
+      contentType: "application/x-www-form-urlencoded",
+      form: [...new URLSearchParams(requests.createKey.body)],
+    });
+    expect(upstream.seen[2]?.form).toEqual([...new URLSearchParams(requests.updateKey.body)]);
+  });
+
+  it("are created without a name, too", async () => {
+    await client.keys.create();
+    expect(upstream.seen[0]?.form).toEqual([]);
+  });
+
+  it("are listed over three pages, forwards and backwards", async () => {
+    for (const name of ["a", "b", "c"]) upstream.createKey(name);
+    const names = (await collect(client.keys.list({ pageSize: 2 }))).map(
+      (key) => key.friendly_name,
+    );
+    expect(names).toEqual(["c", "b", "a", "main", "standard"]);
+    expect(upstream.seen.map(({ query }) => query.toString())).toEqual([
+      "PageSize=2",
+      expect.stringMatching(/^PageSize=2&Page=1&PageToken=[\w-]+$/),
+      expect.stringMatching(/^PageSize=2&Page=2&PageToken=[\w-]+$/),
+    ]);
+    const pages = await collect(client.keys.pages({ pageSize: 2 }));
+    expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
+    expect([pages[0]?.previous, pages[2]?.next]).toEqual([undefined, undefined]);
+    const middle = await client.keys.page(pages[2]?.previous);
+    expect(middle.items).toEqual(pages[1]?.items);
+  });
+
+  it("read the fixtures' pages, nulls and unknown fields", async () => {
+    const odd = { ...keyPage0.keys[0], friendly_name: null, date_created: null, flags: ["x"] };
+    upstream.script.push(
+      { status: 200, body: keyPageEmpty },
+      { status: 200, body: { ...keyPage0, next_page_uri: null, keys: [odd] } },
+    );
+    expect(await collect(client.keys.list())).toEqual([]);
+    expect(await collect(client.keys.list())).toEqual([odd]);
+  });
+
+  it("reject the deletion of the Key that the client uses, unless forced", async () => {
+    const asKey = createAdminClient(clientOptions(upstream.url, "main"));
+    await expect(asKey.keys.delete(MAIN_KEY)).rejects.toMatchObject({
+      code: "OWN_KEY",
+      status: 409,
+    });
+    expect(upstream.seen).toHaveLength(0);
+    await asKey.keys.delete(MAIN_KEY, { force: true });
+    await expect(asKey.keys.fetch(MAIN_KEY)).rejects.toHaveProperty("status", 401);
+  });
+
+  it("are rejected for a Standard Key", async () => {
+    const asKey = createAdminClient(clientOptions(upstream.url, "standard"));
+    await expect(asKey.keys.create()).rejects.toMatchObject({ status: 401, serviceCode: 20003 });
+    expect([asKey.usesKey, client.usesKey]).toEqual([true, false]);
+  });
+});
+
+describe("webhooks", () => {
+  const input = {
+    friendly_name: "login events",
+    event_types: ["factor.verified", "challenge.approved", "challenge.denied"] as const,
+    webhook_url: "https://hooks.example.test/push/events",
+  };
+
+  it("are created, fetched, changed and deleted, as the specification spells it", async () => {
+    const created = await client.webhooks.create({ ...input, event_types: [...input.event_types] });
+    expect(created).toMatchObject({ ...input, status: "enabled", version: "v2" });
+    const { sid } = created;
+    expect(await client.webhooks.fetch(sid)).toEqual(created);
+    const changed = await client.webhooks.update(sid, { status: "disabled", event_types: ["*"] });
+    expect(changed).toMatchObject({ status: "disabled", event_types: ["*"] });
+    await client.webhooks.delete(sid);
+    await expect(client.webhooks.fetch(sid)).rejects.toMatchObject({
+      status: 404,
+      serviceCode: 20404,
+    });
+    const path = `/v2/Services/${SERVICE_SID}/Webhooks`;
+    expect(upstream.seen.map(({ method, path: at }) => `${method} ${at}`)).toEqual([
+      `POST ${path}`,
+      `GET ${path}/${sid}`,
+      `POST ${path}/${sid}`,
+      `DELETE ${path}/${sid}`,
+      `GET ${path}/${sid}`,
+    ]);
+    expect(upstream.seen[0]?.form).toEqual([...new URLSearchParams(requests.createWebhook.body)]);
+    expect(upstream.seen[2]?.form.toSorted()).toEqual(
+      [...new URLSearchParams(requests.updateWebhook.body)].toSorted(),
+    );
+  });
+
+  it("are listed over three pages", async () => {
+    for (let count = 0; count < 5; count++) upstream.createWebhook(WEBHOOK);
+    expect(await collect(client.webhooks.list({ pageSize: 2 }))).toHaveLength(5);
+    expect(upstream.seen).toHaveLength(3);
+  });
+
+  it("read the fixtures' pages", async () => {
+    const meta = { ...webhookPage1.meta, next_page_url: null, previous_page_url: null };
+    upstream.script.push(
+      { status: 200, body: webhookPageEmpty },
+      { status: 200, body: { ...webhookPage1, meta } },
+    );
+    expect(await collect(client.webhooks.list())).toEqual([]);
+    expect(await collect(client.webhooks.list())).toEqual(webhookPage1.webhooks);
+  });
+});
+
+describe("paging", () => {
+  it.each([null, 5, "2", { pageSize: 0 }, { size: 2 }])("rejects the query %j", async (query) => {
+    await expect(client.keys.page(query as never)).rejects.toHaveProperty("name", "InputError");
+    expect(upstream.seen).toHaveLength(0);
+  });
+
+  const linkTo = (next_page_uri: string) => ({ status: 200, body: { keys: [], next_page_uri } });
+
+  it.each([
+    "https://evil.example/x?Page=1",
+    "//evil.example/?Page=1",
+    "ftp://127.0.0.1/",
+    "http://[bad",
+  ])("never goes to %s", async (link) => {
+    upstream.script.push(linkTo(link));
+    await expect(collect(client.keys.list())).rejects.toMatchObject({ code: "FOREIGN_PAGE" });
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  it("ends when the service links in a circle", async () => {
+    const circle = linkTo(`/2010-04-01/Accounts/${ACCOUNT_SID}/Keys.json?Page=1&PageToken=a`);
+    upstream.script.push(circle, circle, circle);
+    await expect(collect(client.keys.list())).rejects.toMatchObject({ code: "BAD_RESPONSE" });
+  });
+});
+
+describe("failures", () => {
+  const names = Object.keys(errors).filter((name) => name !== "note") as (keyof typeof errors)[];
+  const answers = names.flatMap((name) => {
+    const error = errors[name] as {
+      status?: number;
+      body?: { code?: number; message?: string; more_info?: string };
+    };
+    return error.status !== undefined && error.body !== undefined
+      ? [[name, error.status, error.body] as const]
+      : [];
+  });
+
+  it.each(answers)("%s", async (_name, status, body) => {
+    upstream.script.push(...Array(3).fill({ status, body }));
+    await expect(client.keys.update(KEY_SID, {})).rejects.toMatchObject({
+      name: "ApiError",
+      status,
+      code: "SERVICE_ERROR",
+      serviceCode: body.code,
+      ...(body.message !== undefined && { message: body.message }),
+      ...(body.more_info !== undefined && { more_info: body.more_info }),
+      method: "POST",
+      path: `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys/${KEY_SID}.json`,
+    });
+  });
+
+  it.each<[string, object, object]>([
+    [
+      "HTML",
+      { status: 502, body: "<html>Bad gateway</html>" },
+      { status: 502, code: "SERVICE_ERROR", serviceCode: undefined },
+    ],
+    [
+      "HTML with 200",
+      { status: 200, body: "<html>Sign in</html>" },
+      { status: 200, code: "BAD_RESPONSE" },
+    ],
+    ["nothing", { status: 400 }, { status: 400, code: "SERVICE_ERROR", serviceCode: undefined }],
+    ["nothing with 200", { status: 200 }, { status: 200, code: "BAD_RESPONSE" }],
+    ["truncated JSON", { status: 200, body: '{"sid":"SK' }, { status: 200, code: "BAD_RESPONSE" }],
+    [
+      "JSON null",
+      { status: 404, body: "null" },
+      { status: 404, code: "SERVICE_ERROR", serviceCode: undefined },
+    ],
+    [
+      "a resource without a sid",
+      { status: 200, body: { friendly_name: "x" } },
+      { code: "BAD_RESPONSE" },
+    ],
+    [
+      "a redirect",
+      { status: 302, headers: { location: "https://evil.example/" } },
+      { status: 302, code: "REDIRECTED" },
+    ],
+    [
+      "codes and messages of other types",
+      { status: 400, body: { code: "x", message: 5 } },
+      { status: 400, code: "SERVICE_ERROR", serviceCode: undefined },
+    ],
+  ])("survives %s", async (_what, scripted, expected) => {
+    upstream.script.push(...Array(3).fill(scripted));
+    await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
+      name: "ApiError",
+      ...expected,
+    });
+  });
+
+  it("rejects a response over 8 MiB", async () => {
+    upstream.script.push(...Array(3).fill({ status: 200, body: "x".repeat(9_000_000) }));
+    await expect(client.keys.fetch(KEY_SID)).rejects.toHaveProperty("code", "BAD_RESPONSE");
+  });
+
+  it("ends a pause with the reason of the signal", async () => {
+    const patient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 60_000 });
+    upstream.script.push({ status: 429, headers: { "retry-after": "20" } });
+    const reason = new Error("enough");
+    const stop = new AbortController();
+    const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
+    setTimeout(() => stop.abort(reason), 50);
+    await expect(fetched).rejects.toBe(reason);
+  });
+
+  it("rejects with UNREACHABLE when nothing listens", async () => {
+    await stopUpstreams();
+    await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
+      code: "UNREACHABLE",
+      status: 0,
+    });
+  });
+
+  it("gives up after timeoutMs, and not before", async () => {
+    const impatient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 80 });
+    upstream.script.push({ status: 0, hangs: true });
+    const startedMs = performance.now();
+    await expect(impatient.webhooks.fetch(WEBHOOK_SID)).rejects.toMatchObject({ code: "TIMEOUT" });
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(75);
+  });
+
+  it("ends with the reason of its signal, before and while it waits", async () => {
+    const reason = new Error("changed my mind");
+    const early = client.keys.fetch(KEY_SID, { signal: AbortSignal.abort(reason) });
+    await expect(early).rejects.toBe(reason);
+    expect(upstream.seen).toHaveLength(0);
+    const controller = new AbortController();
+    upstream.script.push({ status: 0, hangs: true });
+    const late = client.keys.fetch(KEY_SID, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 30);
+    await expect(late).rejects.toBe(reason);
+  });
+});
+
+describe("tries again", () => {
+  const soon = { "retry-after": "0" };
+  const rows: [string, "GET" | "POST" | "DELETE", object, number][] = [
+    ["429", "GET", { status: 429, headers: soon }, 2],
+    ["429", "POST", { status: 429, headers: soon }, 2],
+    ["429", "DELETE", { status: 429, headers: soon }, 2],
+    ["503", "GET", { status: 503, headers: soon }, 2],
+    ["503", "POST", { status: 503, headers: soon }, 1],
+    ["503", "DELETE", { status: 503 }, 2],
+    ["500", "GET", { status: 500 }, 2],
+    ["500", "POST", { status: 500 }, 1],
+    ["500", "DELETE", { status: 500 }, 2],
+    ["a dropped connection", "GET", { drops: true }, 2],
+    ["a dropped connection", "POST", { drops: true }, 1],
+    ["400", "GET", { status: 400 }, 1],
+    ["404", "DELETE", { status: 404 }, 1],
+  ];
+  it.each(rows)("after %s, a %s: %o", async (_what, method, scripted, tries) => {
+    const { sid } = upstream.createKey("x");
+    upstream.script.push(scripted as never);
+    const calls = {
+      GET: () => client.keys.fetch(sid),
+      POST: () => client.keys.update(sid, {}),
+      DELETE: () => client.keys.delete(sid),
+    };
+    const outcome = await calls[method]().then(
+      () => "done",
+      () => "failed",
+    );
+    expect([outcome, upstream.seen.length]).toEqual([tries > 1 ? "done" : "failed", tries]);
+  });
+
+  it("at most maxRetries times", async () => {
+    upstream.script.push(...Array(9).fill({ status: 503, headers: soon }));
+    const stubborn = createAdminClient({ ...clientOptions(upstream.url), maxRetries: 4 });
+    await expect(stubborn.keys.fetch(KEY_SID)).rejects.toHaveProperty("status", 503);
+    expect(upstream.seen).toHaveLength(5);
+  });
+
+  it("not when Retry-After is later than timeoutMs", async () => {
+    upstream.script.push({ status: 429, headers: { "retry-after": "60" } });
+    const rejected = client.keys.fetch(KEY_SID);
+    await expect(rejected).rejects.toMatchObject({ status: 429, retryAfterSeconds: 60 });
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  it("and treats a 404 to a repeated deletion as deleted", async () => {
+    upstream.script.push({ status: 500 });
+    await expect(client.keys.delete(KEY_SID)).resolves.toBeUndefined();
+  });
+});
+
+describe("arguments", () => {
+  const good = { friendly_name: "x", event_types: ["*"], webhook_url: "https://a.example/" };
+  const rows: [string, (use: typeof client) => Promise<unknown>][] = [
+    ["key SID", (use) => use.keys.fetch("SK1")],
+    ["key SID of a webhook", (use) => use.keys.fetch(WEBHOOK_SID)],
+    ["SID with a path", (use) => use.keys.delete(`../${KEY_SID}`)],
+    ["SID with a newline", (use) => use.webhooks.fetch(`${WEBHOOK_SID}\n`)],
+    ["no SID", (use) => use.webhooks.delete(undefined as never)],
+    ["65 characters", (use) => use.keys.create({ friendly_name: "x".repeat(65) })],
+    ["name of a number", (use) => use.keys.create({ friendly_name: 5 as never })],
+    ["unknown member", (use) => use.keys.create({ name: "x" } as never)],
+    ["null", (use) => use.keys.create(null as never)],
+    ["no event types", (use) => use.webhooks.create({ ...good, event_types: [] })],
+    [
+      "unknown event type",
+      (use) => use.webhooks.create({ ...good, event_types: ["challenge.expired"] } as never),
+    ],
+    [
+      "event types of a string",
+      (use) => use.webhooks.create({ ...good, event_types: "*" } as never),
+    ],
+    ["relative URL", (use) => use.webhooks.create({ ...good, webhook_url: "/push" } as never)],
+    [
+      "another scheme",
+      (use) => use.webhooks.create({ ...good, webhook_url: "javascript:alert(1)" } as never),
+    ],
+    [
+      "no friendly name",
+      (use) => use.webhooks.create({ ...good, friendly_name: undefined } as never),
+    ],
+    ["status", (use) => use.webhooks.update(WEBHOOK_SID, { status: "on" as never })],
+    ["version", (use) => use.webhooks.update(WEBHOOK_SID, { version: "v3" as never })],
+    [
+      "ensure without URL",
+      (use) => use.webhooks.ensure({ friendly_name: "x", event_types: ["*"] } as never),
+    ],
+    ["page size 0", (use) => use.keys.page({ pageSize: 0 })],
+    ["page size 1001", (use) => use.webhooks.page({ pageSize: 1001 })],
+    ["page size 1.5", (use) => use.keys.page({ pageSize: 1.5 })],
+    ["page -1", (use) => use.keys.page({ page: -1 })],
+    ["empty page token", (use) => use.keys.page({ pageToken: "" })],
+    ["unknown query", (use) => use.keys.page({ size: 5 } as never)],
+  ];
+  it.each(rows)("are validated before a request is sent: %s", async (_what, call) => {
+    await expect(call(client)).rejects.toMatchObject({
+      name: "InputError",
+      issues: expect.any(Array),
+    });
+    await expect(call(client)).rejects.toThrow(TypeError);
+    expect(upstream.seen).toHaveLength(0);
+  });
+});
+
+describe("createAdminClient", () => {
+  const good = clientOptions("https://api.example.com");
+  it.each<[string, object]>([
+    ["accountUrl", { accountUrl: undefined }],
+    ["accountUrl", { accountUrl: "api.example.com" }],
+    ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
+    ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
+    ["accountSid", { accountSid: "AC1" }],
+    ["serviceSid", { serviceSid: undefined }],
+    ["username", { username: "me" }],
+    ["password", { password: "" }],
+    ["password", { password: 5 }],
+    ["timeoutMs", { timeoutMs: 0 }],
+    ["maxRetries", { maxRetries: -1 }],
+    ["fetch", { fetch: {} }],
+    ['Did you mean "password"', { pasword: "hush" }],
+  ])("refuses %s in %j", (word, change) => {
+    const make = () => createAdminClient({ ...good, ...change });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(word);
+    expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
+  });
+
+  it("keeps the path of its base URLs", async () => {
+    upstream.script.push({ status: 404 });
+    const behind = createAdminClient(clientOptions(`${upstream.url}/gateway/`));
+    await expect(behind.keys.fetch(KEY_SID)).rejects.toThrow(ApiError);
+    expect(upstream.seen[0]?.path).toBe(
+      `/gateway/2010-04-01/Accounts/${ACCOUNT_SID}/Keys/${KEY_SID}.json`,
+    );
+  });
+
+  it("is typed", () => {
+    expectTypeOf(client.keys.list).returns.toExtend<AsyncIterable<Key>>();
+    expectTypeOf<Webhook["event_types"]>().toEqualTypeOf<readonly string[] | null>();
+    expectTypeOf(client.keys.create).returns.resolves.toHaveProperty("secret");
+    // @ts-expect-error: fetched Keys have no secret
+    expectTypeOf<Key>().toHaveProperty("secret").toEqualTypeOf<string>();
+  });
+});

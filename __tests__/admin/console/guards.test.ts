@@ -1,0 +1,200 @@
+/** What guards the console, without a browser. */
+import { once } from "node:events";
+import { request as sendHttp } from "node:http";
+import express from "express";
+import supertest from "supertest";
+import { pushWebhooks } from "express-push-verification";
+import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
+import { AUTH_TOKEN, PUBLIC_URL } from "../../support/calls";
+import { clientOptions, SECRETS, stopUpstreams } from "../../support/upstream";
+import { APPS } from "../staff-app";
+import { startConsole, stopApps } from "./console-app";
+import { createMemoryQueue } from "./memory-queue";
+
+afterEach(async () => {
+  await stopApps();
+  await stopUpstreams();
+});
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+const ASSETS = ["/", "/page.js", "/page.css", "/icon.svg"];
+const READS = [
+  "/console",
+  "/console/live",
+  "/console/requests/1/explanation",
+  "/console/findings",
+  "/console/queue",
+];
+const WRITES = [
+  "/console/dead-letters/retry",
+  "/console/dead-letters/discard",
+  "/console/test-event",
+];
+const client = createAdminClient(clientOptions("http://127.0.0.1:9"));
+
+function makeApp(
+  options: Partial<AdminRouterOptions> = {},
+  create: () => express.Express = express,
+) {
+  const audits: AuditEntry[] = [];
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const app = create();
+  const router = adminRouter({
+    client,
+    authorize: () => true,
+    actor: () => "alice",
+    onAudit: (entry) => void audits.push(entry),
+    console: true,
+    receiver: push,
+    queue: createMemoryQueue([]),
+    ...options,
+  });
+  app.use("/admin", router);
+  return { app, audits, push };
+}
+
+describe.each(APPS)("the console on %s", (_name, create) => {
+  it.each([...ASSETS, ...READS])("rejects GET %s that is not authorized with 403", async (path) => {
+    const { app } = makeApp({ authorize: () => false }, create);
+    const response = await supertest(app).get(`/admin${path}`);
+    expect([response.status, response.body.code]).toEqual([403, "FORBIDDEN"]);
+    expect(response.headers["content-security-policy"]).toBe(CSP);
+  });
+
+  it.each([...ASSETS.slice(1), ...READS])(
+    "rejects GET %s of another site with 403",
+    async (path) => {
+      const { app } = makeApp({}, create);
+      const response = await supertest(app)
+        .get(`/admin${path}`)
+        .set("Sec-Fetch-Site", "cross-site");
+      expect([response.status, response.body.code]).toEqual([403, "CROSS_SITE"]);
+    },
+  );
+
+  it.each(WRITES)("rejects and audits POST %s of another site", async (path) => {
+    const { app, audits } = makeApp({}, create);
+    const sent = supertest(app).post(`/admin${path}`).set("Origin", "https://evil.example");
+    expect((await sent.send({})).status).toBe(403);
+    expect(audits).toMatchObject([{ actor: "alice", status: 403, code: "CROSS_SITE" }]);
+    expect(audits[0]?.action).toMatch(/^(dead-letter|test-event)\./);
+  });
+
+  it.each(WRITES)("rejects POST %s to a read-only router with 405", async (path) => {
+    const { app, audits } = makeApp({ readOnly: true }, create);
+    const response = await supertest(app).post(`/admin${path}`).send({});
+    expect([response.status, response.body.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
+    expect(audits).toMatchObject([{ status: 405, code: "METHOD_NOT_ALLOWED" }]);
+  });
+
+  it.each(ASSETS)("sends %s under its Content-Security-Policy, not stored", async (path) => {
+    const { app } = makeApp({}, create);
+    const response = await supertest(app).get(`/admin${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
+      "content-security-policy": CSP,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    });
+  });
+
+  it("lets another site link to the page", async () => {
+    const { app } = makeApp({}, create);
+    const sent = supertest(app).get("/admin/").set("Sec-Fetch-Site", "cross-site");
+    expect((await sent).status).toBe(200);
+  });
+
+  it("redirects to a relative address where the slash at the end is missing", async () => {
+    const { app } = makeApp({}, create);
+    const response = await supertest(app).get("/admin?a=b");
+    expect([response.status, response.headers.location]).toEqual([307, "./admin/"]);
+  });
+
+  it("has no console unless it is asked for", async () => {
+    const { app } = makeApp({ console: false, receiver: undefined, queue: undefined }, create);
+    for (const path of [...ASSETS, ...READS]) {
+      const response = await supertest(app).get(`/admin${path}`);
+      expect([path, response.status]).toEqual([path, 404]);
+      expect(response.headers["content-security-policy"]).toBeUndefined();
+    }
+  });
+
+  it("audits a test event and a retried dead letter with their uuids", async () => {
+    const { app, audits } = makeApp({ queue: createMemoryQueue(["boom"]) }, create);
+    const sent = await supertest(app)
+      .post("/admin/console/test-event")
+      .send({ type: "factor.created" });
+    expect([sent.status, sent.body.status]).toEqual([200, 200]);
+    const choice = { uuid: "uuid-0", accountSid: "AC1" };
+    const retried = await supertest(app).post("/admin/console/dead-letters/retry").send(choice);
+    expect(retried.body).toEqual({ count: 1 });
+    expect(audits).toEqual([
+      expect.objectContaining({ action: "test-event.send", status: 200, uuid: sent.body.uuid }),
+      expect.objectContaining({ action: "dead-letter.retry", status: 200, uuid: "uuid-0" }),
+    ]);
+  });
+});
+
+it("never responds with a token, a signature or an unmasked identity", async () => {
+  const app = await startConsole({ router: { queue: createMemoryQueue(["boom"]) } });
+  const seen: string[] = [];
+  await app.deliver("challenge.approved", { entity_identity: "jane.doe@example.com" });
+  await app.deliver("challenge.approved", {}, { authToken: "another-token-of-somewhere" });
+  const live = await fetch(`${app.url}console/live`);
+  const reader = live.body?.getReader();
+  while (!seen.join("").includes("SIGNATURE_MISMATCH")) {
+    seen.push(new TextDecoder().decode((await reader?.read())?.value as Uint8Array));
+  }
+  await reader?.cancel();
+  for (const path of READS.filter((read) => read !== "/console/live")) {
+    seen.push(await (await fetch(`${app.url}${path.slice(1)}`)).text());
+  }
+  const text = seen.join("");
+  expect(text).toContain("TOKEN_WRONG");
+  expect(text).toContain("jan…com");
+  for (const secret of [...SECRETS, AUTH_TOKEN, "jane.doe", "another-token"]) {
+    expect(text).not.toContain(secret);
+  }
+  // Base64 of 20 bytes.
+  expect(text).not.toMatch(/[A-Za-z0-9+/]{27}=/);
+});
+
+it("responds 503 when too many pages are open, and ends its streams with the server", async () => {
+  const app = await startConsole();
+  const open = () => {
+    const sent = sendHttp(`${app.url}console/live`, { agent: false }).end();
+    sent.on("error", () => {});
+    return once(sent, "response") as Promise<[{ statusCode?: number } & NodeJS.ReadableStream]>;
+  };
+  const responses = await Promise.all(Array.from({ length: 51 }, open));
+  const statuses = responses.map(([response]) => response.statusCode);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+  const ended = responses.map(async ([response]) => {
+    response.resume();
+    await once(response, "end");
+  });
+  await app.close();
+  await Promise.all(ended);
+}, 10_000);
+
+describe("the options of the console", () => {
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    [
+      "a receiver without the console",
+      { receiver: push },
+      /option receiver .* set console to true/,
+    ],
+    ["a queue without the console", { queue: createMemoryQueue([]) }, /option queue .* console/],
+    ["a copy of a receiver", { console: true, receiver: { ...push } }, /option receiver must be/],
+    ["an unknown option", { console: { reveals: true } }, /Did you mean "reveal"/],
+    ["a value that is no option", { console: 1 }, /option console must be/],
+    ["a queue that is none", { console: true, queue: {} }, /option queue must be/],
+  ])("reject %s", (_name, options, message) => {
+    const make = () => adminRouter({ client, authorize: () => true, ...options });
+    expect(make).toThrow(message);
+  });
+});

@@ -1,0 +1,75 @@
+/** The size of the page, and 10,000 webhook requests while it is open. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import {
+  closePages,
+  describeWithBrowser,
+  expectNoFaults,
+  openPage,
+  startBrowser,
+  stopBrowser,
+} from "../../support/browser";
+import { stopUpstreams } from "../../support/upstream";
+import { startConsole, stopApps, type ConsoleApp } from "./console-app";
+
+beforeAll(startBrowser, 60_000);
+afterAll(stopBrowser);
+afterEach(async () => {
+  await closePages();
+  await stopApps();
+  await stopUpstreams();
+});
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+it("is a page of at most 60 kB, uncompressed, in four files", async () => {
+  const app = await startConsole();
+  const sizes: Record<string, number> = {};
+  for (const file of ["", "page.js", "page.css", "icon.svg"]) {
+    const response = await fetch(app.url + file);
+    sizes[file === "" ? "page.html" : file] = (await response.arrayBuffer()).byteLength;
+  }
+  const bytes = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  console.log(`Bytes of the console: ${bytes} (${JSON.stringify(sizes)})`);
+  expect(bytes).toBeLessThanOrEqual(60_000);
+});
+
+async function deliverMany(app: ConsoleApp, count: number): Promise<void> {
+  let sent = 0;
+  const deliver = async () => {
+    while (sent++ < count) {
+      // Each tenth is rejected.
+      await app.deliver("challenge.approved", {}, sent % 10 === 0 ? { authToken: "wrong" } : {});
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, deliver));
+}
+
+describeWithBrowser("10,000 webhook requests while the console is open", () => {
+  it("leave the memory of the app and of the page flat", async () => {
+    // Without the memory of uuids, which grows up to its own bound.
+    const app = await startConsole({ receiver: { dedupe: false } });
+    const page = await openPage(app.url);
+    const session = await page.context().newCDPSession(page);
+    const measure = async () => {
+      collectGarbage();
+      await session.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await session.send("Runtime.getHeapUsage");
+      return { app: process.memoryUsage().heapUsed, page: usedSize };
+    };
+    await deliverMany(app, 2_000);
+    const before = await measure();
+    await deliverMany(app, 10_000);
+    await page.locator(".card", { hasText: "Received" }).getByText("12,000").waitFor();
+    const after = await measure();
+    const grown = (name: "app" | "page") => (after[name] - before[name]) / 1_048_576;
+    console.log(
+      `10,000 requests: the app grew by ${grown("app").toFixed(1)} MiB, the page by ${grown("page").toFixed(1)} MiB`,
+    );
+    expect(await page.locator(".rows .line").count()).toBe(200);
+    expect(grown("app")).toBeLessThan(8);
+    expect(grown("page")).toBeLessThan(4);
+    expectNoFaults();
+  }, 240_000);
+});

@@ -1,0 +1,54 @@
+import type { ConsoleQueue } from "express-push-verification/admin";
+import { eventFixture } from "express-push-verification/testing";
+import { ACCOUNT_SID } from "../../support/calls";
+
+type Letter =
+  ReturnType<ConsoleQueue["deadLetters"]> extends AsyncIterable<infer One> ? One : never;
+
+/** Dead letters in memory, for what the console shows; the engines have tests of their own. */
+export function createMemoryQueue(
+  errors: readonly string[],
+  stats: Partial<Awaited<ReturnType<ConsoleQueue["stats"]>>> = {},
+): ConsoleQueue & { changes: string[] } {
+  let letters: Letter[] = errors.map((error, index) => ({
+    uuid: `uuid-${index}`,
+    accountSid: ACCOUNT_SID,
+    receiver: index % 2 === 0 ? "shop" : undefined,
+    event: index === 0 ? undefined : eventFixture("challenge.approved"),
+    error,
+    attempts: 8,
+    failedAt: new Date(Date.UTC(2026, 2, 5, 9, 0, index)),
+  }));
+  const changes: string[] = [];
+  const remove = (change: string) => (uuid: string) => {
+    const count = letters.length;
+    letters = letters.filter((letter) => letter.uuid !== uuid);
+    changes.push(`${change} ${uuid}`);
+    return Promise.resolve(letters.length < count);
+  };
+  return {
+    changes,
+    stats: () =>
+      Promise.resolve({
+        waiting: 3,
+        active: 2,
+        delayed: 1,
+        deadLetters: letters.length,
+        oldestWaitingMs: 4_200,
+        workers: 2,
+        ...stats,
+      }),
+    async *deadLetters() {
+      // A copy: letters are removed while they are listed.
+      yield* letters.slice();
+    },
+    retry: remove("retry"),
+    discard: remove("discard"),
+    retryAll() {
+      const count = letters.length;
+      letters = [];
+      changes.push("retryAll");
+      return Promise.resolve(count);
+    },
+  };
+}

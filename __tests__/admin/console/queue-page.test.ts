@@ -1,0 +1,125 @@
+import { createHandlers } from "express-push-verification";
+import { durableQueue } from "express-push-verification/durable";
+import {
+  closePages,
+  describeWithBrowser,
+  expectNoFaults,
+  openPage,
+  startBrowser,
+  stopBrowser,
+} from "../../support/browser";
+import { silent } from "../../support/durable";
+import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
+import { stopUpstreams } from "../../support/upstream";
+import { startConsole, stopApps } from "./console-app";
+import { HOSTILE } from "./hostile-texts";
+import { createMemoryQueue } from "./memory-queue";
+
+beforeAll(startBrowser, 60_000);
+afterAll(stopBrowser);
+afterEach(async () => {
+  await closePages();
+  await stopApps();
+  await stopUpstreams();
+});
+jest.setTimeout(30_000);
+
+const ERRORS = ["down", "down", "down", "slow", "slow", "alone"];
+
+describeWithBrowser("the page of the queue", () => {
+  it("groups dead letters by error, the largest group first, and retries one, a group and all", async () => {
+    const queue = createMemoryQueue(ERRORS);
+    const app = await startConsole({ router: { queue } });
+    const page = await openPage(`${app.url}#queue`);
+    await page.locator("h4").first().waitFor();
+    expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
+    const group = page.locator("article").first();
+    await group.locator("summary").click();
+    expect(await group.locator(".letter .mono").allInnerTexts()).toEqual([
+      "uuid-2",
+      "uuid-1",
+      "uuid-0",
+    ]);
+    await group.getByRole("button", { name: "Retry", exact: true }).first().click();
+    await group.getByText("2 events").waitFor();
+    // Open as before, although the list was drawn again.
+    expect(await group.locator("details").getAttribute("open")).toBe("");
+    await page.getByRole("button", { name: "Retry these 2" }).first().click();
+    await page.getByRole("button", { name: "Retry all 3" }).click();
+    await page.getByText("No dead letters.").waitFor();
+    expect(queue.changes).toEqual(["retry uuid-2", "retry uuid-0", "retry uuid-1", "retryAll"]);
+    expect(app.audits.map(({ action, uuid }) => [action, uuid])).toEqual([
+      ["dead-letter.retry", "uuid-2"],
+      ["dead-letter.retry", undefined],
+      ["dead-letter.retry", undefined],
+    ]);
+    expectNoFaults();
+  });
+
+  it("discards one and all, after it was confirmed", async () => {
+    const queue = createMemoryQueue(ERRORS);
+    const app = await startConsole({ router: { queue } });
+    const page = await openPage(`${app.url}#queue`);
+    await page
+      .locator("article", { hasText: "alone" })
+      .getByRole("button", { name: "Discard" })
+      .click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect(queue.changes).toEqual([]);
+    await page
+      .locator("article", { hasText: "alone" })
+      .getByRole("button", { name: "Discard" })
+      .click();
+    await page.getByRole("button", { name: "Discard 1 dead letter" }).click();
+    await page.getByRole("button", { name: "Discard all 5" }).click();
+    await page.getByRole("button", { name: "Discard 5 dead letters" }).click();
+    await page.getByText("No dead letters.").waitFor();
+    expect(queue.changes).toHaveLength(6);
+    expectNoFaults();
+  });
+
+  it("retries and discards an error of any text", async () => {
+    const queue = createMemoryQueue(HOSTILE.flatMap((text) => [text, text]));
+    const app = await startConsole({ router: { queue } });
+    const page = await openPage(`${app.url}#queue`);
+    for (let left = HOSTILE.length; left > 0; left--) {
+      await page.getByText(`Retry all ${2 * left}`).waitFor();
+      await page.getByRole("button", { name: "Retry these 2" }).first().click();
+    }
+    await page.getByText("No dead letters.").waitFor();
+    expectNoFaults();
+  });
+});
+
+describeWithRedis("the page of a queue in Redis", () => {
+  afterAll(stopRedis);
+
+  (process.env.PUSH_TEST_CHROMIUM === "" ? it.skip : it)(
+    "shows its counts and dead letters, and retries one",
+    async () => {
+      const { url: connection } = await startRedis();
+      const queue = durableQueue({ name: "console", connection, attempts: 1, logger: silent });
+      await queue.ready();
+      const app = await startConsole({ router: { queue }, receiver: { queue } });
+      let isBroken = true;
+      const handlers = createHandlers().onAny(() => {
+        if (isBroken) throw new Error("the database is away");
+      });
+      const worker = queue.work(handlers);
+      await app.deliver("challenge.approved", { uuid: "stored-once" });
+      const page = await openPage(`${app.url}#queue`);
+      const letter = page.locator(".letter", { hasText: "stored-once" });
+      await letter.waitFor();
+      await page.locator("h4", { hasText: "HANDLER_FAILED" }).waitFor();
+      isBroken = false;
+      await letter.getByRole("button", { name: "Retry" }).click();
+      await page.getByText("No dead letters.").waitFor();
+      await page.getByRole("link", { name: "Receiver" }).click();
+      await page.getByText("200 stored").waitFor();
+      expectNoFaults();
+      await closePages();
+      await worker.close();
+      await queue.close();
+    },
+  );
+});

@@ -1,0 +1,251 @@
+import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/calls";
+import {
+  closePages,
+  describeWithBrowser,
+  expectNoFaults,
+  openPage,
+  startBrowser,
+  stopBrowser,
+  takeFaults,
+} from "../../support/browser";
+import { startServer, stopServers } from "../../support/servers";
+import { stopUpstreams } from "../../support/upstream";
+import { startConsole, stopApps } from "./console-app";
+
+const OLD_TOKEN = "0".repeat(32);
+
+beforeAll(startBrowser, 60_000);
+afterAll(stopBrowser);
+afterEach(async () => {
+  await closePages();
+  await stopApps();
+  await stopServers();
+  await stopUpstreams();
+});
+
+jest.setTimeout(30_000);
+
+describeWithBrowser("the receiver's page", () => {
+  it("shows each request live, with its type, version, code, attempt and token", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url);
+    await page.getByText("No webhook request has arrived yet.").waitFor();
+    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
+    const line = page.locator(".rows .line").first();
+    await line.getByText("200 handled").waitFor();
+    expect(await line.innerText()).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com\s+200 handled\s+1\s+1 of 1\s+[\d.,]+ ms/,
+    );
+    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
+    await line.getByText("200 duplicate").waitFor();
+    expect(await line.locator(".attempt").innerText()).toBe("2");
+    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "another-user" });
+    await line.getByText("200 conflict").waitFor();
+    await app.deliver("factor.verified", {}, { version: "v1" });
+    await line.getByText("factor.verified v1").waitFor();
+    await page.getByText("1 request reused a uuid").waitFor();
+    expectNoFaults();
+  });
+
+  it("names the cause of a wrong signature, marks the difference, and mends the webhook", async () => {
+    const app = await startConsole();
+    const { sid } = app.upstream.createWebhook({
+      friendly_name: "login",
+      webhook_url: `${app.publicUrl}/`,
+      event_types: ["*"],
+    });
+    const page = await openPage(app.url);
+    await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
+    await page.getByRole("button", { name: "Show the request" }).click();
+    const box = page.locator(".details .box");
+    expect(await box.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
+    expect(await box.locator("mark").allInnerTexts()).toEqual(["/"]);
+    await box.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
+    await page.locator("#announcer", { hasText: "webhook_url was set" }).waitFor();
+    const [webhook] = await app.upstream.listWebhooks();
+    expect([webhook?.sid, webhook?.webhook_url]).toEqual([sid, app.publicUrl]);
+    expect(app.audits).toMatchObject([{ action: "webhook.update", sid, actor: "alice" }]);
+    expectNoFaults();
+  });
+
+  it("looks for the cause of an earlier request when it is asked to", async () => {
+    const app = await startConsole();
+    for (let index = 0; index < 5; index++) {
+      await app.deliver(
+        "challenge.approved",
+        {},
+        { signedUrl: app.publicUrl.replace("http", "https") },
+      );
+    }
+    const page = await openPage(app.url);
+    const lines = page.locator(".rows .line");
+    await lines.nth(4).click();
+    await page.getByRole("button", { name: "Find the cause" }).click();
+    await page.locator(".details").getByText("proven").waitFor();
+    expectNoFaults();
+  });
+
+  it("says which token is in use during a rotation, and when it is over", async () => {
+    const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } });
+    const page = await openPage(app.url);
+    await app.deliver("challenge.approved");
+    await page.getByText("The last 1 request used token 1.").waitFor();
+    await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
+    await page.getByText("1 request of the last 2 used an older token.").waitFor();
+    await page.getByText("2 of 2").waitFor();
+    expect(await page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
+    expectNoFaults();
+  });
+
+  it("counts pending waits, codes and results", async () => {
+    const app = await startConsole();
+    const wait = app.push.waitForChallenge({
+      challengeSid: CHALLENGE_SID,
+      entityIdentity: "user-7f3a-22",
+    });
+    const page = await openPage(app.url);
+    const figure = (name: string) => page.locator(".card", { hasText: name }).locator(".figure");
+    await figure("Pending waits").getByText("1").waitFor();
+    await app.deliver("challenge.approved");
+    await wait;
+    await figure("Pending waits").getByText("0").waitFor();
+    await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
+    const code = page.getByRole("button", { name: "SIGNATURE_MISMATCH 1" });
+    await code.click();
+    expect(await code.getAttribute("aria-pressed")).toBe("true");
+    expect(await page.locator(".rows .line:visible").count()).toBe(1);
+    await page.getByRole("button", { name: "Accepted" }).click();
+    expect(await page.locator(".rows .line:visible").innerText()).toContain("200 handled");
+    expectNoFaults();
+  });
+
+  it("holds new requests back while it is paused", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await app.deliver();
+    const resume = page.getByRole("button", { name: "Resume, 1 new" });
+    await resume.waitFor();
+    expect(await page.locator(".rows .line").count()).toBe(0);
+    await resume.click();
+    expect(await page.locator(".rows .line").count()).toBe(1);
+    expectNoFaults();
+  });
+
+  it.each(["direct", "network"])("sends a test event, signed on the server: %s", async (via) => {
+    const app = await startConsole();
+    const handled: string[] = [];
+    app.push.on("factor.created", ({ entity_identity }) => void handled.push(entity_identity));
+    const page = await openPage(app.url);
+    await page.getByRole("button", { name: "Send test event" }).click();
+    await page.getByLabel("Event type").selectOption("factor.created");
+    await page.locator(`input[value=${via}]`).check();
+    await page.locator("dialog button.primary").click();
+    await page.locator(".test-result", { hasText: "The receiver responded 200" }).waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".rows .line", { hasText: /factor\.created v2\s*test/ }).waitFor();
+    expect(handled).toEqual(["console-test-event"]);
+    expectNoFaults();
+  });
+
+  it("says that the connection is lost, and comes back with what it missed", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await app.stop();
+    await page.getByText("Connection lost, trying again").waitFor();
+    expect(takeFaults().filter((fault) => !/ERR_/.test(fault))).toEqual([]);
+    await app.start();
+    await app.deliver();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("200 handled").waitFor();
+    expect(takeFaults().filter((fault) => !/ERR_/.test(fault))).toEqual([]);
+  });
+
+  it("says that its user may no longer see it", async () => {
+    let isAllowed = true;
+    const app = await startConsole({ router: { authorize: () => isAllowed } });
+    const page = await openPage(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    isAllowed = false;
+    await app.stop();
+    await app.start();
+    await page.getByText("Signed out or not allowed: reload").waitFor();
+    expect(takeFaults().filter((fault) => !/ERR_|403/.test(fault))).toEqual([]);
+  });
+
+  it("is used with the keyboard: skip link, pages, rows", async () => {
+    const app = await startConsole();
+    await app.deliver();
+    const page = await openPage(app.url);
+    await page.getByText("200 handled").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.id")).toBe("skip");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("content");
+    const toggle = page.getByRole("button", { name: /^Details of/ });
+    for (let count = 0; count < 12; count++) {
+      await page.keyboard.press("Tab");
+      if (await toggle.evaluate((element) => element.matches(":focus"))) break;
+    }
+    await page.keyboard.press("Enter");
+    expect(await toggle.getAttribute("aria-expanded")).toBe("true");
+    await page.locator(".details").getByText("uuid").waitFor();
+    await page.getByRole("link", { name: "Keys" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#keys-title:focus").waitFor({ state: "attached" });
+    expect(await page.title()).toBe("Keys · Push webhooks");
+    expectNoFaults();
+  });
+
+  it("does not animate where motion is to be reduced", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url, { reducedMotion: "reduce" });
+    await page.getByText("Live", { exact: true }).waitFor();
+    await app.deliver();
+    await page.locator(".rows .line.new").waitFor();
+    expect(await page.evaluate("document.getAnimations().length")).toBe(0);
+    expectNoFaults();
+  });
+});
+
+describeWithBrowser("the address of the console", () => {
+  it.each(["/", "/admin/push", "/a/:tenant/b"])("may be %s", async (mount) => {
+    const app = await startConsole({ mount: mount });
+    const address = mount.replace(":tenant", "blue");
+    const page = await openPage(`http://127.0.0.1:${app.port}${address}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByText("standard").waitFor();
+    expectNoFaults();
+  });
+
+  it("may be rewritten by a proxy", async () => {
+    const app = await startConsole();
+    const port = await startServer((req, res) => forward(app.port, req.url ?? "", req, res));
+    const page = await openPage(`http://127.0.0.1:${port}/tools/of/staff/push`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await app.deliver();
+    await page.getByText("200 handled").waitFor();
+    for (let index = 0; index < 25; index++) app.upstream.createKey(`deploy ${index}`);
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByRole("button", { name: "Next page" }).click();
+    await page.getByText("Page 2").waitFor();
+    expectNoFaults();
+  });
+});
+
+/** As a proxy that maps /tools/of/staff/push to /admin/push. */
+function forward(port: number, url: string, req: IncomingMessage, res: ServerResponse): void {
+  const path = url.replace("/tools/of/staff/push", "/admin/push");
+  const { method, headers } = req;
+  const sent = request({ port, path, method, headers, agent: false }, (response) => {
+    res.writeHead(response.statusCode ?? 502, response.headers);
+    response.pipe(res);
+  });
+  res.once("close", () => sent.destroy());
+  sent.on("error", () => res.destroy());
+  req.pipe(sent);
+}

@@ -1,0 +1,278 @@
+/** The pages of webhooks and keys in a browser, before the emulator of the service. */
+import type { Page } from "playwright-core";
+import {
+  closePages,
+  describeWithBrowser,
+  expectNoFaults,
+  openPage,
+  startBrowser,
+  stopBrowser,
+  takeFaults,
+} from "../../support/browser";
+import { MAIN_KEY, MAIN_SECRET, stopUpstreams } from "../../support/upstream";
+import { startConsole, stopApps, type ConsoleApp } from "./console-app";
+import { HOSTILE } from "./hostile-texts";
+
+beforeAll(startBrowser, 60_000);
+afterAll(stopBrowser);
+afterEach(async () => {
+  await closePages();
+  await stopApps();
+  await stopUpstreams();
+});
+jest.setTimeout(30_000);
+
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", { name }).first().click();
+const said = (page: Page, text: string | RegExp) =>
+  page.locator("#announcer", { hasText: text }).waitFor({ state: "attached" });
+const badge = (page: Page) => page.locator(".badge");
+
+describeWithBrowser("the page of the webhooks", () => {
+  it("creates, edits, disables, enables and deletes one", async () => {
+    const app = await startConsole();
+    app.push.on(["challenge.approved", "challenge.denied"], () => {});
+    const page = await openPage(`${app.url}#webhooks`);
+    await page.getByText("The service has no webhook yet.").waitFor();
+    await press(page, "Create a webhook for publicUrl");
+    await page.getByLabel("Name", { exact: true }).fill("login events");
+    expect(await page.getByLabel("URL").inputValue()).toBe(app.publicUrl);
+    await page.locator("dialog button.primary").click();
+    await said(page, "The webhook was created.");
+    const list = () => app.upstream.listWebhooks();
+    expect(await list()).toMatchObject([
+      {
+        friendly_name: "login events",
+        event_types: ["challenge.approved", "challenge.denied"],
+        status: "enabled",
+        version: "v2",
+      },
+    ]);
+    expect(await badge(page).isVisible()).toBe(false);
+
+    await press(page, "Edit");
+    await page.getByLabel("All events").check();
+    await page.getByLabel("v1, legacy").check();
+    await page.locator("dialog button.primary").click();
+    await said(page, "The changes were saved.");
+    expect(await list()).toMatchObject([{ event_types: ["*"], version: "v1" }]);
+
+    await press(page, /^Disable$/);
+    await said(page, "The webhook is disabled.");
+    await press(page, /^Enable$/);
+    await said(page, "The webhook is enabled.");
+    expect(await list()).toMatchObject([{ status: "enabled" }]);
+
+    await press(page, /^Delete$/);
+    await press(page, "Delete webhook");
+    await said(page, "The webhook was deleted.");
+    expect(await list()).toEqual([]);
+    expect(app.audits.map(({ action }) => action)).toEqual([
+      "webhook.create",
+      "webhook.update",
+      "webhook.update",
+      "webhook.update",
+      "webhook.delete",
+    ]);
+    expectNoFaults();
+  });
+
+  it("mends each finding with its button, and counts them in the navigation", async () => {
+    const app = await startConsole();
+    app.push.on(["challenge.approved", "factor.deleted"], () => {});
+    app.upstream.createWebhook({
+      friendly_name: "first",
+      webhook_url: app.publicUrl,
+      event_types: ["challenge.approved", "challenge.denied"],
+      version: "v1",
+      status: "disabled",
+      webhook_method: "GET",
+    });
+    app.upstream.createWebhook({
+      friendly_name: "second",
+      webhook_url: app.publicUrl,
+      event_types: ["challenge.approved", "factor.deleted"],
+    });
+    const page = await openPage(`${app.url}#webhooks`);
+    const labels = [
+      "Delete this webhook",
+      "Enable the webhook",
+      "Set version to v2",
+      "Subscribe to factor.deleted",
+      "Unsubscribe from challenge.denied",
+      "Replace it with a webhook that uses POST",
+    ];
+    for (const [index, label] of labels.entries()) {
+      const left = labels.length - index;
+      await badge(page)
+        .getByText(`${left} finding${left === 1 ? "" : "s"}`)
+        .waitFor();
+      await press(page, label);
+      if (index === 0) await press(page, "Delete webhook");
+    }
+    await badge(page).waitFor({ state: "hidden" });
+    expect(await app.upstream.listWebhooks()).toMatchObject([
+      {
+        friendly_name: "first",
+        status: "enabled",
+        version: "v2",
+        webhook_method: "POST",
+        event_types: ["challenge.approved", "factor.deleted"],
+      },
+    ]);
+    expectNoFaults();
+  });
+
+  it("mends a URL that differs", async () => {
+    const app = await startConsole();
+    app.upstream.createWebhook({
+      friendly_name: "first",
+      webhook_url: `${app.publicUrl}/`,
+      event_types: ["*"],
+    });
+    const page = await openPage(`${app.url}#webhooks`);
+    expect(await page.locator("article mark").innerText()).toBe("/");
+    await press(page, "Set webhook_url to publicUrl");
+    await page.locator(".finding", { hasText: "differs" }).waitFor({ state: "detached" });
+    expect(await app.upstream.listWebhooks()).toMatchObject([{ webhook_url: app.publicUrl }]);
+    expectNoFaults();
+  });
+
+  it("shows the problem of the service in the form, and keeps what was typed", async () => {
+    const app = await startConsole();
+    const page = await openPage(`${app.url}#webhooks`);
+    await page.getByText("The service has no webhook yet.").waitFor();
+    await press(page, /^Create webhook$/);
+    await page.getByLabel("Name", { exact: true }).fill("typed");
+    await page.getByLabel("All events").check();
+    app.upstream.script.push({
+      status: 400,
+      body: { code: 60200, message: "Invalid <b>parameter" },
+    });
+    await page.locator("dialog button.primary").click();
+    await page.getByRole("alert").getByText("Invalid <b>parameter (60200)").waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("typed");
+    expect(takeFaults()).toEqual([expect.stringContaining("400")]);
+  });
+
+  it("hides what a read-only router rejects", async () => {
+    const app = await startConsole({ router: { readOnly: true } });
+    app.upstream.createWebhook({
+      friendly_name: "a",
+      webhook_url: `${app.publicUrl}/`,
+      event_types: ["*"],
+    });
+    const buttons = async (hash: string, page: Page) => {
+      await page.getByRole("link", { name: hash }).click();
+      return page.locator("main button:visible").allInnerTexts();
+    };
+    const page = await openPage(app.url);
+    await page.getByText("read-only").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(await buttons("Receiver", page)).toEqual([
+      "All",
+      "Accepted",
+      "Rejected or failed",
+      "Pause",
+    ]);
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.locator("article").waitFor();
+    expect(await buttons("Webhooks", page)).toEqual(["Refresh"]);
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByText("standard").waitFor();
+    expect(await buttons("Keys", page)).toEqual([]);
+    expectNoFaults();
+  });
+});
+
+describeWithBrowser("the page of the keys", () => {
+  const startWithKeys = async (): Promise<ConsoleApp> => {
+    const app = await startConsole({ client: { username: MAIN_KEY, password: MAIN_SECRET } });
+    for (let index = 0; index < 20; index++) app.upstream.createKey(`deploy ${index}`);
+    return app;
+  };
+
+  it("turns pages, and offers no way to revoke the key in use", async () => {
+    const app = await startWithKeys();
+    const page = await openPage(`${app.url}#keys`);
+    await page.getByText("Page 1").waitFor();
+    await press(page, "Next page");
+    await page.getByText("Page 2").waitFor();
+    const own = page.locator(".keys .line", { hasText: "in use here" });
+    expect(await own.innerText()).toContain(MAIN_KEY);
+    expect(await own.getByRole("button").allInnerTexts()).toEqual(["Rename"]);
+    await press(page, "Previous page");
+    await page.getByText("Page 1").waitFor();
+    expectNoFaults();
+  });
+
+  it("shows a secret once, copies it, and forgets it", async () => {
+    const app = await startWithKeys();
+    const page = await openPage(`${app.url}#keys`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await press(page, "Create key");
+    await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
+    await page.locator("dialog button.primary").click();
+    await page.getByText("it will never be shown again").waitFor();
+    const secret = await page.locator("#secret").innerText();
+    expect(secret).toMatch(/^\w{32}$/);
+    await press(page, "Copy the secret");
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
+    await press(page, "I have stored it");
+    expect(await page.content()).not.toContain(secret);
+    expect(JSON.stringify(app.audits)).not.toContain(secret);
+    expectNoFaults();
+  });
+
+  it("forgets a secret when another page is shown", async () => {
+    const app = await startWithKeys();
+    const page = await openPage(`${app.url}#keys`);
+    await press(page, "Create key");
+    await page.locator("dialog button.primary").click();
+    const secret = await page.locator("#secret").innerText();
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.locator("#webhooks-title:focus").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expectNoFaults();
+  });
+
+  it("renames a key, and revokes it once its name was typed", async () => {
+    const app = await startWithKeys();
+    const page = await openPage(`${app.url}#keys`);
+    const line = page.locator(".keys .line", { hasText: "deploy 19" });
+    await line.getByRole("button", { name: "Rename" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("deploy old");
+    await press(page, "Rename key");
+    await said(page, "The key was renamed.");
+    const renamed = page.locator(".keys .line", { hasText: "deploy old" });
+    await renamed.getByRole("button", { name: "Revoke" }).click();
+    await page.getByLabel("Type deploy old to confirm").fill("deploy");
+    await press(page, "Revoke key");
+    expect(await page.locator("dialog[open] input:invalid").count()).toBe(1);
+    await page.getByLabel("Type deploy old to confirm").fill("deploy old");
+    await press(page, "Revoke key");
+    await said(page, "The key was revoked.");
+    await renamed.waitFor({ state: "detached" });
+    expect(app.audits.map(({ action, status }) => [action, status])).toEqual([
+      ["key.update", 200],
+      ["key.delete", 204],
+    ]);
+    expectNoFaults();
+  });
+
+  it("shows hostile names as text", async () => {
+    const app = await startConsole();
+    for (const text of HOSTILE) app.upstream.createKey(text.slice(0, 64));
+    const page = await openPage(`${app.url}#keys`);
+    await page.getByText("user\\u202egpj.exe\\u202c and \\u2066isolated").waitFor();
+    await page.getByText(HOSTILE[0]?.slice(0, 64) ?? "", { exact: true }).waitFor();
+    const line = page.locator(".keys .line", { hasText: "\\u202e" });
+    await line.getByRole("button", { name: "Revoke" }).click();
+    await page.getByLabel(/^Type SK[0-9a-f]{32} to confirm$/).waitFor();
+    expect(await page.locator("main script, main img, dialog script").count()).toBe(0);
+    expect(await page.title()).toBe("Keys · Push webhooks");
+    expectNoFaults();
+  });
+});

@@ -1,0 +1,382 @@
+/** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/calls";
+import {
+  closePages,
+  describeWithBrowser,
+  expectNoFaults,
+  findViolations,
+  openPage,
+  startBrowser,
+  stopBrowser,
+  takeFaults,
+} from "../../support/browser";
+import {
+  MAIN_KEY,
+  MAIN_SECRET,
+  STANDARD_KEY,
+  STANDARD_SECRET,
+  stopUpstreams,
+} from "../../support/upstream";
+import { startConsole, stopApps, type ConsoleApp } from "./console-app";
+import { HOSTILE } from "./hostile-texts";
+import { createMemoryQueue } from "./memory-queue";
+
+const folder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-console-shots");
+mkdirSync(folder, { recursive: true });
+beforeAll(startBrowser, 60_000);
+afterAll(async () => {
+  await stopBrowser();
+  console.log(`Screenshots of the console: ${folder}`);
+});
+afterEach(async () => {
+  await closePages();
+  await stopApps();
+  await stopUpstreams();
+});
+
+/** A receiver that has seen everything. */
+async function startBusy(options: Parameters<typeof startConsole>[0] = {}): Promise<ConsoleApp> {
+  const old = "0".repeat(32);
+  const app = await startConsole({
+    ...options,
+    receiver: { authToken: [AUTH_TOKEN, old], ...options.receiver },
+  });
+  app.push.on("challenge.denied", ({ uuid }) => {
+    if (uuid === "fails") throw new Error("the database is away");
+  });
+  app.push.onAny(() => {});
+  await app.deliver("factor.created", { entity_identity: "jane.doe@example.com" });
+  await app.deliver("factor.verified", {}, { version: "v1" });
+  await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
+  await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
+  await app.deliver("challenge.approved", { uuid: "a", entity_identity: "other-user-11" });
+  await app.deliver("challenge.denied", { uuid: "fails" });
+  for (let index = 0; index < 5; index++) await app.deliver("challenge.approved");
+  await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
+  await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
+  await app.deliver("challenge.denied");
+  const waiting = app.push.waitForChallenge({
+    challengeSid: CHALLENGE_SID.replace("b", "c"),
+    entityIdentity: "u",
+  });
+  waiting.catch(() => {});
+  return app;
+}
+
+function addWebhooks({ upstream, publicUrl }: ConsoleApp): void {
+  upstream.createWebhook({
+    friendly_name: "login events",
+    webhook_url: `${publicUrl}/`,
+    event_types: ["challenge.approved", "challenge.denied"],
+  });
+  upstream.createWebhook({
+    friendly_name: "factors of the staging shop",
+    webhook_url: "https://staging.example.com/hooks",
+    event_types: ["*"],
+    status: "disabled",
+    version: "v1",
+  });
+}
+
+interface State {
+  name: string;
+  start?: () => Promise<ConsoleApp>;
+  hash?: string;
+  arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
+  /** Errors of the console that belong to the state. */
+  allows?: RegExp;
+}
+
+const openDialog = async (page: Page, name: string | RegExp) => {
+  await page.getByRole("button", { name }).first().click();
+  await page.locator("dialog[open]").waitFor();
+};
+
+const STATES: State[] = [
+  { name: "receiver-empty", arrange: (page) => page.getByText("No webhook request has").waitFor() },
+  {
+    name: "receiver-busy",
+    start: startBusy,
+    arrange: (page) => page.getByText("200 conflict").waitFor(),
+  },
+  {
+    name: "receiver-mismatch",
+    start: async () => {
+      const app = await startBusy({ receiver: { authToken: AUTH_TOKEN } });
+      addWebhooks(app);
+      return app;
+    },
+    async arrange(page) {
+      await page.getByText("Show the request").first().click();
+      await page.getByText("proven").waitFor();
+      await page.getByRole("button", { name: "Set webhook_url" }).waitFor();
+    },
+  },
+  {
+    name: "receiver-revealed",
+    start: () => startBusy({ router: { console: { reveal: true } } }),
+    async arrange(page) {
+      await page.locator(".rows .line").first().click();
+      await page.getByText("factor_friendly_name").waitFor();
+    },
+  },
+  {
+    name: "receiver-filter-nothing",
+    async start() {
+      const app = await startConsole();
+      await app.deliver();
+      return app;
+    },
+    async arrange(page) {
+      await page.getByText("200 handled").waitFor();
+      await page.getByRole("button", { name: "Rejected or failed" }).click();
+      await page.getByText("No request here").waitFor();
+    },
+  },
+  {
+    name: "receiver-test-event",
+    start: () => startConsole({ receiver: { authToken: AUTH_TOKEN } }),
+    async arrange(page) {
+      await openDialog(page, "Send test event");
+      await page.locator("dialog button.primary").click();
+      await page.locator(".test-result .good").waitFor();
+    },
+  },
+  {
+    name: "receiver-lost",
+    start: startBusy,
+    async arrange(page, app) {
+      await page.getByText("200 conflict").waitFor();
+      await app.stop();
+      await page.getByText("Connection lost").waitFor();
+    },
+    allows: /ERR_|Failed to load/,
+  },
+  {
+    name: "receiver-hostile",
+    async start() {
+      const app = await startConsole({ router: { console: { reveal: true } } });
+      for (const text of HOSTILE) {
+        await app.deliver("challenge.approved", {
+          entity_identity: text.slice(0, 200),
+          factor_friendly_name: text,
+          factor_metadata: JSON.stringify({ text }),
+        });
+      }
+      return app;
+    },
+    async arrange(page) {
+      for (const line of await page.locator(".rows .line").all()) await line.click();
+    },
+  },
+  {
+    name: "webhooks-findings",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole();
+      app.push.on(["challenge.approved", "factor.deleted"], () => {});
+      addWebhooks(app);
+      app.upstream.createWebhook({
+        friendly_name: "all events, legacy",
+        webhook_url: app.publicUrl,
+        event_types: ["challenge.approved", "challenge.denied"],
+        version: "v1",
+        status: "disabled",
+        webhook_method: "GET",
+      });
+      app.upstream.createWebhook({
+        friendly_name: "the same again",
+        webhook_url: app.publicUrl,
+        event_types: ["challenge.approved", "factor.deleted"],
+      });
+      return app;
+    },
+    arrange: (page) => page.getByText("Another webhook has the same URL").waitFor(),
+  },
+  {
+    name: "webhooks-url-differs",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole();
+      addWebhooks(app);
+      return app;
+    },
+    arrange: (page) => page.getByRole("button", { name: "Set webhook_url" }).waitFor(),
+  },
+  {
+    name: "webhooks-empty",
+    hash: "webhooks",
+    arrange: (page) => page.getByText("has no webhook yet").waitFor(),
+  },
+  {
+    name: "webhooks-hostile",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole();
+      for (const text of HOSTILE) {
+        app.upstream.createWebhook({
+          friendly_name: text,
+          webhook_url: `${app.publicUrl}/${encodeURIComponent(text).slice(0, 1_500)}`,
+          event_types: ["*"],
+        });
+      }
+      return app;
+    },
+    arrange: (page) =>
+      page
+        .locator("article")
+        .nth(HOSTILE.length - 1)
+        .waitFor(),
+  },
+  {
+    name: "webhooks-form",
+    hash: "webhooks",
+    arrange: (page) => openDialog(page, "Create webhook"),
+  },
+  {
+    name: "webhooks-delete",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole();
+      addWebhooks(app);
+      return app;
+    },
+    arrange: (page) => openDialog(page, "Delete"),
+  },
+  {
+    name: "webhooks-error",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole();
+      app.upstream.script.push(...Array.from({ length: 9 }, () => ({ status: 500 })));
+      return app;
+    },
+    arrange: (page) => page.getByText("could not be read").waitFor(),
+    allows: /502/,
+  },
+  {
+    name: "keys-list",
+    hash: "keys",
+    async start() {
+      const app = await startConsole({ client: { username: MAIN_KEY, password: MAIN_SECRET } });
+      for (let index = 0; index < 25; index++) app.upstream.createKey(`deploy ${index}`);
+      return app;
+    },
+    arrange: (page) => page.getByRole("button", { name: "Next page" }).waitFor(),
+  },
+  {
+    name: "keys-created",
+    hash: "keys",
+    async arrange(page) {
+      await openDialog(page, "Create key");
+      await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
+      await page.locator("dialog button.primary").click();
+      await page.getByText("it will never be shown again").waitFor();
+    },
+  },
+  {
+    name: "keys-revoke",
+    hash: "keys",
+    arrange: (page) => openDialog(page, "Revoke"),
+  },
+  {
+    name: "keys-not-allowed",
+    hash: "keys",
+    start: () => startConsole({ client: { username: STANDARD_KEY, password: STANDARD_SECRET } }),
+    arrange: (page) => page.getByText("may not manage keys").waitFor(),
+    allows: /403/,
+  },
+  {
+    name: "queue-letters",
+    hash: "queue",
+    start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
+    arrange: (page) => page.locator("summary").first().click(),
+  },
+  {
+    name: "queue-empty",
+    hash: "queue",
+    start: () =>
+      startConsole({
+        router: { queue: createMemoryQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
+      }),
+    arrange: (page) => page.getByText("No dead letters.").waitFor(),
+  },
+  {
+    name: "queue-hostile",
+    hash: "queue",
+    start: () => startConsole({ router: { queue: createMemoryQueue(HOSTILE) } }),
+    arrange: (page) =>
+      page
+        .locator("article")
+        .nth(HOSTILE.length - 1)
+        .waitFor(),
+  },
+  {
+    name: "queue-error",
+    hash: "queue",
+    start: () =>
+      startConsole({
+        router: {
+          queue: { ...createMemoryQueue([]), stats: () => Promise.reject(new Error("no Redis")) },
+        },
+      }),
+    arrange: (page) => page.getByText("could not be read").waitFor(),
+    allows: /500/,
+  },
+  {
+    name: "read-only",
+    hash: "webhooks",
+    async start() {
+      const app = await startConsole({ router: { readOnly: true } });
+      addWebhooks(app);
+      return app;
+    },
+    arrange: (page) => page.getByText("login events").waitFor(),
+  },
+];
+
+const ERRORS = [
+  ...Array.from({ length: 3 }, () => "HANDLER_FAILED: connect ECONNREFUSED 10.0.3.11:5432"),
+  ...Array.from({ length: 2 }, () => "HANDLER_TIMEOUT: the handlers ran longer than 10000 ms"),
+  "HANDLER_FAILED: user not found",
+];
+
+const LOOKS = [
+  ["light", "light", { width: 1280, height: 860 }],
+  ["dark", "dark", { width: 1280, height: 860 }],
+  ["phone", "light", { width: 390, height: 844 }],
+  ["phone-dark", "dark", { width: 390, height: 844 }],
+] as const;
+
+async function inspect(page: Page, name: string) {
+  const found: Record<string, unknown> = {};
+  for (const [look, colorScheme, viewport] of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+    await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
+    const violations = await findViolations(page);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    if (violations.length > 0 || width !== viewport.width) found[look] = { violations, width };
+  }
+  return found;
+}
+
+describeWithBrowser("the console, light and dark, wide and narrow", () => {
+  it.each(STATES.map((state) => [state.name, state] as const))(
+    "has no fault, no violation of axe-core and no overflow: %s",
+    async (name, { start = () => startConsole(), hash = "", arrange, allows }) => {
+      const app = await start();
+      const page = await openPage(`${app.url}${hash === "" ? "" : `#${hash}`}`);
+      await arrange?.(page, app);
+      expect(await inspect(page, name)).toEqual({});
+      if (allows === undefined) expectNoFaults();
+      else expect(takeFaults().filter((fault) => !allows.test(fault))).toEqual([]);
+    },
+    60_000,
+  );
+});

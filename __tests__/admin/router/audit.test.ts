@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { RequestHandler } from "express";
+import supertest from "supertest";
+import type { AuditEntry } from "express-push-verification/admin";
+import { describeWrite } from "../../../lib/admin/router/audit";
+import { ROUTES } from "../../../lib/admin/router/routes";
+import { startServer } from "../../support/servers";
+import { startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
+import { APPS, makeStaffApp, METHOD_OVERRIDE } from "../staff-app";
+
+const KEY_SID = `SK${"a".repeat(32)}`;
+const WEBHOOK_SID = `YW${"B".repeat(32)}`;
+
+let upstream: Upstream;
+beforeEach(async () => {
+  upstream = await startUpstream();
+});
+afterEach(stopUpstreams);
+
+type Method = "post" | "patch" | "put" | "delete";
+type Row = [method: Method, path: string, action?: string | undefined, sid?: string];
+
+const ROWS: Row[] = [
+  ["post", "/keys", "key.create"],
+  ["post", "/keys/", "key.create"],
+  ["post", `/keys/${KEY_SID}`, "key.update", KEY_SID],
+  ["patch", `/KEYS/${KEY_SID}`, "key.update", KEY_SID],
+  ["delete", `/keys/${KEY_SID}?force=true`, "key.delete", KEY_SID],
+  ["post", "/webhooks", "webhook.create"],
+  ["patch", `/webhooks/${WEBHOOK_SID}/`, "webhook.update", WEBHOOK_SID],
+  ["delete", `/webhooks/${WEBHOOK_SID}`, "webhook.delete", WEBHOOK_SID],
+  ["put", `/webhooks/${WEBHOOK_SID}`, undefined, WEBHOOK_SID],
+  ["delete", "/keys"],
+  ["post", "/nowhere"],
+  ["delete", "/keys/%zz", "key.delete"],
+];
+const WRITES = ROWS.map(([method, path, action, sid]) => [method, path, action, sid] as const);
+
+describe.each(APPS)("an audit on %s", (_name, makeApp) => {
+  it.each(WRITES)("has %s %s, not authorized", async (method, path, action, sid) => {
+    const { app, audits } = makeStaffApp(upstream, {
+      makeApp,
+      authorize: () => false,
+      actor: (req) => req.get("x-user"),
+    });
+    const sent = supertest(app)[method](`/admin${path}`).set("x-user", "mallory");
+    expect(await sent.send({})).toHaveProperty("status", 403);
+    expect(audits).toEqual([{ action, actor: "mallory", sid, status: 403, code: "FORBIDDEN" }]);
+  });
+
+  it.each(WRITES)("has %s %s, of a foreign page", async (method, path, action, sid) => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp, actor: () => "alice" });
+    const sent = supertest(app)[method](`/admin${path}`).set("Origin", "https://evil.example");
+    expect(await sent.send({})).toHaveProperty("status", 403);
+    expect(audits).toEqual([{ action, actor: "alice", sid, status: 403, code: "CROSS_SITE" }]);
+  });
+
+  it.each(WRITES)("has %s %s to a router that is read-only", async (method, path, action, sid) => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp, readOnly: true });
+    const { status, body } = await supertest(app)[method](`/admin${path}`).send({});
+    expect([404, 405]).toContain(status);
+    expect(audits).toMatchObject([{ action, sid, status, code: body.code }]);
+  });
+
+  it("has a form that method-override turned into a deletion", async () => {
+    const { sid } = upstream.createKey("x");
+    const { app, audits } = makeStaffApp(upstream, { makeApp, before: METHOD_OVERRIDE });
+    const form = supertest(app).post(`/admin/keys/${sid}`).type("form").send("_method=DELETE");
+    expect(await form).toHaveProperty("status", 204);
+    expect(audits).toMatchObject([{ action: "key.delete", sid, status: 204, code: undefined }]);
+  });
+
+  it.each<[string, string, string, number, string]>([
+    ["unknown members", "application/json", '{"a":1}', 400, "INVALID_INPUT"],
+    ["no JSON", "application/json", "{", 400, "INVALID_JSON"],
+    ["a form", "application/x-www-form-urlencoded", "a=1", 415, "CONTENT_TYPE_UNSUPPORTED"],
+    ["70 kB", "application/json", `"${"x".repeat(70_000)}"`, 413, "BODY_TOO_LARGE"],
+  ])("has a write with %s", async (_what, type, body, status, code) => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp });
+    const sent = supertest(app).patch(`/admin/keys/${KEY_SID}`).set("Content-Type", type);
+    expect(await sent.send(body)).toHaveProperty("status", status);
+    expect(audits).toMatchObject([{ action: "key.update", sid: KEY_SID, status, code }]);
+  });
+
+  it("has a write whose client disconnected, once", async () => {
+    const entries: AuditEntry[] = [];
+    let audited = () => {};
+    const onAudit = (entry: AuditEntry) => {
+      entries.push(entry);
+      audited();
+    };
+    const { app } = makeStaffApp(upstream, { makeApp, onAudit });
+    const done = new Promise<void>((resolve) => (audited = resolve));
+    const socket = connect(await startServer(app), "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(
+      "POST /admin/keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+    );
+    setTimeout(() => socket.destroy(), 50);
+    await done;
+    expect(entries).toMatchObject([{ action: "key.create", status: 400 }]);
+  });
+
+  it("has a write that another middleware responded to meanwhile, once", async () => {
+    const hurried: RequestHandler = (_req, res, next) => {
+      setImmediate(() => res.status(503).end());
+      next();
+    };
+    const { app, audits } = makeStaffApp(upstream, { makeApp, before: [hurried] });
+    const [key, nothing] = await Promise.all([
+      supertest(app).post("/admin/keys").send({}),
+      supertest(app).post("/admin/nowhere").send({}),
+    ]);
+    expect(key.status).toBe(503);
+    expect([404, 503]).toContain(nothing.status);
+    while (audits.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(audits.map(({ action }) => action).toSorted()).toEqual(["key.create", undefined]);
+  });
+
+  it.each([
+    `${KEY_SID}%0A`,
+    "%1B%5B31m",
+    "SK1",
+    `${KEY_SID}0`,
+    `AC${"a".repeat(32)}`,
+    KEY_SID.toLowerCase(),
+    `..%2F${KEY_SID}`,
+    "%FF",
+    "__proto__",
+  ])("has no SID %s", async (sid) => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp });
+    await supertest(app).delete(`/admin/keys/${sid}`);
+    expect(audits).toMatchObject([{ action: "key.delete", sid: undefined }]);
+  });
+
+  it("has the SID of a path that encodes it", async () => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp });
+    await supertest(app).delete(`/admin/keys/%53K${"a".repeat(32)}`);
+    expect(audits).toMatchObject([{ sid: KEY_SID, status: 404, code: 20404 }]);
+  });
+
+  it("has no reads", async () => {
+    const { app, audits } = makeStaffApp(upstream, { makeApp });
+    for (const path of ["/keys", "/nowhere", "/openapi.json"]) {
+      await supertest(app).get(`/admin${path}`);
+      await supertest(app).head(`/admin${path}`);
+      await supertest(app).options(`/admin${path}`);
+    }
+    expect(audits).toEqual([]);
+  });
+});
+
+describe("describeWrite", () => {
+  it.each(ROUTES)("knows the action of $method $path", ({ method, path, action }) => {
+    const sid = path.startsWith("/keys") ? KEY_SID : WEBHOOK_SID;
+    const write = describeWrite(method, path.replace(":sid", sid));
+    expect(write?.action).toBe(action);
+    expect(write?.sid).toBe(path.includes(":") && action !== undefined ? sid : undefined);
+  });
+});

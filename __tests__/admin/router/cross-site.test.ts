@@ -1,0 +1,206 @@
+import type { RequestHandler } from "express";
+import supertest from "supertest";
+import { startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
+import { APPS, makeStaffApp, METHOD_OVERRIDE } from "../staff-app";
+
+const HOST = "app.example.test";
+const FOREIGN = "https://evil.example";
+
+let upstream: Upstream;
+beforeEach(async () => {
+  upstream = await startUpstream();
+});
+afterEach(stopUpstreams);
+
+type Headers = Record<string, string>;
+
+/** Creates a Key with these headers; resolves with the status and the code. */
+async function write(
+  headers: Headers,
+  setting: string | boolean = false,
+  options: { allowedOrigins?: string[] } = {},
+) {
+  const { app } = makeStaffApp(upstream, options);
+  app.set("trust proxy", setting);
+  const sent = supertest(app)
+    .post("/admin/keys")
+    .set({ Host: HOST, ...headers });
+  const { status, body } = await sent.send({});
+  return status === 201 ? "created" : `${status} ${body.code}`;
+}
+
+const REJECTED = "403 CROSS_SITE";
+
+describe.each(APPS)("a form of a foreign page on %s", (_name, makeApp) => {
+  it.each<[string, Headers]>([
+    ["of a browser with Sec-Fetch-Site", { "Sec-Fetch-Site": "cross-site", Origin: FOREIGN }],
+    ["of a browser without it", { Origin: FOREIGN }],
+    ["of a sandboxed frame", { Origin: "null" }],
+  ])("%s deletes no Key through method-override", async (_what, headers) => {
+    const { sid } = upstream.createKey("in use");
+    const { app, audits } = makeStaffApp(upstream, { makeApp, before: METHOD_OVERRIDE });
+    const deletion = (extra: Headers) =>
+      supertest(app)
+        .post(`/admin/keys/${sid}`)
+        .set({ Host: HOST, "Content-Type": "application/x-www-form-urlencoded", ...extra })
+        .send("_method=DELETE");
+
+    const rejected = await deletion({ ...headers, "Sec-Fetch-Mode": "navigate", Cookie: "sid=1" });
+    expect(rejected).toMatchObject({ status: 403, body: { code: "CROSS_SITE", status: 403 } });
+    expect(upstream.seen).toHaveLength(0);
+    expect(audits).toMatchObject([{ action: "key.delete", sid, status: 403, code: "CROSS_SITE" }]);
+
+    expect(await deletion({ Origin: `https://${HOST}` })).toHaveProperty("status", 204);
+  });
+
+  it.each(["post", "patch", "put", "delete"] as const)("sends no %s", async (method) => {
+    const { app } = makeStaffApp(upstream, { makeApp });
+    const path = `/admin/webhooks/YW${"a".repeat(32)}`;
+    const sent = supertest(app)[method](path).set("Sec-Fetch-Site", "cross-site");
+    expect(await sent).toMatchObject({ status: 403, body: { code: "CROSS_SITE" } });
+    expect(upstream.seen).toHaveLength(0);
+  });
+
+  it("sends no GET that a middleware turned into a DELETE of lower case", async () => {
+    const { sid } = upstream.createKey("in use");
+    const override: RequestHandler = (req, _res, next) => {
+      req.method = "delete";
+      next();
+    };
+    const { app } = makeStaffApp(upstream, { makeApp, before: [override] });
+    const sent = supertest(app).get(`/admin/keys/${sid}`).set("Sec-Fetch-Site", "cross-site");
+    expect(await sent).toMatchObject({ status: 403, body: { code: "CROSS_SITE" } });
+    expect(upstream.seen).toHaveLength(0);
+  });
+
+  it("may read: the browser withholds the response from a page of another origin", async () => {
+    const { app } = makeStaffApp(upstream, { makeApp });
+    const headers = { "Sec-Fetch-Site": "cross-site", Origin: FOREIGN };
+    expect((await supertest(app).get("/admin/keys").set(headers)).status).toBe(200);
+    expect((await supertest(app).head("/admin/keys").set(headers)).status).toBe(200);
+  });
+});
+
+describe("Sec-Fetch-Site", () => {
+  it.each<[string, string]>([
+    ["same-origin", "created"],
+    ["none", "created"],
+    ["same-site", REJECTED],
+    ["cross-site", REJECTED],
+    ["same-origin, cross-site", REJECTED],
+    ["other", REJECTED],
+  ])("%s: %s", async (site, outcome) => {
+    expect(await write({ "Sec-Fetch-Site": site })).toBe(outcome);
+    expect(await write({ "Sec-Fetch-Site": site, Origin: `https://${HOST}` })).toBe(outcome);
+  });
+
+  it("decides before Origin, so a proxy may rewrite Host", async () => {
+    const headers = { "Sec-Fetch-Site": "same-origin", Origin: `https://${HOST}` };
+    expect(await write({ ...headers, Host: "127.0.0.1:3000" })).toBe("created");
+  });
+
+  it("is not required: a script sends neither header", async () => {
+    expect(await write({})).toBe("created");
+  });
+});
+
+describe("Origin", () => {
+  it.each<[origin: string, outcome: string, host?: string]>([
+    [`https://${HOST}`, "created"],
+    [`http://${HOST}`, "created"],
+    [`https://${HOST}`, "created", HOST.toUpperCase()],
+    [`https://${HOST}`, "created", `${HOST}:443`],
+    [`https://${HOST}:8443`, "created", `${HOST}:8443`],
+    ["http://[::1]:3000", "created", "[::1]:3000"],
+    [`https://${HOST}:8443`, REJECTED],
+    [`https://${HOST}`, REJECTED, `${HOST}:8443`],
+    [`https://${HOST}.evil.example`, REJECTED],
+    [`https://sub.${HOST}`, REJECTED],
+    [`https://${HOST}@evil.example`, REJECTED],
+    [`https://${HOST}, https://evil.example`, REJECTED],
+    [FOREIGN, REJECTED],
+    ["null", REJECTED],
+    ["", REJECTED],
+    [HOST, REJECTED],
+    [`file://${HOST}`, REJECTED],
+    [`chrome-extension://${HOST}`, REJECTED],
+    [`https://${HOST}`, REJECTED, "not a host"],
+  ])("%s: %s at the host %s", async (origin, outcome, host = HOST) => {
+    expect(await write({ Origin: origin, Host: host })).toBe(outcome);
+  });
+});
+
+describe("X-Forwarded-Host", () => {
+  const behind = { Host: "127.0.0.1:3000", "X-Forwarded-Host": HOST };
+
+  it("is the request's host only from a trusted proxy", async () => {
+    expect(await write({ ...behind, Origin: `https://${HOST}` }, true)).toBe("created");
+    expect(await write({ ...behind, Origin: `https://${HOST}` }, "loopback")).toBe("created");
+    expect(await write({ ...behind, Origin: `https://${HOST}` })).toBe(REJECTED);
+    expect(await write({ ...behind, Origin: `https://${HOST}` }, "10.0.0.0/8")).toBe(REJECTED);
+  });
+
+  it("from a trusted proxy replaces Host", async () => {
+    expect(await write({ ...behind, Origin: "http://127.0.0.1:3000" }, true)).toBe(REJECTED);
+  });
+
+  it("from an untrusted client is ignored", async () => {
+    const forged = { Host: HOST, "X-Forwarded-Host": "evil.example" };
+    expect(await write({ ...forged, Origin: FOREIGN })).toBe(REJECTED);
+  });
+
+  it("of several proxies is the first", async () => {
+    const chain = { ...behind, "X-Forwarded-Host": `${HOST}, 10.0.0.7:8080` };
+    expect(await write({ ...chain, Origin: `https://${HOST}` }, true)).toBe("created");
+  });
+
+  it("tells an http page from an https app when the proxy gives the protocol", async () => {
+    const secure = { Host: HOST, "X-Forwarded-Proto": "https" };
+    expect(await write({ ...secure, Origin: `http://${HOST}` }, true)).toBe(REJECTED);
+    expect(await write({ ...secure, Origin: `https://${HOST}` }, true)).toBe("created");
+  });
+});
+
+describe("allowedOrigins", () => {
+  const STAFF = "https://staff.example.test";
+  const allowedOrigins = [STAFF, "http://localhost:5173"];
+
+  it.each<[Headers, string]>([
+    [{ Origin: STAFF }, "created"],
+    [{ Origin: STAFF, "Sec-Fetch-Site": "same-site" }, "created"],
+    [{ Origin: STAFF, "Sec-Fetch-Site": "cross-site" }, "created"],
+    [{ Origin: "http://localhost:5173", "Sec-Fetch-Site": "cross-site" }, "created"],
+    [{ Origin: `https://${HOST}`, "Sec-Fetch-Site": "same-origin" }, "created"],
+    [{ Origin: `https://${HOST}` }, "created"],
+    [{ Origin: FOREIGN, "Sec-Fetch-Site": "cross-site" }, REJECTED],
+    [{ Origin: FOREIGN }, REJECTED],
+    [{ Origin: "http://staff.example.test", "Sec-Fetch-Site": "cross-site" }, REJECTED],
+    [{ Origin: `${STAFF}:8443`, "Sec-Fetch-Site": "same-site" }, REJECTED],
+    [{ Origin: `${STAFF}, ${FOREIGN}`, "Sec-Fetch-Site": "cross-site" }, REJECTED],
+    [{ Origin: "http://localhost:3000", "Sec-Fetch-Site": "cross-site" }, REJECTED],
+    [{ Origin: "null", "Sec-Fetch-Site": "cross-site" }, REJECTED],
+    [{ "Sec-Fetch-Site": "cross-site" }, REJECTED],
+  ])("%j: %s", async (headers, outcome) => {
+    expect(await write(headers, false, { allowedOrigins })).toBe(outcome);
+  });
+
+  it("is empty by default", async () => {
+    expect(await write({ Origin: STAFF, "Sec-Fetch-Site": "same-site" })).toBe(REJECTED);
+  });
+
+  it.each<[unknown]>([
+    [STAFF],
+    [["*"]],
+    [["null"]],
+    [[`${STAFF}/`]],
+    [[`${STAFF}/admin`]],
+    [["staff.example.test"]],
+    [["https://Staff.example.test"]],
+    [["https://staff.example.test:443"]],
+    [["file://"]],
+    [[/staff/]],
+  ])("rejects %j with a TypeError that names the option", (origins) => {
+    const options = { allowedOrigins: origins as string[] };
+    expect(() => makeStaffApp(upstream, options)).toThrow(/option allowedOrigins must be/);
+  });
+});

@@ -1,0 +1,555 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import express from "express";
+import express4 from "express4";
+import supertest from "supertest";
+import type { Logger } from "express-push-verification";
+import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
+import { ACCOUNT_SID, SERVICE_SID } from "../../support/calls";
+import {
+  clientOptions,
+  MAIN_KEY,
+  SECRETS,
+  startUpstream,
+  stopUpstreams,
+  WEBHOOK,
+  type Upstream,
+} from "../../support/upstream";
+
+const KEY_SID = `SK${"a".repeat(32)}`;
+const WEBHOOK_SID = `YW${"a".repeat(32)}`;
+const webhookInput = {
+  friendly_name: "login events",
+  event_types: ["challenge.approved"],
+  webhook_url: "https://hooks.example.test/push/events",
+};
+
+/** Texts in which no secret may appear: log lines, audits, responses. */
+const seen: string[] = [];
+const record = (fields: object, message: string) =>
+  void seen.push(
+    message,
+    JSON.stringify(fields, (_key, value: unknown) =>
+      value instanceof Error ? { ...value, message: value.message, stack: value.stack } : value,
+    ),
+  );
+const logger: Logger = { debug: record, info: record, warn: record, error: record };
+
+let upstream: Upstream;
+let audits: AuditEntry[];
+
+beforeEach(async () => {
+  upstream = await startUpstream();
+  audits = [];
+});
+afterEach(stopUpstreams);
+
+afterAll(() => {
+  expect(seen.length).toBeGreaterThan(100);
+  for (const secret of SECRETS) expect(seen.filter((line) => line.includes(secret))).toEqual([]);
+});
+
+type App = ReturnType<typeof express>;
+const APPS: [string, () => App][] = [
+  ["Express 5", express],
+  ["Express 4", express4 as unknown as () => App],
+];
+
+interface Setup extends Partial<AdminRouterOptions> {
+  as?: "account" | "main" | "standard";
+  makeApp?: () => App;
+  mount?: string;
+  before?: express.RequestHandler[];
+  timeoutMs?: number;
+}
+
+function appOf({
+  as,
+  makeApp = express,
+  mount = "/admin/push",
+  before = [],
+  timeoutMs = 2_000,
+  ...options
+}: Setup = {}) {
+  const client = createAdminClient({
+    ...clientOptions(upstream.url, as),
+    timeoutMs,
+    maxRetries: 0,
+  });
+  const app = makeApp();
+  for (const middleware of before) app.use(middleware);
+  const onAudit = (entry: AuditEntry) => {
+    audits.push(entry);
+    seen.push(JSON.stringify(entry));
+  };
+  app.use(mount, adminRouter({ client, authorize: () => true, logger, onAudit, ...options }));
+  return app;
+}
+
+/** Sends a request, and keeps the response for the search for secrets. */
+async function call(
+  app: App,
+  method: "get" | "post" | "patch" | "delete" | "put",
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) {
+  const sent = supertest(app)[method](path).set(headers);
+  const response = await (body === undefined ? sent : sent.send(body as object));
+  seen.push(response.text, JSON.stringify(response.headers));
+  return response;
+}
+
+describe.each(APPS)("on %s", (_name, makeApp) => {
+  const parsers: [string, express.RequestHandler[]][] = [
+    ["before express.json()", []],
+    ["after express.json()", [express.json()]],
+  ];
+  describe.each(parsers)("%s", (_order, before) => {
+    it.each(["/", "/admin/push", "/a/:tenant/b"])(
+      "does everything, mounted at %s",
+      async (mount) => {
+        const at = mount.replace(":tenant", "blue").replace(/\/$/, "");
+        const app = appOf({ makeApp, mount, before });
+
+        const created = await call(app, "post", `${at}/keys`, { friendly_name: "blue" });
+        expect([created.status, created.body.secret]).toEqual([
+          201,
+          expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+        ]);
+        expect(created.headers["cache-control"]).toBe("no-store");
+        const key = `${at}/keys/${created.body.sid}`;
+        expect((await call(app, "get", key)).body).toEqual({ ...created.body, secret: undefined });
+        for (const method of ["post", "patch"] as const) {
+          const renamed = await call(app, method, key, { friendly_name: method });
+          expect([renamed.status, renamed.body.friendly_name]).toEqual([200, method]);
+        }
+        expect(await call(app, "delete", key)).toMatchObject({ status: 204, text: "" });
+        expect(await call(app, "get", key)).toMatchObject({
+          status: 404,
+          body: { code: 20404, status: 404 },
+        });
+
+        const webhook = await call(app, "post", `${at}/webhooks`, webhookInput);
+        expect(webhook).toMatchObject({
+          status: 201,
+          body: { ...webhookInput, account_sid: ACCOUNT_SID, service_sid: SERVICE_SID },
+        });
+        const url = `${at}/webhooks/${webhook.body.sid}`;
+        expect(webhook.body.url).toBe(url);
+        expect((await call(app, "get", url)).body).toEqual(webhook.body);
+        for (const method of ["post", "patch"] as const) {
+          expect((await call(app, method, url, { status: "disabled" })).body.status).toBe(
+            "disabled",
+          );
+        }
+        expect((await call(app, "delete", url)).status).toBe(204);
+        expect((await call(app, "delete", url)).status).toBe(404);
+      },
+    );
+
+    it("pages within its own mount, forwards and backwards", async () => {
+      for (let count = 0; count < 5; count++) {
+        if (count < 3) upstream.createKey(`key ${count}`);
+        upstream.createWebhook(WEBHOOK);
+      }
+      const app = appOf({ makeApp, before });
+      for (const list of ["keys", "webhooks"]) {
+        const sizes: number[] = [];
+        let last;
+        let next: string | null = `/admin/push/${list}?page_size=2`;
+        while (next !== null) {
+          last = await call(app, "get", next);
+          expect(last.text).not.toContain(upstream.url);
+          sizes.push((last.body[list] as unknown[]).length);
+          next = last.body.meta.next_page_url as string | null;
+          if (next !== null)
+            expect(next).toMatch(
+              new RegExp(`^/admin/push/${list}\\?page_size=2&page=\\d&page_token=[\\w-]+$`),
+            );
+        }
+        expect(sizes).toEqual([2, 2, 1]);
+        const back = await call(app, "get", last?.body.meta.previous_page_url as string);
+        expect(back.body.meta).toMatchObject({
+          page: 1,
+          page_size: 2,
+          key: list,
+          first_page_url: `/admin/push/${list}?page_size=2&page=0`,
+        });
+      }
+    });
+
+    it("returns an empty list", async () => {
+      const { body } = await call(appOf({ makeApp, before }), "get", "/admin/push/webhooks");
+      expect(body).toMatchObject({
+        webhooks: [],
+        meta: { next_page_url: null, previous_page_url: null },
+      });
+    });
+  });
+
+  it("rejects a consumed body with 500", async () => {
+    const consume: express.RequestHandler = (req, _res, next) =>
+      void req.resume().once("end", next);
+    const { status, body } = await call(
+      appOf({ makeApp, before: [consume] }),
+      "post",
+      "/admin/push/keys",
+      {},
+    );
+    expect([status, body.code]).toEqual([500, "BODY_CONSUMED"]);
+  });
+});
+
+describe("authorize", () => {
+  const paths: [string, "get" | "post" | "delete"][] = [
+    ["/keys", "get"],
+    ["/keys", "post"],
+    [`/keys/${KEY_SID}`, "delete"],
+    ["/webhooks", "get"],
+    ["/openapi.json", "get"],
+    ["/nowhere", "get"],
+  ];
+  const refusals: [string, unknown][] = [
+    ["false", () => false],
+    ["a promise of false", async () => false],
+    ["nothing", () => {}],
+    ["an object", () => ({ user: 1 })],
+    [
+      "an error",
+      () => {
+        throw new Error("session store is down");
+      },
+    ],
+    ["a rejection", () => Promise.reject(new Error("session store is down"))],
+  ];
+  it.each(refusals)("rejects each request when it returns %s", async (_what, authorize) => {
+    const app = appOf({ authorize: authorize as () => boolean });
+    for (const [path, method] of paths) {
+      const { status, body } = await call(app, method, `/admin/push${path}`);
+      expect([status, body.code]).toEqual([403, "FORBIDDEN"]);
+    }
+    expect(upstream.seen).toHaveLength(0);
+  });
+
+  it("is required, as is a client", () => {
+    const client = createAdminClient(clientOptions(upstream.url));
+    for (const options of [
+      { client },
+      { authorize: () => true },
+      { client: {}, authorize: () => true },
+      { client, authorize: true },
+    ]) {
+      expect(() => adminRouter(options as never)).toThrow(TypeError);
+    }
+    expect(() => adminRouter({ client, authorise: () => true } as never)).toThrow('"authorize"?');
+    const renamed = { client, authorize: () => true, who: () => "alice" };
+    expect(() => adminRouter(renamed as never)).toThrow(TypeError);
+    expect(() => adminRouter(renamed as never)).toThrow('Did you mean "actor"?');
+  });
+});
+
+describe("readOnly", () => {
+  it("rejects every write with 405, with the other methods in Allow", async () => {
+    const app = appOf({ readOnly: true });
+    for (const [method, path] of [
+      ["post", "/keys"],
+      ["patch", `/keys/${KEY_SID}`],
+      ["delete", `/webhooks/${WEBHOOK_SID}`],
+    ] as const) {
+      const { status, headers } = await call(app, method, `/admin/push${path}`, {});
+      expect([status, headers.allow]).toEqual([405, "GET"]);
+    }
+    expect((await call(app, "get", "/admin/push/webhooks")).status).toBe(200);
+    expect(upstream.seen.map(({ method }) => method)).toEqual(["GET"]);
+  });
+});
+
+describe("onAudit", () => {
+  it.each(APPS)(
+    "answers a malformed path on %s like one that leads nowhere",
+    async (_name, makeApp) => {
+      for (const path of ["/admin/push/keys/%zz", "/admin/push/keys/%FF"]) {
+        const rejected = await call(appOf({ makeApp }), "get", path);
+        expect(rejected).toMatchObject({ status: 404, body: { code: "NOT_FOUND", status: 404 } });
+      }
+    },
+  );
+
+  it("passes on neither credentials nor the account of an upstream message", async () => {
+    const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
+    upstream.script.push({ status: 400, body: { code: 20001, message, status: 400 } });
+    const { text } = await call(appOf(), "get", "/admin/push/keys");
+    expect(text).not.toContain(ACCOUNT_SID);
+    expect(text).not.toContain("Basic");
+  });
+
+  it.each(APPS)("has no actor on %s when the option throws", async (_name, makeApp) => {
+    const actor = () => {
+      throw new TypeError("req.user is undefined");
+    };
+    const throwing = { debug: actor, info: actor, warn: actor, error: actor };
+    const app = appOf({ makeApp, actor, logger: throwing });
+    expect(await call(app, "post", "/admin/push/keys", {})).toHaveProperty("status", 201);
+    expect(audits).toMatchObject([{ action: "key.create", actor: undefined, status: 201 }]);
+  });
+
+  it("receives each write, successful or rejected, without a secret", async () => {
+    const app = appOf({ actor: (req) => req.get("x-user") });
+    const user = { "x-user": "alice" };
+    const { body } = await call(app, "post", "/admin/push/keys", { friendly_name: "x" }, user);
+    await call(app, "get", `/admin/push/keys/${body.sid}`, undefined, user);
+    await call(app, "patch", `/admin/push/webhooks/${WEBHOOK_SID}`, { status: "disabled" }, user);
+    await call(app, "post", "/admin/push/webhooks", {}, user);
+    expect(audits).toEqual([
+      { action: "key.create", actor: "alice", sid: body.sid, status: 201 },
+      { action: "webhook.update", actor: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
+      { action: "webhook.create", actor: "alice", status: 400, code: "INVALID_INPUT" },
+    ]);
+    expect(JSON.stringify(audits)).not.toContain(body.secret);
+  });
+
+  it("does not change the response when it fails", async () => {
+    const app = appOf({ onAudit: () => Promise.reject(new Error("disk full")) });
+    expect((await call(app, "post", "/admin/push/keys", {})).status).toBe(201);
+  });
+});
+
+describe("the client's own credentials", () => {
+  it("are not deleted unless forced", async () => {
+    const app = appOf({ as: "main" });
+    const own = await call(app, "delete", `/admin/push/keys/${MAIN_KEY}`);
+    expect([own.status, own.body.code]).toEqual([409, "OWN_KEY"]);
+    expect(upstream.seen).toHaveLength(0);
+    expect((await call(app, "delete", `/admin/push/keys/${MAIN_KEY}?force=true`)).status).toBe(204);
+  });
+
+  it("of a Standard Key are distinguished from wrong ones and may manage Webhooks", async () => {
+    const standard = appOf({ as: "standard" });
+    const { status, body } = await call(standard, "get", "/admin/push/keys");
+    expect([status, body.code]).toEqual([403, "MAIN_KEY_REQUIRED"]);
+    expect((await call(standard, "get", "/admin/push/webhooks")).status).toBe(200);
+    upstream.script.push({ status: 403, body: { code: 70051, status: 403 } });
+    expect((await call(standard, "post", "/admin/push/keys", {})).body.code).toBe(
+      "MAIN_KEY_REQUIRED",
+    );
+    upstream.script.push({ status: 401 }, { status: 401 });
+    expect((await call(standard, "get", "/admin/push/keys")).body.code).toBe(
+      "UPSTREAM_UNAUTHORIZED",
+    );
+  });
+});
+
+describe("failures of the service", () => {
+  const retry = { "retry-after": "7" };
+  it.each<[object, number, number | string]>([
+    [{ status: 400, body: { code: 20002, message: "Invalid FriendlyName" } }, 400, 20002],
+    [{ status: 404, body: { message: "Gone" } }, 404, "UPSTREAM_404"],
+    [{ status: 409, body: { code: 70001 } }, 409, 70001],
+    [{ status: 429, body: { code: 20429 }, headers: retry }, 429, 20429],
+    [{ status: 401, body: { code: 20003 } }, 502, "UPSTREAM_UNAUTHORIZED"],
+    [{ status: 403, body: { code: 70051 } }, 502, "UPSTREAM_UNAUTHORIZED"],
+    [{ status: 500, body: { code: 20500 } }, 502, "UPSTREAM_FAILED"],
+    [{ status: 503, body: "<html>" }, 502, "UPSTREAM_FAILED"],
+    [{ status: 418 }, 502, "UPSTREAM_FAILED"],
+    [{ status: 200, body: "<html>" }, 502, "UPSTREAM_BAD_RESPONSE"],
+    [{ status: 301, headers: { location: "/" } }, 502, "UPSTREAM_REDIRECTED"],
+    [{ status: 0, drops: true }, 502, "UPSTREAM_UNREACHABLE"],
+    [{ status: 0, hangs: true }, 504, "UPSTREAM_TIMEOUT"],
+    [
+      { status: 200, body: { keys: [], next_page_uri: "https://evil.example/" } },
+      502,
+      "UPSTREAM_FOREIGN_PAGE",
+    ],
+  ])("%j is answered %i %s", async (scripted, status, code) => {
+    upstream.script.push(scripted as never);
+    const response = await call(appOf({ timeoutMs: 150 }), "get", "/admin/push/keys");
+    expect([response.status, response.body]).toEqual([
+      status,
+      { code, status, message: expect.any(String) },
+    ]);
+    expect(response.headers["retry-after"]).toBe(status === 429 ? "7" : undefined);
+    expect(response.headers["www-authenticate"]).toBeUndefined();
+  });
+
+  it("hide the address of the service and the account", async () => {
+    for (const path of [`/admin/push/keys/${KEY_SID}`, `/admin/push/webhooks/${WEBHOOK_SID}`]) {
+      const { status, text, body } = await call(appOf(), "get", path);
+      expect([status, body.code]).toEqual([404, 20404]);
+      expect(text).not.toMatch(/AC[0-9a-f]{32}|2010-04-01|Services|docs\.example/);
+    }
+  });
+});
+
+describe("bad input", () => {
+  const rows: [
+    what: string,
+    method: "get" | "post" | "patch" | "put" | "delete",
+    path: string,
+    body: unknown,
+    status: number,
+    headers?: Record<string, string>,
+  ][] = [
+    ["short SID", "get", "/keys/SK1", undefined, 400],
+    ["long SID", "get", `/keys/${KEY_SID}0`, undefined, 400],
+    ["SID of a webhook", "get", `/keys/${WEBHOOK_SID}`, undefined, 400],
+    ["SID in lower case", "get", `/webhooks/${WEBHOOK_SID.toLowerCase()}`, undefined, 400],
+    ["SID with a newline", "get", `/keys/${KEY_SID}%0A`, undefined, 400],
+    ["SID that climbs", "get", `/keys/..%2F..%2F${KEY_SID}`, undefined, 400],
+    ["SID __proto__", "delete", "/keys/__proto__", undefined, 400],
+    ["SID to rename", "patch", "/keys/x", { friendly_name: "x" }, 400],
+    ["65 characters", "post", "/keys", { friendly_name: "x".repeat(65) }, 400],
+    ["name of a number", "post", "/keys", { friendly_name: 5 }, 400],
+    ["name of an array", "post", "/keys", { friendly_name: ["x"] }, 400],
+    ["name null", "post", "/keys", { friendly_name: null }, 400],
+    ["PascalCase", "post", "/keys", { FriendlyName: "x" }, 400],
+    ["unknown member", "post", "/keys", { friendly_name: "x", sid: KEY_SID }, 400],
+    ["constructor", "post", "/keys", '{"constructor":{"prototype":{"x":1}}}', 400],
+    ["array for an object", "post", "/keys", [], 400],
+    ["string for an object", "post", "/keys", '"text"', 400],
+    ["null for an object", "post", "/keys", "null", 400],
+    ["page_size 0", "get", "/keys?page_size=0", undefined, 400],
+    ["page_size 1001", "get", "/keys?page_size=1001", undefined, 400],
+    ["page_size abc", "get", "/keys?page_size=abc", undefined, 400],
+    ["page_size 1.5", "get", "/keys?page_size=1.5", undefined, 400],
+    ["page_size empty", "get", "/keys?page_size=", undefined, 400],
+    ["page_size twice", "get", "/keys?page_size=1&page_size=2", undefined, 400],
+    ["page_size huge", "get", `/keys?page_size=${"9".repeat(400)}`, undefined, 400],
+    ["page -1", "get", "/webhooks?page=-1", undefined, 400],
+    ["page of an object", "get", "/webhooks?page[a]=1", undefined, 400],
+    ["page_token empty", "get", "/webhooks?page_token=", undefined, 400],
+    ["PageSize", "get", "/webhooks?PageSize=5", undefined, 400],
+    ["webhook of nothing", "post", "/webhooks", {}, 400],
+    ["no event types", "post", "/webhooks", { ...webhookInput, event_types: [] }, 400],
+    [
+      "unknown event",
+      "post",
+      "/webhooks",
+      { ...webhookInput, event_types: ["challenge.expired"] },
+      400,
+    ],
+    ["event types of a string", "post", "/webhooks", { ...webhookInput, event_types: "*" }, 400],
+    ["event types of objects", "post", "/webhooks", { ...webhookInput, event_types: [{}] }, 400],
+    ["relative URL", "post", "/webhooks", { ...webhookInput, webhook_url: "/push" }, 400],
+    [
+      "javascript URL",
+      "post",
+      "/webhooks",
+      { ...webhookInput, webhook_url: "javascript:alert(1)" },
+      400,
+    ],
+    [
+      "URL with a space",
+      "post",
+      "/webhooks",
+      { ...webhookInput, webhook_url: "https://a.example/ b" },
+      400,
+    ],
+    ["empty friendly name", "post", "/webhooks", { ...webhookInput, friendly_name: "" }, 400],
+    ["status", "patch", `/webhooks/${WEBHOOK_SID}`, { status: "on" }, 400],
+    ["version", "patch", `/webhooks/${WEBHOOK_SID}`, { version: "v3" }, 400],
+    ["method of the webhook", "patch", `/webhooks/${WEBHOOK_SID}`, { webhook_method: "GET" }, 400],
+    ["invalid JSON", "post", "/keys", "{friendly_name:", 400],
+    ["empty JSON", "post", "/webhooks", "", 400],
+    [
+      "JSON in Latin-1",
+      "post",
+      "/keys",
+      "{}",
+      415,
+      { "content-type": "application/json; charset=iso-8859-1" },
+    ],
+    [
+      "a form",
+      "post",
+      "/keys",
+      "friendly_name=x",
+      415,
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+    ["plain text", "post", "/keys", "{}", 415, { "content-type": "text/plain" }],
+    [
+      "multipart",
+      "patch",
+      `/keys/${KEY_SID}`,
+      "{}",
+      415,
+      { "content-type": "multipart/form-data; boundary=x" },
+    ],
+    [
+      "a form without fields",
+      "post",
+      "/keys",
+      "",
+      415,
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+    ["1 MB", "post", "/keys", { friendly_name: "x".repeat(1_000_000) }, 413],
+    ["PUT", "put", "/keys", {}, 405],
+    ["DELETE of a list", "delete", "/webhooks", undefined, 405],
+    ["an unknown route", "get", "/factors", undefined, 404],
+  ];
+  it.each(rows)(
+    "%s: %s %s",
+    async (_what, method, path, body, status, headers = { "content-type": "application/json" }) => {
+      const sent = typeof body === "object" ? JSON.stringify(body) : body;
+      const response = await call(
+        appOf(),
+        method,
+        `/admin/push${path}`,
+        sent,
+        body === undefined ? {} : headers,
+      );
+      expect([response.status, response.body]).toEqual([
+        status,
+        { status, code: expect.any(String), message: expect.any(String) },
+      ]);
+      expect(upstream.seen).toHaveLength(0);
+      expect(({} as { x?: unknown }).x).toBeUndefined();
+    },
+  );
+
+  it("named __proto__ does not pollute the prototype", async () => {
+    const response = await call(
+      appOf(),
+      "post",
+      "/admin/push/keys",
+      '{"__proto__":{"friendly_name":"x"}}',
+      { "content-type": "application/json" },
+    );
+    expect([201, 400]).toContain(response.status);
+    expect(({} as { friendly_name?: unknown }).friendly_name).toBeUndefined();
+    for (const { form } of upstream.seen) expect(form).toEqual([]);
+  });
+});
+
+describe("GET /openapi.json", () => {
+  it.each([false, true])(
+    "is a valid OpenAPI 3.1 document of what there is (readOnly: %j)",
+    async (readOnly) => {
+      const { body } = await call(appOf({ readOnly }), "get", "/admin/push/openapi.json");
+      const script = `import { Validator } from "@seriousme/openapi-schema-validator";
+      const { valid, errors } = await new Validator().validate(JSON.parse(process.argv[1]));
+      console.log(JSON.stringify({ valid, errors }));`;
+      const run = promisify(execFile)(
+        process.execPath,
+        ["--input-type=module", "-e", script, JSON.stringify(body)],
+        { cwd: __dirname },
+      );
+      expect(JSON.parse((await run).stdout)).toEqual({ valid: true });
+      const text = JSON.stringify(body);
+      const schemas = body.components.schemas as Record<string, object>;
+      for (const [, name = ""] of text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g))
+        expect(schemas).toHaveProperty(name);
+      expect(text).not.toContain("$defs");
+      expect(body.servers).toEqual([{ url: "/admin/push" }]);
+      expect(Object.keys(body.paths["/keys"] as object)).toEqual(
+        readOnly ? ["get"] : ["get", "post"],
+      );
+      expect(schemas.WebhookInput).toMatchObject({
+        required: ["friendly_name", "event_types", "webhook_url"],
+      });
+    },
+  );
+});

@@ -1,0 +1,111 @@
+import { eventFixture } from "express-push-verification/testing";
+import { createAccountScope } from "../../lib/event/account-scope";
+import { createChallengeWaits, type WaitOptions } from "../../lib/challenge/challenge-wait";
+import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+
+const event = eventFixture("challenge.approved");
+const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
+const otherSid = `AC${"0".repeat(32)}`;
+
+function start() {
+  const outcomes = createMemoryOutcomes();
+  const scope = createAccountScope({
+    hasTokenPerAccount: false,
+    allowedAccountSids: undefined,
+    impliedAccount: "login",
+  });
+  const { waitForChallenge: wait, close } = createChallengeWaits(outcomes, scope);
+  return { outcomes, scope, wait, close };
+}
+
+afterEach(() => jest.useRealTimers());
+
+describe("createChallengeWaits", () => {
+  it("resolves with the outcome of the challenge and the user", async () => {
+    const { outcomes, wait } = start();
+    const early = wait(good);
+    await outcomes.record("login", event);
+    expect(await early).toEqual(event);
+    expect(await wait({ ...good, accountSid: event.account_sid })).toEqual(event);
+  });
+
+  it("rejects the outcome of another user", async () => {
+    const { outcomes, wait } = start();
+    await outcomes.record("login", event);
+    await expect(wait({ ...good, entityIdentity: "ada" })).rejects.toMatchObject({
+      code: "ENTITY_MISMATCH",
+      status: 403,
+    });
+  });
+
+  it("rejects the outcome of another account", async () => {
+    const { outcomes, wait } = start();
+    await outcomes.record("login", event);
+    await expect(wait({ ...good, accountSid: otherSid })).rejects.toHaveProperty(
+      "code",
+      "ACCOUNT_NOT_ALLOWED",
+    );
+  });
+
+  it("rejects its own pending and later waits in the turn in which it closes", async () => {
+    const { outcomes, scope, wait, close } = start();
+    const other = createChallengeWaits(outcomes, scope).waitForChallenge(good);
+    const pending = wait(good);
+    const rejected = jest.fn();
+    pending.catch(rejected);
+    close();
+    await expect(pending).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+    await expect(wait(good)).rejects.toHaveProperty("code", "CLOSING");
+    await outcomes.record("login", event);
+    expect(await other).toEqual(event);
+  });
+
+  it("rejects with the reason of its signal, before and while it waits", async () => {
+    const { wait } = start();
+    const controller = new AbortController();
+    const reason = new Error("the user left");
+    const pending = wait({ ...good, signal: controller.signal });
+    controller.abort(reason);
+    await expect(pending).rejects.toBe(reason);
+    await expect(wait({ ...good, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it("rejects after 5 minutes by default", async () => {
+    jest.useFakeTimers();
+    const rejected = jest.fn();
+    void start().wait(good).catch(rejected);
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(rejected).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+  });
+
+  it.each([undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"])(
+    "rejects the challenge SID %j with 400, as input of a user",
+    async (challengeSid) => {
+      await expect(
+        start().wait({ ...good, challengeSid: challengeSid as string }),
+      ).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
+    },
+  );
+
+  it.each([
+    undefined,
+    "YCb0977f3f759c742acc1f94257f7974b0",
+    { challengeSid: event.challenge_sid },
+    { ...good, entityIdentity: "" },
+    { ...good, accountSid: "AC1" },
+    { ...good, signal: {} },
+    { ...good, timeout: 5 },
+    { ...good, timeoutMs: 0 },
+    { ...good, timeoutMs: -1 },
+    { ...good, timeoutMs: 1.5 },
+    { ...good, timeoutMs: Number.NaN },
+    { ...good, timeoutMs: "5s" },
+    { ...good, timeoutMs: 2 ** 31 },
+  ])("rejects the options %j with a TypeError that shows no identity", async (options) => {
+    const failed = start().wait(options as WaitOptions);
+    await expect(failed).rejects.toThrow(TypeError);
+    await expect(failed).rejects.not.toThrow(event.entity_identity);
+  });
+});

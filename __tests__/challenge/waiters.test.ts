@@ -1,0 +1,142 @@
+import { getEventListeners } from "node:events";
+import { eventFixture } from "express-push-verification/testing";
+import { createWaiters } from "../../lib/challenge/waiters";
+
+const event = eventFixture("challenge.approved");
+const longWait = { timeoutMs: 60_000 };
+
+afterEach(() => jest.useRealTimers());
+
+describe("createWaiters", () => {
+  it("calls onFirst for the first wait of a key and onLast after the last", async () => {
+    const log: string[] = [];
+    const waiters = createWaiters({
+      onFirst: (key) => void log.push(`first ${key}`),
+      onLast: (key) => void log.push(`last ${key}`),
+    });
+    const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
+    expect(waiters.listKeys()).toEqual(["a"]);
+    waiters.resolve("a", event);
+    expect(await Promise.all(both)).toEqual([event, event]);
+    expect([log, waiters.listKeys()]).toEqual([["first a", "last a"], []]);
+    await expect(waiters.wait("a", { timeoutMs: 5 })).rejects.toMatchObject({
+      code: "CHALLENGE_TIMEOUT",
+      status: 504,
+    });
+    expect(log).toHaveLength(4);
+  });
+
+  it("resolves no wait for another key", async () => {
+    const waiters = createWaiters();
+    const other = waiters.wait("b", { timeoutMs: 20 });
+    waiters.resolve("a", event);
+    await expect(other).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+
+  it("rejects a wait with the reason of its signal", async () => {
+    const waiters = createWaiters();
+    const controller = new AbortController();
+    const reason = new Error("the user left");
+    const wait = waiters.wait("a", { ...longWait, signal: controller.signal });
+    controller.abort(reason);
+    await expect(wait).rejects.toBe(reason);
+    const late = waiters.wait("a", { ...longWait, signal: controller.signal });
+    await expect(late).rejects.toBe(reason);
+    expect(waiters.listKeys()).toEqual([]);
+  });
+
+  it("rejects 50 waits on one signal, which gets too few listeners for a warning", async () => {
+    const waiters = createWaiters();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const waits = Array.from({ length: 50 }, () => waiters.wait("a", { ...longWait, signal }));
+    // Above 10, Node prints MaxListenersExceededWarning, which a Jest test cannot receive.
+    expect(getEventListeners(signal, "abort").length).toBeLessThanOrEqual(10);
+    const reason = new Error("stopped");
+    stop.abort(reason);
+    expect(await Promise.allSettled(waits)).toEqual(Array(50).fill({ status: "rejected", reason }));
+    expect([waiters.listKeys(), getEventListeners(signal, "abort")]).toEqual([[], []]);
+  });
+
+  it("leaves no timer", async () => {
+    jest.useFakeTimers();
+    const waiters = createWaiters();
+    const wait = waiters.wait("a", longWait);
+    waiters.resolve("a", event);
+    await wait;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it("rejects more than maxWaiting pending waits, and does not count ended ones", async () => {
+    const waiters = createWaiters({ maxWaiting: 2 });
+    const waits = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
+    await expect(waiters.wait("b", longWait)).rejects.toHaveProperty("code", "OVERLOADED");
+    waiters.resolve("a", event);
+    await Promise.all(waits);
+    const later = waiters.wait("b", longWait);
+    waiters.resolve("b", event);
+    await expect(later).resolves.toBe(event);
+  });
+
+  it("gives each account a fair share: the oldest wait of the largest one is rejected", async () => {
+    const waiters = createWaiters();
+    const flood = Array.from({ length: 10_000 }, (_, index) =>
+      waiters.wait(`a:${index}`, { ...longWait, account: "a" }),
+    );
+    const settled = flood.map((wait) =>
+      wait.then(
+        () => "resolved",
+        ({ code }) => String(code),
+      ),
+    );
+    await expect(waiters.wait("a:late", { ...longWait, account: "a" })).rejects.toHaveProperty(
+      "code",
+      "OVERLOADED",
+    );
+    const others = ["b:1", "b:2", "c:1"].map((key) =>
+      waiters.wait(key, { ...longWait, account: key.slice(0, 1) }),
+    );
+    const keys = waiters.listKeys();
+    expect(keys).toHaveLength(10_000);
+    expect(keys.slice(-4)).toEqual(["a:9999", "b:1", "b:2", "c:1"]);
+    for (const key of keys) waiters.resolve(key, event);
+    expect(await Promise.all(others)).toEqual([event, event, event]);
+    const codes = await Promise.all(settled);
+    expect(codes.slice(0, 3)).toEqual(Array(3).fill("OVERLOADED"));
+    expect(codes.slice(3)).toEqual(Array(9_997).fill("resolved"));
+    expect(waiters.listKeys()).toEqual([]);
+  });
+
+  it("rejects a wait of an account that has its share, and evicts none", async () => {
+    const waiters = createWaiters({ maxWaiting: 4 });
+    const wait = (account: string, index: number) =>
+      waiters.wait(`${account}:${index}`, { ...longWait, account });
+    const waits = ["a", "b"].flatMap((account) => [wait(account, 1), wait(account, 2)]);
+    await expect(wait("a", 3)).rejects.toHaveProperty("code", "OVERLOADED");
+    expect(waiters.listKeys()).toEqual(["a:1", "a:2", "b:1", "b:2"]);
+    const third = wait("c", 1);
+    await expect(waits[0]).rejects.toHaveProperty("code", "OVERLOADED");
+    expect(waiters.listKeys()).toEqual(["a:2", "b:1", "b:2", "c:1"]);
+    waiters.close();
+    await Promise.allSettled([...waits, third]);
+  });
+
+  it("counts the waits of an account that are over no longer", async () => {
+    const waiters = createWaiters({ maxWaiting: 1 });
+    for (let times = 0; times < 3; times++) {
+      for (const account of ["a", "b"]) {
+        const wait = waiters.wait(account, { ...longWait, account });
+        waiters.resolve(account, event);
+        await expect(wait).resolves.toBe(event);
+      }
+    }
+  });
+
+  it("rejects pending and later waits when it closes", async () => {
+    const waiters = createWaiters();
+    const wait = waiters.wait("a", longWait);
+    waiters.close();
+    await expect(wait).rejects.toHaveProperty("code", "CLOSING");
+    await expect(waiters.wait("a", longWait)).rejects.toHaveProperty("code", "CLOSING");
+  });
+});

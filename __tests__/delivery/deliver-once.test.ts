@@ -1,0 +1,384 @@
+import {
+  createMemoryDedupe,
+  type Claim,
+  type DedupeKey,
+  type DedupeStore,
+} from "express-push-verification";
+import {
+  createDeliverOnce,
+  deliverEach,
+  type DeliverOnce,
+  type RequestIdentity,
+} from "../../lib/delivery/deliver-once";
+import type { WebhookError } from "../../lib/errors/webhook-error";
+import { createRetry } from "../../lib/delivery/retry";
+
+const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
+  accountSid,
+  uuid,
+  contentHash,
+});
+
+function withoutDeadline(deliverOnce: DeliverOnce) {
+  return (request: RequestIdentity, run: () => Promise<void>) =>
+    deliverOnce(request, run, Number.POSITIVE_INFINITY);
+}
+
+describe("createDeliverOnce", () => {
+  const failures: WebhookError[] = [];
+  const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
+    withoutDeadline(
+      createDeliverOnce(
+        store,
+        createRetry({ retryForMs }),
+        (error) => failures.push(error),
+        createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY }),
+      ),
+    );
+
+  beforeEach(() => failures.splice(0));
+
+  /** A store whose results and failures the test sets. */
+  function scripted(claims: (Claim | Error)[], log: string[] = []): DedupeStore {
+    return {
+      claim: () => {
+        const claim = claims.length > 1 ? claims.shift() : claims[0];
+        log.push(`claim ${String(claim)}`);
+        if (claim instanceof Error) throw claim;
+        return Promise.resolve(claim ?? "new");
+      },
+      complete: () => void log.push("complete"),
+      release: () => void log.push("release"),
+    };
+  }
+
+  it("keeps accounts apart, at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    for (let time = 0; time < 2; time++) {
+      const deliveries = await Promise.all([
+        deliverOnce(callOf("a"), run),
+        deliverOnce(callOf("a", "hash", "AC2"), run),
+      ]);
+      await Promise.all(deliveries.map(({ finished }) => finished));
+    }
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+
+  it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
+    const memory = createMemoryDedupe();
+    let lost = 0;
+    const store: DedupeStore = {
+      ...memory,
+      claim: async (claim) => {
+        const found = await memory.claim(claim);
+        if (lost++ === 0) throw new Error("the connection was reset");
+        return found;
+      },
+    };
+    const run = jest.fn(async () => {});
+    const delivery = await once(store, 2_000)(callOf("a"), run);
+    await delivery.finished;
+    expect([delivery.result, lost]).toEqual(["new", 2]);
+    expect(run).toHaveBeenCalledTimes(1);
+    expect((await once(store)(callOf("a"), run)).result).toBe("duplicate");
+  });
+
+  it("stops a claim and a mark at the deadline, and marks in the background", async () => {
+    let marked = false;
+    const slow: DedupeStore = {
+      claim: () => "new",
+      complete: () =>
+        new Promise((resolve) => {
+          setTimeout(() => {
+            marked = true;
+            resolve();
+          }, 150);
+        }),
+      release: () => {},
+    };
+    const deliver = createDeliverOnce(slow, createRetry(), (error) => failures.push(error));
+    const startMs = performance.now();
+    await (
+      await deliver(callOf("a"), async () => {}, startMs + 50)
+    ).finished;
+    expect(performance.now() - startMs).toBeLessThan(140);
+    expect(failures).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(marked).toBe(true);
+    const stalled: DedupeStore = { ...slow, claim: () => new Promise(() => {}) };
+    const claimed = createDeliverOnce(stalled, createRetry(), () => {});
+    const claimStartMs = performance.now();
+    await expect(claimed(callOf("b"), async () => {}, claimStartMs + 50)).rejects.toHaveProperty(
+      "code",
+      "STORE_UNAVAILABLE",
+    );
+    expect(performance.now() - claimStartMs).toBeLessThan(1_000);
+  });
+
+  it("runs once for deliveries at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    const deliveries = await Promise.all(
+      Array.from({ length: 50 }, () => deliverOnce(callOf("a"), run)),
+    );
+    await Promise.all(deliveries.map(({ finished }) => finished));
+    const later = await deliverOnce(callOf("a"), run);
+    await later.finished;
+    expect(run).toHaveBeenCalledTimes(1);
+    const outcomes = deliveries.map(({ result }) => result);
+    expect(outcomes).toEqual(["new", ...Array.from({ length: 49 }, () => "duplicate")]);
+    expect(later.result).toBe("duplicate");
+  });
+
+  it("drops another request with the same uuid, at the same time and later", async () => {
+    const deliverOnce = once();
+    const run = jest.fn(async () => {});
+    const [first, other] = await Promise.all([
+      deliverOnce(callOf("a", "one"), run),
+      deliverOnce(callOf("a", "two"), run),
+    ]);
+    await Promise.all([first.finished, other.finished]);
+    const later = await deliverOnce(callOf("a", "two"), run);
+    await later.finished;
+    expect([first.result, other.result, later.result]).toEqual(["new", "conflict", "conflict"]);
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
+    const deliverOnce = once();
+    const failure = new Error("failed");
+    const run = jest.fn(() => Promise.reject(failure));
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(async () => (await deliverOnce(callOf("a"), run)).finished),
+    );
+    expect(outcomes.map((result) => result.status === "rejected" && result.reason)).toEqual([
+      failure,
+      failure,
+      failure,
+    ]);
+    expect(run).toHaveBeenCalledTimes(1);
+    const again = await deliverOnce(callOf("a"), async () => {});
+    expect(again.result).toBe("new");
+    await again.finished;
+  });
+
+  it("causes no unhandled rejection when the caller does not await a failure", async () => {
+    const unhandled = jest.fn();
+    process.on("unhandledRejection", unhandled);
+    await once()(callOf("a"), () => Promise.reject(new Error("failed")));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("completes after the run, releases after a failure", async () => {
+    const log: string[] = [];
+    const deliverOnce = once(scripted(["new"], log));
+    await (
+      await deliverOnce(callOf("a"), async () => void log.push("run"))
+    ).finished;
+    await (
+      await deliverOnce(callOf("b"), () => Promise.reject(new Error("no")))
+    ).finished.catch(() => {});
+    expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
+  });
+
+  it("waits for a request that runs in another process", async () => {
+    const run = jest.fn(async () => {});
+    const delivery = await once(scripted(["running", "running", "done"]))(callOf("a"), run);
+    expect(delivery.result).toBe("duplicate");
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("runs the handlers after another process released the uuid", async () => {
+    const run = jest.fn(async () => {});
+    await (
+      await once(scripted(["running", "new"]))(callOf("a"), run)
+    ).finished;
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("rejects a request that another process does not finish in time", async () => {
+    const delivery = once(scripted(["running"]), 60)(callOf("a"), async () => {});
+    await expect(delivery).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      // The store itself works.
+      cause: expect.not.objectContaining({ name: "TypeError" }),
+    });
+  });
+
+  it("retries while the store is down, and rejects if it stays down", async () => {
+    const run = jest.fn(async () => {});
+    await (
+      await once(scripted([new Error("down"), "new"]))(callOf("a"), run)
+    ).finished;
+    expect(run).toHaveBeenCalledTimes(1);
+    const refused = once(scripted([new Error("down")]), 60)(callOf("a"), run);
+    await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<Claim | Error>([new Error("down"), "done", "conflict"])(
+    "claims again for the next delivery after %s",
+    async (first) => {
+      let answer = first;
+      const store: DedupeStore = {
+        ...scripted([]),
+        claim: (claim) => scripted([answer]).claim(claim),
+      };
+      const deliverOnce = once(store, 40);
+      await Promise.allSettled([deliverOnce(callOf("a"), async () => {})]);
+      answer = "new";
+      const run = jest.fn(async () => {});
+      const { result, finished } = await deliverOnce(callOf("a"), run);
+      await finished;
+      expect(result).toBe("new");
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it("claims once for a request whose handlers run", async () => {
+    const log: string[] = [];
+    const deliverOnce = once(scripted(["new"], log));
+    let finish!: () => void;
+    const first = await deliverOnce(callOf("a"), () => new Promise((end) => (finish = end)));
+    const second = deliverOnce(callOf("a"), async () => {});
+    finish();
+    await first.finished;
+    expect((await second).result).toBe("duplicate");
+    expect(log).toEqual(["claim new", "complete"]);
+  });
+
+  it.each([undefined, null, true, "duplicate", 0, {}])(
+    "does not accept %j as the result of a claim",
+    async (claim) => {
+      const run = jest.fn(async () => {});
+      const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(callOf("a"), run);
+      await expect(delivery).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { name: "TypeError" },
+      });
+      expect(run).not.toHaveBeenCalled();
+    },
+  );
+
+  it("marks handled requests while many others wait for the store", async () => {
+    let isStalled = false;
+    const done: string[] = [];
+    const stalling: DedupeStore = {
+      claim: () => (isStalled ? new Promise(() => {}) : "new"),
+      complete: ({ uuid }) => void done.push(uuid),
+      release: () => {},
+    };
+    const deliverOnce = withoutDeadline(
+      createDeliverOnce(stalling, createRetry({ retryForMs: 300, maxRetrying: 3 }), () => {}),
+    );
+    let finish!: () => void;
+    const victim = await deliverOnce(callOf("victim"), () => new Promise((end) => (finish = end)));
+    isStalled = true;
+    const crowd = ["b", "c", "d", "e"].map((uuid) => deliverOnce(callOf(uuid), async () => {}));
+    finish();
+    await victim.finished;
+    expect(done).toEqual(["victim"]);
+    await Promise.allSettled(crowd);
+  });
+
+  it("marks handled requests without a limit on concurrent marks", async () => {
+    const slow: DedupeStore = {
+      claim: () => "new",
+      complete: () => new Promise((resolve) => setTimeout(resolve, 350)),
+      release: () => {},
+    };
+    const lost = jest.fn();
+    const deliverOnce = withoutDeadline(createDeliverOnce(slow, createRetry(), lost));
+    // One more than a bounded retry accepts.
+    const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
+    const deliveries = await Promise.all(
+      uuids.map((uuid) => deliverOnce(callOf(uuid), async () => {})),
+    );
+    await Promise.all(deliveries.map(({ finished }) => finished));
+    expect(lost).not.toHaveBeenCalled();
+  });
+
+  it.each<Claim>(["running", "done", "conflict"])(
+    "does not release the uuid of another owner when it stops: a late %j",
+    async (late) => {
+      const owners = new Set<string>();
+      const released: string[] = [];
+      const slow: DedupeStore = {
+        claim: ({ owner }) => {
+          owners.add(owner);
+          return new Promise<Claim>((resolve) => setTimeout(resolve, 80, late));
+        },
+        complete: () => {},
+        release: ({ owner }) => void released.push(owner),
+      };
+      const delivery = once(slow, 20)(callOf("a"), async () => {});
+      await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      expect(released.every((owner) => owners.has(owner))).toBe(true);
+    },
+  );
+
+  it("releases a claim whose response never arrives, so that the next delivery runs", async () => {
+    const memory = createMemoryDedupe();
+    let isHanging = true;
+    const hanging: DedupeStore = {
+      ...memory,
+      claim: (claim) => {
+        const found = memory.claim(claim);
+        return isHanging ? new Promise(() => {}) : found;
+      },
+    };
+    const deliverOnce = once(hanging, 60);
+    const run = jest.fn(async () => {});
+    await expect(deliverOnce(callOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    isHanging = false;
+    const { result, finished } = await deliverOnce(callOf("a"), run);
+    await finished;
+    expect(result).toBe("new");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  it("releases a claim that succeeds after the deadline", async () => {
+    const released = new Promise<DedupeKey>((resolve) => {
+      const slow: DedupeStore = {
+        claim: () => new Promise((claimed) => setTimeout(claimed, 80, "new")),
+        complete: () => {},
+        release: resolve,
+      };
+      void once(slow, 20)(callOf("a"), async () => {}).catch(() => {});
+    });
+    await expect(released).resolves.toHaveProperty("uuid", "a");
+  });
+
+  it("reports a mark that failed, and keeps the result of the run", async () => {
+    const broken: DedupeStore = {
+      claim: () => "new",
+      complete: () => Promise.reject(new Error("down")),
+      release: () => Promise.reject(new Error("down")),
+    };
+    await (
+      await once(broken, 40)(callOf("a"), async () => {})
+    ).finished;
+    const failed = (await once(broken, 40)(callOf("b"), () => Promise.reject(new Error("no"))))
+      .finished;
+    await expect(failed).rejects.toThrow("no");
+    expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
+  });
+});
+
+describe("deliverEach", () => {
+  it("runs for every delivery", async () => {
+    const run = jest.fn(async () => {});
+    for (const delivery of [
+      await deliverEach(callOf("a"), run),
+      await deliverEach(callOf("a"), run),
+    ]) {
+      await delivery.finished;
+      expect(delivery.result).toBe("new");
+    }
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,91 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { createDeliverOnce } from "../../lib/delivery/deliver-once";
+import { createDeliverLater, createDeliverNow } from "../../lib/delivery/deliver";
+import { createRetry } from "../../lib/delivery/retry";
+import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryDedupe } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+
+const event = eventFixture("challenge.approved");
+const denied = eventFixture("challenge.denied", { uuid: event.uuid });
+const queuedOf = (of: typeof event | typeof denied, contentHash = "hash") => ({
+  account: "",
+  accountSid: of.account_sid,
+  uuid: of.uuid,
+  contentHash,
+  event: of,
+  authTokenIndex: 1,
+  publicUrlIndex: 0,
+  receiver: "login",
+});
+const waitOf = (challengeSid: string) => ({ account: "", challengeSid, timeoutMs: 20 });
+const never = Number.POSITIVE_INFINITY;
+
+/** The published messages of a test. */
+const published: object[] = [];
+const listener = (message: unknown) => void published.push(message as object);
+beforeEach(() => {
+  published.splice(0);
+  subscribe("express-push-verification:stored", listener);
+});
+afterEach(() => void unsubscribe("express-push-verification:stored", listener));
+
+describe("createDeliverNow", () => {
+  const start = (run: () => Promise<void> = async () => {}) => {
+    const outcomes = createMemoryOutcomes({ maxEntries: 1 });
+    const once = createDeliverOnce(createMemoryDedupe(), createRetry(), () => {});
+    return { outcomes, deliver: createDeliverNow(once, outcomes, run) };
+  };
+
+  it("runs the handlers and records the outcome of a challenge", async () => {
+    const run = jest.fn(async () => {});
+    const { outcomes, deliver } = start(run);
+    await (
+      await deliver(queuedOf(event), 5_000_000)
+    ).finished;
+    expect(run.mock.calls).toEqual([[queuedOf(event), 5_000_000]]);
+    await expect(outcomes.wait(waitOf(event.challenge_sid))).resolves.toEqual(event);
+  });
+
+  it("records the outcome before the handlers finish", async () => {
+    const { outcomes, deliver } = start(() => new Promise(() => {}));
+    await deliver(queuedOf(event), never);
+    await expect(outcomes.wait(waitOf(event.challenge_sid))).resolves.toEqual(event);
+  });
+
+  it("records no outcome of another request that has the uuid of an earlier one", async () => {
+    const { outcomes, deliver } = start();
+    const created = eventFixture("factor.created", { uuid: event.uuid });
+    await deliver({ ...queuedOf(event), event: created, contentHash: "first" }, never);
+    expect(await deliver(queuedOf(denied, "second"), never)).toHaveProperty("result", "conflict");
+    await expect(outcomes.wait(waitOf(denied.challenge_sid))).rejects.toHaveProperty(
+      "code",
+      "CHALLENGE_TIMEOUT",
+    );
+  });
+
+  it("does not bring back an evicted outcome when a replay is dropped as a duplicate", async () => {
+    const { outcomes, deliver } = start();
+    await deliver(queuedOf(event), never);
+    const other = eventFixture("challenge.denied", { challenge_sid: `YC${"1".repeat(32)}` });
+    await deliver(queuedOf(other), never);
+    expect(await deliver(queuedOf(event), never)).toHaveProperty("result", "duplicate");
+    await expect(outcomes.wait(waitOf(event.challenge_sid))).rejects.toHaveProperty(
+      "code",
+      "CHALLENGE_TIMEOUT",
+    );
+  });
+});
+
+describe("createDeliverLater", () => {
+  it.each(["new", "duplicate", "conflict"] as const)("is done when stored: %s", async (result) => {
+    const store = jest.fn(() => Promise.resolve(result));
+    const deliver = createDeliverLater({ store, outcomes: createMemoryOutcomes() });
+    const delivery = await deliver(queuedOf(event), never);
+    await delivery.finished;
+    expect(delivery.result).toBe(result);
+    expect(store.mock.calls).toEqual([[queuedOf(event), never]]);
+    const stored = { type: event.type, durationMs: expect.any(Number) };
+    expect(published).toEqual(result === "new" ? [stored] : []);
+  });
+});

@@ -1,0 +1,117 @@
+import { inspect } from "node:util";
+import { WebhookError } from "../../lib/errors/webhook-error";
+import { createRetry, type RetryOptions } from "../../lib/delivery/retry";
+
+const never = () => new Promise<never>(() => {});
+
+describe("createRetry", () => {
+  it("returns the result of the first attempt, synchronous or not", async () => {
+    const retry = createRetry();
+    await expect(retry(() => 1)).resolves.toBe(1);
+    await expect(retry(() => Promise.resolve(undefined))).resolves.toBeUndefined();
+  });
+
+  it("retries until an attempt succeeds", async () => {
+    let attempts = 0;
+    const retry = createRetry();
+    const value = retry(() => {
+      if (++attempts === 1) throw new Error("synchronous");
+      return attempts === 2 ? Promise.reject(new Error("asynchronous")) : "up";
+    });
+    await expect(value).resolves.toBe("up");
+    expect(attempts).toBe(3);
+  });
+
+  it("starts no timer with a negative delay when the deadline has passed", async () => {
+    const started = jest.spyOn(globalThis, "setTimeout");
+    const late = createRetry()(never, performance.now() - 1_000);
+    await expect(late).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    expect(started.mock.calls.map(([, delayMs]) => delayMs)).toEqual([expect.any(Number)]);
+    expect(started.mock.calls[0]?.[1]).toBeGreaterThanOrEqual(0);
+    started.mockRestore();
+  });
+
+  it("rejects after retryForMs, with the last failure as the cause", async () => {
+    const cause = new Error("down");
+    const held = createRetry({ retryForMs: 60 })(() => Promise.reject(cause));
+    await expect(held).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, cause });
+  });
+
+  it.each<[string, RetryOptions, string]>([
+    ["STORE_UNAVAILABLE", { retryForMs: 30 }, "A store"],
+    ["OVERLOADED", { maxRetrying: 0 }, "a store"],
+    [
+      "TOKEN_UNAVAILABLE",
+      { retryForMs: 30, code: "TOKEN_UNAVAILABLE", what: "the resolver" },
+      "The",
+    ],
+    [
+      "OVERLOADED",
+      { maxRetrying: 0, code: "TOKEN_UNAVAILABLE", what: "the resolver" },
+      "the resolver",
+    ],
+  ])("rejects with %s for %j, and a cause without arguments", async (code, options, text) => {
+    const args = ["hush-identity", { metadata: "hush-metadata" }];
+    const thrown = Object.assign(new Error("ERR no"), { code: "E", command: { args } });
+    const error = await createRetry(options)(() => Promise.reject(thrown)).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code, status: 503, cause: { message: "ERR no", code: "E" } });
+    expect((error as Error).message).toContain(text);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("hush");
+  });
+
+  it("rejects at once with a WebhookError that an attempt threw", async () => {
+    const error = new WebhookError("OVERLOADED", "too many");
+    const attempt = jest.fn(() => Promise.reject(error));
+    await expect(createRetry()(attempt)).rejects.toBe(error);
+    await expect(createRetry({ maxRetrying: 0 })(attempt)).rejects.toBe(error);
+    expect(attempt).toHaveBeenCalledTimes(2);
+  });
+
+  it("rejects when an attempt does not settle", async () => {
+    await expect(createRetry({ retryForMs: 30 })(never)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+  });
+
+  it("retries maxRetrying operations at a time; another gets one attempt", async () => {
+    const retry = createRetry({ retryForMs: 50, maxRetrying: 2 });
+    const held = [retry(never), retry(never)].map((one) => one.catch(() => "given up"));
+    await expect(retry(() => 1)).resolves.toBe(1);
+    const down = retry(() => Promise.reject(new Error("down")));
+    await expect(down).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
+    await Promise.all(held);
+    await expect(retry(() => 1)).resolves.toBe(1);
+  });
+
+  it("limits the only attempt to 250 ms at maxRetrying", async () => {
+    const retry = createRetry({ retryForMs: 2_000, maxRetrying: 1 });
+    const held = retry(never).catch(() => "given up");
+    const startMs = performance.now();
+    await expect(retry(never)).rejects.toHaveProperty("code", "OVERLOADED");
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+    await held;
+  });
+
+  it("limits the only attempt to attemptWhenFullMs at maxRetrying", async () => {
+    const retry = createRetry({ maxRetrying: 0, attemptWhenFullMs: 600 });
+    const slow = () => new Promise((resolve) => setTimeout(resolve, 400, "late"));
+    await expect(retry(slow)).resolves.toBe("late");
+  });
+
+  it("pauses as configured, and starts another attempt after attemptMs", async () => {
+    let attempts = 0;
+    const retry = createRetry({
+      retryForMs: 400,
+      attemptMs: 20,
+      firstPauseMs: 100,
+      longestPauseMs: 100,
+    });
+    const counted = () => {
+      attempts++;
+      return never();
+    };
+    await expect(retry(counted)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    expect(attempts).toBeGreaterThanOrEqual(3);
+    expect(attempts).toBeLessThanOrEqual(5);
+  });
+});

@@ -1,0 +1,410 @@
+/** What every engine of the durable queue does; run against each of them. */
+import {
+  createHandlers,
+  PermanentError,
+  type PushEvent,
+  type QueuedEvent,
+  type WebhookErrorCode,
+} from "express-push-verification";
+import type { DurableQueue, WorkOptions } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, sidOf, silent } from "../support/durable";
+import { collect, until } from "../support/redis";
+
+/** Options that every engine has. */
+export interface ContractOptions {
+  attempts?: number;
+  backoff?: number;
+  dedupeTtlMs?: number;
+  maxWaiting?: number;
+}
+
+/** An engine under test. */
+export interface Engine {
+  /** Creates an empty store; the queues that are opened until `stop` share it. */
+  start(): Promise<void>;
+  /** Opens a queue as a process would. */
+  open(options: ContractOptions & { logger: typeof silent }): DurableQueue;
+  stop(): Promise<void>;
+}
+
+const FOREVER = Number.POSITIVE_INFINITY;
+const ACCOUNTS = ["AC00000000000000000000000000000001", "AC00000000000000000000000000000002"];
+const factor = (uuid: string, overrides: Partial<QueuedEvent> = {}) =>
+  queuedEvent(eventFixture("factor.created", { uuid }), overrides);
+const challenge = (uuid: string, index: number, type = "challenge.approved" as const) =>
+  queuedEvent(eventFixture(type, { uuid, challenge_sid: sidOf(index) }));
+const ofAccount = (uuid: string, account = "") =>
+  queuedEvent(eventFixture("factor.created", { uuid, account_sid: account }), { account });
+const codeOf = (code: WebhookErrorCode) => expect.objectContaining({ code }) as unknown;
+
+/** Describes the behaviour that the engines have in common. */
+export function describeContract(engine: Engine): void {
+  let queue: DurableQueue;
+  let handled: { event: PushEvent; attempt: number }[];
+  let fails: (event: PushEvent, attempt: number) => unknown;
+  const opened: DurableQueue[] = [];
+
+  async function open(options: ContractOptions = {}): Promise<DurableQueue> {
+    const created = engine.open({ attempts: 3, backoff: 20, logger: silent, ...options });
+    opened.push(created);
+    await created.ready();
+    return created;
+  }
+  const store = (queued: QueuedEvent, by = queue) => by.store(queued, FOREVER);
+  const handlers = createHandlers().onUnhandled(async (any, { attempt }) => {
+    const event = any as PushEvent;
+    handled.push({ event, attempt });
+    const failure = await fails(event, attempt);
+    if (failure !== undefined) throw failure;
+  });
+  const work = (options?: WorkOptions, by = queue) => by.work(handlers, options);
+  const wait = (index: number, by = queue, timeoutMs = 5_000) =>
+    by.outcomes.wait({ account: "", challengeSid: sidOf(index), timeoutMs });
+  async function makeDead(...events: QueuedEvent[]): Promise<void> {
+    fails = () => new PermanentError("down");
+    const worker = work();
+    for (const event of events) await store(event);
+    await until(async () => (await queue.stats()).deadLetters === events.length);
+    await worker.close();
+  }
+
+  beforeEach(async () => {
+    handled = [];
+    fails = () => undefined;
+    await engine.start();
+    queue = await open();
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close({ deadlineMs: 0 });
+    await engine.stop();
+  });
+
+  describe("store", () => {
+    it("stores an event once, and tells a duplicate from a conflict", async () => {
+      const first = factor("a", { contentHash: "one" });
+      expect(await store(first)).toBe("new");
+      expect(await store(first)).toBe("duplicate");
+      expect(await store({ ...first, contentHash: "two" })).toBe("conflict");
+      expect(await queue.stats()).toMatchObject({ waiting: 1 });
+    });
+
+    it("stores one of many concurrent deliveries, of two processes", async () => {
+      const other = await open();
+      const stored = Array.from({ length: 20 }, (_, index) =>
+        store(factor("a"), index % 2 === 0 ? queue : other),
+      );
+      const results = await Promise.all(stored);
+      expect(results.toSorted()).toEqual([...Array<string>(19).fill("duplicate"), "new"]);
+    });
+
+    it("keeps the uuids of accounts apart", async () => {
+      for (const account of ACCOUNTS) expect(await store(ofAccount("a", account))).toBe("new");
+      expect(await queue.stats()).toMatchObject({ waiting: 2 });
+    });
+
+    it("forgets a uuid after dedupeTtlMs, and not when it was handled", async () => {
+      const short = await open({ dedupeTtlMs: 1_000 });
+      work();
+      expect(await store(factor("a"), short)).toBe("new");
+      await until(() => handled.length === 1);
+      expect(await store(factor("a"), short)).toBe("duplicate");
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      expect(await store(factor("a"), short)).toBe("new");
+      await until(() => handled.length === 2);
+    });
+
+    it.each(["meta", "a:b", "uuid with spaces", "\u0000", "x".repeat(256), "ü\ud800"])(
+      "takes any uuid: %j",
+      async (uuid) => {
+        expect(await store(factor(uuid))).toBe("new");
+        expect(await store(factor(uuid))).toBe("duplicate");
+        work();
+        await until(() => handled.length === 1);
+        await until(async () => (await queue.stats()).active === 0);
+      },
+    );
+  });
+
+  describe("work", () => {
+    it("runs the handlers with what was stored", async () => {
+      const event = eventFixture("factor.created", { entity_identity: "a\u0000b\ud800 Zoë" });
+      const contexts: unknown[] = [];
+      queue.work(createHandlers().onUnhandled((_event, context) => contexts.push(context)));
+      work();
+      await store(queuedEvent(event, { authTokenIndex: 1, publicUrlIndex: 2, receiver: "shop" }));
+      await until(() => contexts.length + handled.length === 1);
+      for (const context of contexts) {
+        const expected = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 2, receiver: "shop" };
+        expect(context).toMatchObject(expected);
+      }
+      for (const one of handled) expect(one.event).toEqual(event);
+    });
+
+    it("runs the handlers of each event once, in two processes", async () => {
+      const other = await open();
+      work();
+      work({}, other);
+      const uuids = Array.from({ length: 200 }, (_, index) => `u${index}`);
+      await Promise.all(uuids.map((uuid) => store(factor(uuid))));
+      await until(() => handled.length >= 200);
+      const found = handled.map(({ event }) => event.uuid);
+      expect(found.toSorted()).toEqual(uuids.toSorted());
+    });
+
+    it("runs handlers of concurrency events at a time", async () => {
+      let running = 0;
+      let most = 0;
+      fails = async () => {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        running--;
+      };
+      work({ concurrency: 3 });
+      await Promise.all(Array.from({ length: 30 }, (_, index) => store(factor(`u${index}`))));
+      await until(() => handled.length === 30);
+      expect(most).toBe(3);
+    });
+
+    it("runs failing handlers again after a pause", async () => {
+      const atMs: number[] = [];
+      fails = (_event, attempt) => {
+        atMs.push(performance.now());
+        return attempt < 3 ? new Error("not yet") : undefined;
+      };
+      const slow = await open({ backoff: 150 });
+      work({}, slow);
+      await store(factor("a"), slow);
+      await until(() => handled.length === 3);
+      expect(handled.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+      expect(atMs[2]! - atMs[0]!).toBeGreaterThan(290);
+      await until(async () => (await queue.stats()).active === 0);
+      expect(await queue.stats()).toMatchObject({ waiting: 0, delayed: 0, deadLetters: 0 });
+    });
+
+    it("rejects handlers that are no handlers, and unknown options", () => {
+      expect(() => queue.work(createHandlers())).toThrow(TypeError);
+      expect(() => queue.work(handlers, { concurrency: 0 })).toThrow(TypeError);
+    });
+  });
+
+  describe("dead letters", () => {
+    it("makes an event that exhausted its attempts one", async () => {
+      fails = () => new Error("never");
+      work();
+      await store(factor("dead", { receiver: "shop" }));
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      const letters = await collect(queue.deadLetters());
+      const event = handled[0]!.event;
+      expect(letters).toEqual([
+        {
+          uuid: "dead",
+          accountSid: event.account_sid,
+          receiver: "shop",
+          event,
+          error: "HANDLER_FAILED: never",
+          attempts: 3,
+          failedAt: expect.any(Date) as Date,
+        },
+      ]);
+      expect(Math.abs(Date.now() - Number(letters[0]?.failedAt))).toBeLessThan(5_000);
+    });
+
+    it("makes an event one at once for a PermanentError", async () => {
+      await makeDead(factor("a"));
+      expect(handled.map(({ attempt }) => attempt)).toEqual([1]);
+    });
+
+    it("runs the handlers of one or of all again, with all attempts", async () => {
+      await makeDead(factor("a"), factor("b"), factor("c"));
+      handled = [];
+      fails = (_event, attempt) => (attempt < 3 ? new Error("again") : undefined);
+      const retried = [await queue.retry("b"), await queue.retry("b"), await queue.retry("x")];
+      expect(retried).toEqual([true, false, false]);
+      work();
+      await until(() => handled.length === 3);
+      expect(handled.map(({ event, attempt }) => [event.uuid, attempt])).toEqual([
+        ["b", 1],
+        ["b", 2],
+        ["b", 3],
+      ]);
+      expect(await queue.retryAll()).toBe(2);
+      await until(() => handled.length === 9);
+      expect(await collect(queue.deadLetters())).toEqual([]);
+    });
+
+    it("counts each once when several processes retry them at a time", async () => {
+      await makeDead(...Array.from({ length: 20 }, (_, index) => factor(`u${index}`)));
+      const other = await open();
+      const counts = await Promise.all([queue.retryAll(), other.retryAll(), queue.retryAll()]);
+      expect(counts.reduce((sum, count) => sum + count)).toBe(20);
+      expect(await queue.stats()).toMatchObject({ waiting: 20, deadLetters: 0 });
+    });
+
+    it("discards one and keeps its uuid", async () => {
+      await makeDead(factor("poison"));
+      expect([await queue.discard("poison"), await queue.discard("poison")]).toEqual([true, false]);
+      expect(await collect(queue.deadLetters())).toEqual([]);
+      expect(await store(factor("poison"))).toBe("duplicate");
+      expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
+    });
+
+    it("rejects a uuid of several accounts with a TypeError unless accountSid is given", async () => {
+      await makeDead(...ACCOUNTS.map((account) => ofAccount("a", account)));
+      await expect(queue.retry("a")).rejects.toThrow(TypeError);
+      await expect(queue.discard("a")).rejects.toThrow(TypeError);
+      const [first = "", second = ""] = ACCOUNTS;
+      expect(await queue.discard("a", { accountSid: first })).toBe(true);
+      expect(await collect(queue.deadLetters())).toMatchObject([{ accountSid: second }]);
+      expect(await queue.retry("a", { accountSid: first })).toBe(false);
+      expect(await queue.retry("a")).toBe(true);
+    });
+
+    it("lists more than a page, the oldest failure first", async () => {
+      const uuids = Array.from({ length: 230 }, (_, index) => `u${index}`);
+      await makeDead(...uuids.map((uuid) => factor(uuid)));
+      const letters = await collect(queue.deadLetters());
+      expect(letters.map(({ uuid }) => uuid).toSorted()).toEqual(uuids.toSorted());
+      const times = letters.map(({ failedAt }) => Number(failedAt));
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+    });
+  });
+
+  describe("outcomes", () => {
+    it("resolves a wait that came first, and one that comes later", async () => {
+      const first = wait(1);
+      await store(challenge("a", 1));
+      expect(await first).toMatchObject({ type: "challenge.approved", uuid: "a" });
+      expect(await wait(1)).toMatchObject({ uuid: "a" });
+    });
+
+    it("resolves waits of other processes, however they race with the store", async () => {
+      const other = await open();
+      const indexes = Array.from({ length: 100 }, (_, index) => index);
+      const outcomes = await Promise.all(
+        indexes.map(async (index) => {
+          const stored = store(challenge(`u${index}`, index));
+          if (index % 3 === 0) await stored;
+          const event = await wait(index, other);
+          await stored;
+          return event.uuid;
+        }),
+      );
+      expect(outcomes).toEqual(indexes.map((index) => `u${index}`));
+    });
+
+    it("keeps the first outcome of a challenge", async () => {
+      await store(challenge("a", 1));
+      await store(
+        queuedEvent(eventFixture("challenge.denied", { uuid: "b", challenge_sid: sidOf(1) })),
+      );
+      const event = eventFixture("challenge.denied", { uuid: "c", challenge_sid: sidOf(1) });
+      await queue.outcomes.record("", event);
+      expect(await wait(1)).toMatchObject({ uuid: "a", type: "challenge.approved" });
+    });
+
+    it("keeps no outcome of a duplicate or a conflict", async () => {
+      await store(factor("a"));
+      expect(await store({ ...challenge("a", 1), contentHash: "other" })).toBe("conflict");
+      await expect(wait(1, queue, 200)).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
+    });
+
+    it("keeps the outcomes of accounts apart", async () => {
+      const challengeSid = sidOf(1);
+      const event = eventFixture("challenge.approved", { challenge_sid: challengeSid });
+      await queue.outcomes.record(ACCOUNTS[0]!, event);
+      const other = queue.outcomes.wait({ account: ACCOUNTS[1]!, challengeSid, timeoutMs: 200 });
+      await expect(other).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
+      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 200 });
+      expect(await own).toEqual(event);
+    });
+
+    it("ends a wait with its signal, and bounds how many are pending", async () => {
+      const bounded = await open({ maxWaiting: 1 });
+      const stop = new AbortController();
+      const options = { account: "", challengeSid: sidOf(1), timeoutMs: 5_000 };
+      const waiting = bounded.outcomes.wait({ ...options, signal: stop.signal });
+      await expect(wait(2, bounded)).rejects.toEqual(codeOf("OVERLOADED"));
+      stop.abort(new Error("the user left"));
+      await expect(waiting).rejects.toThrow("the user left");
+    });
+  });
+
+  describe("stats", () => {
+    it("counts events by what becomes of them", async () => {
+      const slow = await open({ backoff: 60_000 });
+      let finish = () => {};
+      fails = async ({ uuid }) => {
+        if (uuid === "dead") return new PermanentError("no");
+        if (uuid === "later") return new Error("later");
+        return new Promise((resolve) => {
+          finish = () => resolve(undefined);
+        });
+      };
+      work({ concurrency: 3 }, slow);
+      for (const uuid of ["dead", "later", "slow"]) await store(factor(uuid), slow);
+      await until(() => handled.length === 3);
+      await until(async () => (await queue.stats()).delayed === 1);
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      expect(await queue.stats()).toMatchObject({
+        waiting: 0,
+        active: 1,
+        delayed: 1,
+        deadLetters: 1,
+      });
+      finish();
+      await until(async () => (await queue.stats()).active === 0);
+    });
+  });
+
+  describe("close", () => {
+    it("rejects waits, and stores and waits that come later", async () => {
+      const waiting = wait(1).catch((error: unknown) => error);
+      await queue.close();
+      expect(await waiting).toEqual(codeOf("CLOSING"));
+      await expect(store(factor("a"))).rejects.toEqual(codeOf("CLOSING"));
+      await expect(wait(1)).rejects.toEqual(codeOf("CLOSING"));
+      expect(() => work()).toThrow(codeOf("CLOSING") as Error);
+    });
+
+    it("finishes what is being stored and handled", async () => {
+      const other = await open();
+      let isDone = false;
+      fails = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        isDone = true;
+      };
+      work();
+      await store(factor("a"));
+      await until(() => handled.length === 1);
+      const stored = store(factor("b", { contentHash: "b" }), queue);
+      await queue.close();
+      expect(isDone).toBe(true);
+      expect(await stored).toBe("new");
+      const { waiting, active } = await other.stats();
+      expect(waiting + active + handled.length).toBe(2);
+    });
+
+    it("gives up running handlers after deadlineMs", async () => {
+      fails = () => new Promise((resolve) => setTimeout(resolve, 3_000));
+      work();
+      await store(factor("a"));
+      await until(() => handled.length === 1);
+      const startMs = performance.now();
+      await queue.close({ deadlineMs: 100 });
+      expect(performance.now() - startMs).toBeLessThan(1_500);
+    });
+
+    it("closes a worker: it takes no more, and the queue goes on", async () => {
+      const worker = work();
+      await store(factor("a"));
+      await until(() => handled.length === 1);
+      await worker.close();
+      await store(factor("b"));
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      expect(handled).toHaveLength(1);
+      work();
+      await until(() => handled.length === 2);
+    });
+  });
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createHandlers } from "express-push-verification";
+import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, sidOf, silent } from "../../support/durable";
+import { describeWithPostgres } from "../../support/postgres";
+import { createPostgres, type PostgresProcess } from "../../support/postgres-server";
+import { until } from "../../support/redis";
+
+jest.setTimeout(60_000);
+
+describeWithPostgres("outages of Postgres", () => {
+  let server: PostgresProcess;
+  let queue: DurableQueue;
+  let handled: string[];
+
+  beforeEach(async () => {
+    handled = [];
+    server = await createPostgres();
+    queue = postgresQueue({ connection: server.url, name: "q", logger: silent });
+  });
+  afterEach(async () => {
+    await queue.close({ deadlineMs: 0 });
+    await server.remove();
+  });
+
+  const store = (uuid: string) =>
+    queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
+  const work = () =>
+    queue.work(createHandlers().onUnhandled(({ uuid }) => void handled.push(uuid)));
+
+  it("works at most 2 s after a Postgres that starts later is up", async () => {
+    work();
+    const stored = store("early");
+    await sleep(1_000);
+    await server.start();
+    const upAtMs = performance.now();
+    expect(await stored).toBe("new");
+    await until(() => handled.length === 1);
+    expect(performance.now() - upAtMs).toBeLessThan(2_000);
+  });
+
+  it("rejects a store with STORE_UNAVAILABLE when there is no Postgres until its deadline", async () => {
+    const event = queuedEvent(eventFixture("factor.created"));
+    const stored = queue.store(event, performance.now() + 300);
+    await expect(stored).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+
+  it("loses nothing when Postgres is killed under load, and goes on", async () => {
+    await server.start();
+    await queue.ready();
+    work();
+    const stored: string[] = [];
+    const ending = new AbortController();
+    const lane = async (name: number) => {
+      for (let count = 0; !ending.signal.aborted; count++) {
+        const uuid = `${name}-${count}`;
+        await store(uuid);
+        stored.push(uuid);
+        await sleep(10);
+      }
+    };
+    const lanes = [0, 1, 2, 3].map(lane);
+    for (let kill = 0; kill < 3; kill++) {
+      await sleep(500);
+      await server.kill("SIGKILL");
+      await sleep(200);
+      await server.start();
+      const [storedBefore, handledBefore, upAtMs] = [
+        stored.length,
+        handled.length,
+        performance.now(),
+      ];
+      await until(() => stored.length > storedBefore && handled.length > handledBefore);
+      expect(performance.now() - upAtMs).toBeLessThan(2_000);
+    }
+    ending.abort();
+    await Promise.all(lanes);
+    await until(() => new Set(handled).size >= stored.length, 10_000);
+    expect(stored.filter((uuid) => !handled.includes(uuid))).toEqual([]);
+    await until(async () => (await queue.stats()).active === 0, 10_000);
+  });
+
+  it("resolves a wait that began before Postgres was killed", async () => {
+    await server.start();
+    await queue.ready();
+    const waiting = queue.outcomes.wait({ account: "", challengeSid: sidOf(1), timeoutMs: 20_000 });
+    await server.kill("SIGKILL");
+    await server.start();
+    const event = eventFixture("challenge.approved", { challenge_sid: sidOf(1) });
+    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    expect(await waiting).toEqual(event);
+  });
+
+  it("goes on after Postgres was frozen", async () => {
+    await server.start();
+    await queue.ready();
+    work();
+    await store("a");
+    await until(() => handled.includes("a"));
+    server.signalAll("SIGSTOP");
+    const stored = store("b");
+    await sleep(3_000);
+    server.signalAll("SIGCONT");
+    expect(await stored).toBe("new");
+    await until(() => handled.includes("b"));
+    expect(handled).toEqual(["a", "b"]);
+  });
+
+  it("closes within its deadline while Postgres is frozen", async () => {
+    await server.start();
+    await queue.ready();
+    work();
+    await sleep(200);
+    server.signalAll("SIGSTOP");
+    const startMs = performance.now();
+    await queue.close({ deadlineMs: 300 });
+    expect(performance.now() - startMs).toBeLessThan(1_500);
+    server.signalAll("SIGCONT");
+  });
+});

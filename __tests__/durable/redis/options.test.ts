@@ -1,0 +1,93 @@
+import { durableQueue, type DurableQueueOptions } from "express-push-verification/durable";
+import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { toBullBackoff } from "../../../lib/durable/redis/store";
+
+const connection = "redis://127.0.0.1:1";
+const name = "shop";
+
+describe("durableQueue", () => {
+  it("has defaults", () => {
+    expect(resolveDurableOptions({ name, connection })).toEqual({
+      connection,
+      name,
+      prefix: "push",
+      durability: "require",
+      replicas: 0,
+      dedupeTtlMs: 86_400_000,
+      attempts: 8,
+      backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
+      maxDeadLetters: 10_000,
+      storeTimeoutMs: 8_000,
+      maxPending: 5_000,
+      outcomeTtlMs: 86_400_000,
+      maxWaiting: 10_000,
+      logger: undefined,
+    });
+  });
+
+  it.each([
+    ["connection", undefined],
+    ["connection", "127.0.0.1:6379"],
+    ["connection", "http://127.0.0.1"],
+    ["connection", 6379],
+    ["connection", { cluster: [] }],
+    ["connection", { cluster: ["127.0.0.1:7000"] }],
+    ["connection", { sentinels: [{ host: "127.0.0.1", port: 26379 }] }],
+    ["connection", { keyPrefix: "app:" }],
+    ["connection", { connect() {}, disconnect() {}, duplicate() {} }],
+    ["name", undefined],
+    ["name", "a:b"],
+    ["name", ""],
+    ["prefix", "a b"],
+    ["durability", "always"],
+    ["replicas", -1],
+    ["dedupeTtlMs", 0],
+    ["attempts", 0],
+    ["backoff", {}],
+    ["backoff", -1],
+    ["backoff", { type: "exponential", delay: 500 }],
+    ["backoff", { type: "exponential", delayMs: 500, jitter: 2 }],
+    ["backoff", { type: "linear", delayMs: 500 }],
+    ["maxDeadLetters", 0],
+    ["storeTimeoutMs", "8s"],
+    ["maxPending", 0],
+    ["outcomeTtlMs", 1.5],
+    ["maxWaiting", 0],
+    ["logger", {}],
+  ])("rejects %s: %j", (option, value) => {
+    const make = () => durableQueue({ name, connection, [option]: value });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(`option ${option} must be`);
+  });
+
+  it("rejects an outcomeTtlMs below dedupeTtlMs, and takes dedupeTtlMs as its default", () => {
+    const options = { name, connection, dedupeTtlMs: 5_000 };
+    expect(resolveDurableOptions(options).outcomeTtlMs).toBe(5_000);
+    expect(() => durableQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
+  });
+
+  it("has replicas: 1 with sentinels and a hash tag as prefix in a cluster", () => {
+    const sentinels = [{ host: "127.0.0.1", port: 26379 }];
+    const cluster = [{ host: "127.0.0.1", port: 7000 }];
+    const resolve = (
+      options: Partial<DurableQueueOptions> & Pick<DurableQueueOptions, "connection">,
+    ) => resolveDurableOptions({ name, ...options });
+    expect(resolve({ connection: { sentinels, name: "main" } })).toHaveProperty("replicas", 1);
+    expect(resolve({ connection: { sentinels, name: "main" }, replicas: 0 }).replicas).toBe(0);
+    expect(resolve({ connection: { cluster } })).toMatchObject({ prefix: "{push}", replicas: 0 });
+    expect(resolve({ connection: { cluster }, prefix: "a{b}" }).prefix).toBe("a{b}");
+  });
+
+  it("takes a backoff in milliseconds as a fixed one", () => {
+    const { backoff } = resolveDurableOptions({ name, connection, backoff: 20 });
+    expect(toBullBackoff(backoff)).toEqual({ type: "fixed", delay: 20, jitter: 0 });
+  });
+
+  it("names an option that does not exist, and shows no password", () => {
+    expect(() => durableQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
+    const wrong = () => durableQueue({ name, connection: "redis//:hush@127.0.0.1" });
+    expect(wrong).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hush") }),
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import {
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../../support/redis";
+import type { DurableQueueOptions } from "express-push-verification/durable";
+import { eventCall } from "../../support/calls";
+import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../../support/durable";
+import { startRedisProxy } from "../../support/redis-proxy";
+import { stopServers } from "../../support/servers";
+
+const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeWithRedis("waitForChallenge between processes", () => {
+  let server: RedisServer;
+  let opened: DurableReceiver[];
+
+  /** One process: its connections are its own. */
+  async function open(options: Partial<DurableQueueOptions> = {}) {
+    const receiver = await openReceiver({ connection: server.url, ...options });
+    opened.push(receiver);
+    await receiver.queue.ready();
+    return receiver;
+  }
+  const wait = ({ push }: DurableReceiver, index: number, timeoutMs = 5_000) =>
+    push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs });
+  async function respond(
+    receiver: DurableReceiver,
+    index: number,
+    type: "challenge.approved" | "challenge.denied" = "challenge.approved",
+  ) {
+    const call = eventCall(type, { challenge_sid: sidOf(index), uuid: `${type} ${index}` });
+    expect(await receiver.deliver(call)).toBe(200);
+    return call;
+  }
+  const outcomeKeys = () => server.redis.keys("*:outcome:*");
+
+  beforeEach(async () => {
+    server = await startRedis();
+    opened = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((receiver) => receiver.close(200)));
+    await stopServers();
+    await stopRedis();
+  });
+
+  it("resolves in one process with the outcome of another: before, and after", async () => {
+    const [a, b] = [await open(), await open()];
+    await respond(b, 1, "challenge.denied");
+    expect(await wait(a, 1)).toMatchObject({ type: "challenge.denied", challenge_sid: sidOf(1) });
+    const waiting = wait(a, 2);
+    await later(50);
+    await respond(b, 2);
+    expect(await waiting).toMatchObject({ type: "challenge.approved", version: "v2" });
+  });
+
+  it("keeps the first outcome in every process", async () => {
+    const [a, b] = [await open(), await open()];
+    await respond(a, 1, "challenge.approved");
+    await respond(b, 1, "challenge.denied");
+    for (const one of [a, b]) {
+      expect(await wait(one, 1)).toHaveProperty("type", "challenge.approved");
+    }
+  });
+
+  it("loses none of 500 that arrive while a wait begins", async () => {
+    const [a, b] = [await open(), await open()];
+    const race = async (index: number) => {
+      const pause = () => later(Math.random() * 6);
+      const responded = pause().then(() => respond(b, index));
+      await pause();
+      // Below the 3 s after which a recheck would find a missed outcome.
+      const outcome = await wait(a, index, 2_900);
+      await responded;
+      return outcome.challenge_sid === sidOf(index);
+    };
+    // One wave after the other: a busy machine takes seconds for 500 webhook requests at a time.
+    for (let first = 0; first < 500; first += 50) {
+      const wave = Array.from({ length: 50 }, (_, offset) => race(first + offset));
+      expect((await Promise.all(wave)).every(Boolean)).toBe(true);
+    }
+  }, 40_000);
+
+  it("opens one more connection for any number of waits", async () => {
+    const a = await open();
+    const count = async () =>
+      Number((/^connected_clients:(\d+)/m.exec(await server.redis.info("clients")) ?? [])[1]);
+    const before = await count();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const waits = Array.from({ length: 300 }, (_, index) =>
+      a.push
+        .waitForChallenge({ challengeSid: sidOf(index), entityIdentity, signal })
+        .catch(() => "aborted"),
+    );
+    const channels = async () => (await server.redis.pubsub("CHANNELS", "*")).length;
+    await until(async () => (await channels()) === 300);
+    expect((await count()) - before).toBe(1);
+    stop.abort();
+    await Promise.all(waits);
+    await until(async () => (await channels()) === 0);
+  });
+
+  it("rejects beyond maxWaiting, for a malformed SID, and when the queue is closed", async () => {
+    const receiver = await open({ maxWaiting: 1 });
+    const waiting = wait(receiver, 1);
+    await expect(wait(receiver, 2)).rejects.toHaveProperty("code", "OVERLOADED");
+    await expect(
+      receiver.push.waitForChallenge({ challengeSid: "YC1", entityIdentity }),
+    ).rejects.toHaveProperty("code", "CHALLENGE_SID_INVALID");
+    const ended = expect(waiting).rejects.toHaveProperty("code", "CLOSING");
+    await receiver.queue.close();
+    await ended;
+    await expect(wait(receiver, 1)).rejects.toHaveProperty("code", "CLOSING");
+  });
+
+  it("rejects after its timeout", async () => {
+    await expect(wait(await open(), 1, 30)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+
+  it("keeps an outcome for outcomeTtlMs", async () => {
+    const receiver = await open({ dedupeTtlMs: 1_000, outcomeTtlMs: 1_000 });
+    await respond(receiver, 1);
+    await wait(receiver, 1);
+    await until(async () => (await outcomeKeys()).length === 0);
+  });
+
+  it("records an outcome for the first delivery of a uuid only", async () => {
+    const receiver = await open();
+    const call = await respond(receiver, 1);
+    expect(await server.redis.del(await outcomeKeys())).toBe(1);
+    expect(await receiver.deliver(call)).toBe(200);
+    expect(await receiver.queue.stats()).toMatchObject({ waiting: 1 });
+    expect(await outcomeKeys()).toEqual([]);
+  });
+
+  it("resolves by the outcomes of its own database only", async () => {
+    const [a, b] = [await open(), await open({ connection: `${server.url}/1` })];
+    const waiting = wait(a, 1);
+    let isResolved = false;
+    const resolved = waiting.then(() => (isResolved = true));
+    await until(async () => (await server.redis.pubsub("CHANNELS", "*")).length === 1);
+    await respond(b, 1, "challenge.approved");
+    await later(300);
+    expect(isResolved).toBe(false);
+    await respond(a, 1, "challenge.denied");
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+    await resolved;
+  });
+
+  it("resolves after a restart of Redis", async () => {
+    const [a, b] = [await open(), await open()];
+    const waiting = wait(a, 1, 20_000);
+    await later(100);
+    await server.stop("SIGKILL");
+    await server.start();
+    await respond(b, 1);
+    expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+  }, 30_000);
+
+  it("resolves when its connections are dead without having been closed", async () => {
+    const proxy = await startRedisProxy(server.port);
+    const [a, b] = [await open({ connection: proxy.url }), await open()];
+    const waiting = wait(a, 1, 25_000);
+    await later(200);
+    proxy.swallow();
+    await respond(b, 1);
+    expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+    await a.close(200);
+    proxy.close();
+  }, 40_000);
+});

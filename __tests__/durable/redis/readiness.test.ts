@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  DurabilityError,
+  durableQueue,
+  type DurableQueue,
+  type DurableQueueOptions,
+} from "express-push-verification/durable";
+import { QUEUE_NAME as name, queuedParams } from "../../support/durable";
+import {
+  DURABLE,
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../../support/redis";
+import { startRedisProxy } from "../../support/redis-proxy";
+
+const store = (queue: DurableQueue) =>
+  queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
+
+describeWithRedis("ready()", () => {
+  let opened: { close(): unknown }[];
+  let folder: string;
+  let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
+  beforeEach(() => {
+    opened = [];
+    folder = mkdtempSync(join(tmpdir(), "push-conf-"));
+    logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  });
+  afterEach(async () => {
+    for (const one of opened) await one.close();
+    await stopRedis();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function open(connection: string, options: Partial<DurableQueueOptions> = {}): DurableQueue {
+    const queue = durableQueue({ name, connection, storeTimeoutMs: 100, logger, ...options });
+    opened.push({ close: () => queue.close({ deadlineMs: 200 }) });
+    return queue;
+  }
+
+  /** Starts a Redis where CONFIG is another command: its reply is that of the other. */
+  async function startWithConfigAs(command: string): Promise<RedisServer> {
+    const file = join(folder, "rename.conf");
+    writeFileSync(file, `rename-command CONFIG ""\nrename-command ${command} CONFIG\n`);
+    return startRedis({ ...DURABLE, include: file });
+  }
+
+  /** Returns the rejection of ready(), which settles within 5 s. */
+  async function settle(queue: DurableQueue): Promise<unknown> {
+    const startMs = performance.now();
+    const reason = await queue.ready().then(
+      () => "ready",
+      (error: unknown) => error,
+    );
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    return reason;
+  }
+
+  const connectionCount = async ({ redis }: RedisServer) =>
+    Number((/^total_connections_received:(\d+)/m.exec(await redis.info("stats")) ?? [])[1]);
+
+  describe.each([
+    ["an error", "RENAME", "no such key"],
+    ["an empty list", "SINTER", "replied nothing"],
+  ])("where CONFIG replies %s,", (_reply, command, words) => {
+    it("rejects with the words of Redis, logs once, and opens no further connections", async () => {
+      const server = await startWithConfigAs(command);
+      const queue = open(server.url);
+      const error = await settle(queue);
+      expect(error).toBeInstanceOf(DurabilityError);
+      expect(String(error)).toContain(words);
+      expect(String(error)).toContain('durability: "provider"');
+      const before = await connectionCount(server);
+      await new Promise((later) => setTimeout(later, 1_500));
+      expect(await connectionCount(server)).toBe(before);
+      expect(logger.error).toHaveBeenCalledTimes(1);
+      await expect(store(queue)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: error });
+    });
+
+    it.each(["warn", "provider", "trust"] as const)('resolves with "%s"', async (durability) => {
+      const { url } = await startWithConfigAs(command);
+      const queue = open(url, { durability });
+      expect(await settle(queue)).toBe("ready");
+      expect(await store(queue)).toBe("new");
+      expect(logger.warn).toHaveBeenCalledTimes(durability === "warn" ? 1 : 0);
+    });
+  });
+
+  it.each(["require", "warn"] as const)(
+    'settles with "%s" where CONFIG gets no reply',
+    async (durability) => {
+      const server = await startRedis();
+      const proxy = await startRedisProxy(server.port);
+      opened.push(proxy);
+      proxy.drop("config");
+      const queue = open(proxy.url, { durability });
+      const result = await settle(queue);
+      if (durability === "warn") expect(result).toBe("ready");
+      else expect(String(result)).toMatch(/^DurabilityError: .*CONFIG GET got no reply/);
+    },
+    15_000,
+  );
+
+  it('"provider" rejects a wrong setting', async () => {
+    const { url } = await startRedis({ ...DURABLE, appendfsync: "everysec" });
+    const error = await settle(open(url, { durability: "provider" }));
+    expect(String(error)).toContain("appendfsync always");
+  });
+
+  it.each([
+    ["a wrong password", { requirepass: "pw" }, "//:hush-password@", "WRONGPASS"],
+    ["no password", { requirepass: "pw" }, "//", "NOAUTH"],
+  ])("rejects for %s with the words of Redis", async (_what, settings, authority, words) => {
+    const { url } = await startRedis({ ...DURABLE, ...settings });
+    const queue = open(url.replace("//", authority));
+    const error = await settle(queue);
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: expect.any(Error) });
+    expect(String(error)).toContain(words);
+    expect(JSON.stringify(logger.error.mock.calls)).toContain(words);
+    expect(JSON.stringify([logger.error.mock.calls, String(error)])).not.toContain("hush");
+    await expect(store(queue)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining(words) },
+    });
+  });
+
+  it("rejects for a user that may not run INFO, and resolves once it may", async () => {
+    const { url, redis } = await startRedis();
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const queue = open(url.replace("//", "//app:pw@"));
+    expect(String(await settle(queue))).toContain("NOPERM");
+    warned.mockRestore();
+    await redis.acl("SETUSER", "app", "+info");
+    await until(async () => (await settle(queue)) === "ready");
+    expect(await store(queue)).toBe("new");
+  }, 20_000);
+
+  it("rejects for a node of a cluster, and names the option", async () => {
+    const { url } = await startRedis({ ...DURABLE, "cluster-enabled": "yes" });
+    expect(await settle(open(url))).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("connection: { cluster:"),
+    });
+  });
+
+  it("rejects for a replica, and resolves when it is the primary", async () => {
+    const { url, redis } = await startRedis();
+    await redis.replicaof("127.0.0.1", "1");
+    const queue = open(url);
+    expect(await settle(queue)).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("replica"),
+    });
+    await redis.replicaof("NO", "ONE");
+    await until(async () => (await settle(queue)) === "ready");
+  }, 20_000);
+
+  it("warns while it waits, when there is no logger", async () => {
+    const server = await startRedis();
+    await server.stop();
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const queue = open(server.url, { logger: undefined });
+    const ready = queue.ready();
+    await until(() => warnings.mock.calls.length > 0);
+    expect(warnings.mock.calls).toEqual([
+      [
+        expect.stringContaining("ECONNREFUSED"),
+        expect.objectContaining({ code: "REDIS_UNREACHABLE" }),
+      ],
+    ]);
+    warnings.mockRestore();
+    await server.start();
+    await ready;
+  });
+
+  it("logs why Redis is out of reach, with the words of the connection", async () => {
+    const server = await startRedis();
+    await server.stop();
+    const queue = open(server.url);
+    await until(() => logger.warn.mock.calls.length > 0);
+    expect(logger.warn).toHaveBeenCalledWith(
+      expect.objectContaining({ role: "store", error: expect.stringContaining("ECONNREFUSED") }),
+      expect.stringContaining("ECONNREFUSED"),
+    );
+    await expect(store(queue)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("ECONNREFUSED") },
+    });
+  });
+});

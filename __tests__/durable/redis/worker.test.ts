@@ -1,0 +1,201 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  createHandlers,
+  PermanentError,
+  pushWebhooks,
+  type HandlerContext,
+} from "express-push-verification";
+import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../../support/calls";
+import { entityIdentity, QUEUE_NAME, queuedEvent } from "../../support/durable";
+import {
+  collect,
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../../support/redis";
+import { send, startServer, stopServers } from "../../support/servers";
+
+const root = join(__dirname, "..", "..", "..");
+const ignore = { onError: () => {} };
+
+/** A worker in a process of its own, which reports what it handles. */
+function startWorkerProcess(url: string): { child: ChildProcess; said: string[] } {
+  const file = join(root, "__tests__", "support", "worker-process.ts");
+  const child = fork(file, [url, QUEUE_NAME], {
+    cwd: root,
+    execArgv: ["--import", "tsx"],
+    stdio: "ignore",
+  });
+  const said: string[] = [];
+  child.on("message", (message: string) => void said.push(message));
+  return { child, said };
+}
+
+describeWithRedis("workers", () => {
+  let server: RedisServer;
+  let queue: DurableQueue;
+  let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
+  let published: [name: string, message: unknown][];
+  const listener = (message: unknown, name: string | symbol) =>
+    void published.push([String(name).replace("express-push-verification:", ""), message]);
+  const CHANNELS = ["handled", "unhandled", "failed", "dead-lettered"];
+
+  beforeEach(async () => {
+    server = await startRedis();
+    logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+    queue = durableQueue({ name: QUEUE_NAME, connection: server.url, attempts: 1, logger });
+    published = [];
+    for (const name of CHANNELS) subscribe(`express-push-verification:${name}`, listener);
+    await queue.ready();
+  });
+  afterEach(async () => {
+    for (const name of CHANNELS) unsubscribe(`express-push-verification:${name}`, listener);
+    await queue.close({ deadlineMs: 200 });
+    await stopServers();
+    await stopRedis();
+  });
+  const store = (uuid: string) =>
+    queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
+  const isIdle = async () => {
+    const { waiting, active, delayed } = await queue.stats();
+    return waiting + active + delayed === 0;
+  };
+
+  it("run within 10 s what a killed one had begun, and nothing that it had finished", async () => {
+    const [first, second] = [startWorkerProcess(server.url), startWorkerProcess(server.url)];
+    await until(() => first.said.length > 0 && second.said.length > 0, 20_000);
+    await store("done");
+    await until(() => [...first.said, ...second.said].includes("done done"));
+    await store("slow");
+    const begun = ({ said }: typeof first) => said.includes("began slow");
+    await until(() => begun(first) || begun(second));
+    const [killed, other] = begun(first) ? [first, second] : [second, first];
+    killed.child.kill("SIGKILL");
+    const killedMs = performance.now();
+    await until(() => other.said.includes("began slow"), 12_000);
+    expect(performance.now() - killedMs).toBeLessThan(10_000);
+    const all = [...first.said, ...second.said];
+    expect(all.filter((line) => line === "done done")).toHaveLength(1);
+    other.child.kill("SIGKILL");
+    await once(other.child, "exit");
+  }, 60_000);
+
+  it("publish and log a dead letter, without personal data", async () => {
+    const handlers = createHandlers().on("factor.created", ({ uuid }) => {
+      if (uuid === "bad") throw new Error("no");
+    });
+    queue.work(handlers, ignore);
+    await store("good");
+    await store("bad");
+    await until(() => published.some(([name]) => name === "dead-lettered"));
+    expect(published.filter(([name]) => name === "dead-lettered")).toEqual([
+      ["dead-lettered", { type: "factor.created", attempts: 1 }],
+    ]);
+    expect(logger.error).toHaveBeenLastCalledWith(
+      { type: "factor.created", uuid: "bad", attempts: 1, error: "HANDLER_FAILED: no" },
+      expect.any(String),
+    );
+    const { params: _params, ...fields } = eventFixture("factor.created");
+    const logged = JSON.stringify([published, logger.error.mock.calls]);
+    for (const value of [entityIdentity, fields.factor_sid, fields.factor_friendly_name]) {
+      expect(logged).not.toContain(value);
+    }
+  });
+
+  it("keep the messages of all handlers that failed", async () => {
+    const handlers = createHandlers();
+    for (const why of ["one", "two"])
+      handlers.on("factor.created", () => Promise.reject(new Error(why)));
+    handlers.on("factor.created", () => Promise.reject("a text"));
+    queue.work(handlers, ignore);
+    await store("bad");
+    await until(async () => (await queue.stats()).deadLetters === 1);
+    const [letter] = await collect(queue.deadLetters());
+    expect(letter?.error).toBe("HANDLER_FAILED: one; two");
+  });
+
+  it("run no further attempt when one of several handlers throws a PermanentError", async () => {
+    const retrying = durableQueue({ name: "retrying", connection: server.url, attempts: 5 });
+    await retrying.ready();
+    const onError = jest.fn();
+    const handlers = createHandlers()
+      .on("factor.created", () => Promise.reject(new Error("for now")))
+      .on("factor.created", () => Promise.reject(new PermanentError("for good")));
+    retrying.work(handlers, { onError });
+    const event = eventFixture("factor.created");
+    await retrying.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    await until(async () => (await retrying.stats()).deadLetters === 1);
+    const [letter] = await collect(retrying.deadLetters());
+    expect(letter).toMatchObject({ attempts: 1, error: "HANDLER_FAILED: for now; for good" });
+    expect(onError.mock.calls).toMatchObject([[{ code: "HANDLER_FAILED" }, { uuid: event.uuid }]]);
+    await retrying.close();
+  });
+
+  it("abort and fail handlers that run longer than handlerTimeoutMs", async () => {
+    let signal: AbortSignal | undefined;
+    const handlers = createHandlers().on("factor.created", (_event, context) => {
+      ({ signal } = context);
+      return new Promise(() => {});
+    });
+    queue.work(handlers, { ...ignore, handlerTimeoutMs: 30 });
+    await store("slow");
+    await until(async () => (await queue.stats()).deadLetters === 1);
+    const [letter] = await collect(queue.deadLetters());
+    expect([letter?.error.split(":")[0], signal?.aborted]).toEqual(["HANDLER_TIMEOUT", true]);
+  });
+
+  it("pass the name of the receiver to handlers that two receivers share", async () => {
+    const names: [string, HandlerContext["receiver"]][] = [];
+    const handlers = createHandlers().onAny(
+      ({ uuid }, { receiver }) => void names.push([uuid, receiver]),
+    );
+    const common = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue, logger };
+    for (const name of ["v1", "v2", undefined]) {
+      const push = pushWebhooks({ ...common, name });
+      const port = await startServer((req, res) => void push(req, res));
+      const call = eventCall("factor.created", { uuid: `to ${name}` });
+      expect(await send(port, call)).toHaveProperty("status", 200);
+    }
+    queue.work(handlers);
+    await until(() => names.length === 3);
+    expect(names).toEqual([
+      ["to v1", "v1"],
+      ["to v2", "v2"],
+      ["to undefined", undefined],
+    ]);
+  });
+
+  it.each([
+    ["no handlers", () => createHandlers()],
+    ["a copy of handlers", () => ({ ...createHandlers().onAny(() => {}) })],
+    ["a receiver", () => pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL })],
+    ["nothing", () => undefined],
+  ])("reject %s with a TypeError", async (_what, create) => {
+    expect(() => queue.work(create() as never)).toThrow(TypeError);
+    // No worker was started: an event stays stored.
+    await store("kept");
+    await new Promise((later) => setTimeout(later, 100));
+    expect(await queue.stats()).toMatchObject({ waiting: 1 });
+  });
+
+  it("publish unhandled, never handled, for an event without a handler of its own", async () => {
+    let seen = 0;
+    const handlers = createHandlers()
+      .onAny(() => void seen++)
+      .on("factor.verified", () => {});
+    queue.work(handlers);
+    await store("unhandled");
+    await until(isIdle);
+    expect([seen, published]).toEqual([1, [["unhandled", { type: "factor.created" }]]]);
+    await queue.store(queuedEvent(eventFixture("factor.verified")), Number.POSITIVE_INFINITY);
+    await until(isIdle);
+    expect(published.map(([name]) => name)).toEqual(["unhandled", "handled"]);
+  });
+});

@@ -1,0 +1,17 @@
+import { sqliteQueue } from "express-push-verification/durable";
+import { createFile, removeFiles } from "../../support/sqlite";
+import { describeContract } from "../contract";
+
+describe("sqliteQueue", () => {
+  let file: string;
+
+  describeContract({
+    async start() {
+      file = createFile();
+    },
+    open: (options) => sqliteQueue({ name: "q", file, ...options }),
+    async stop() {
+      removeFiles();
+    },
+  });
+});

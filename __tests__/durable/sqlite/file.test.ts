@@ -1,0 +1,143 @@
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import type { Logger, WebhookError } from "express-push-verification";
+import { QueueFileError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { connect } from "../../../lib/durable/sqlite/node-sqlite";
+import { queuedEvent, silent } from "../../support/durable";
+import { until } from "../../support/redis";
+import { createFile, removeFiles } from "../../support/sqlite";
+
+const opened: DurableQueue[] = [];
+const FOREVER = Number.POSITIVE_INFINITY;
+
+function open(file: string, name = "q", logger: Logger = silent): DurableQueue {
+  const queue = sqliteQueue({ file, name, logger, storeTimeoutMs: 2_000 });
+  opened.push(queue);
+  return queue;
+}
+
+const store = (queue: DurableQueue, uuid: string) =>
+  queue.store(queuedEvent(eventFixture("factor.created", { uuid })), FOREVER);
+const codeOf = (code: string) => expect.objectContaining({ code }) as unknown;
+
+async function createQueueFile(count = 1): Promise<string> {
+  const file = createFile();
+  const queue = open(file);
+  await queue.ready();
+  await Promise.all(Array.from({ length: count }, (_, index) => store(queue, `u${index}`)));
+  await queue.close();
+  return file;
+}
+
+async function expectRejected(file: string, code: string, name?: string): Promise<void> {
+  const before = readFileSync(file);
+  const queue = open(file, name);
+  const error = await queue.ready().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(QueueFileError);
+  expect(error).toEqual(codeOf(code));
+  expect((error as Error).message).toContain(file);
+  const startMs = performance.now();
+  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
+  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
+  expect((rejected as WebhookError).cause).toBe(error);
+  // No retry: only a person can repair it.
+  expect(performance.now() - startMs).toBeLessThan(500);
+  await queue.close();
+  expect(readFileSync(file).equals(before)).toBe(true);
+}
+
+afterEach(async () => {
+  for (const queue of opened.splice(0)) await queue.close({ deadlineMs: 0 });
+  removeFiles();
+});
+
+it("rejects a file that is no database, and leaves it as it is", async () => {
+  const file = createFile();
+  writeFileSync(file, "the notes of another program\n".repeat(100));
+  await expectRejected(file, "FILE_FOREIGN");
+  expect(existsSync(`${file}-wal`)).toBe(false);
+});
+
+it("rejects a database of another program", async () => {
+  const file = createFile();
+  const connection = connect(file);
+  connection.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+  connection.close();
+  await expectRejected(file, "FILE_FOREIGN");
+});
+
+it("rejects the file of a queue of another name", async () => {
+  await expectRejected(await createQueueFile(), "FILE_FOREIGN", "other");
+});
+
+it("rejects a file that a newer version wrote", async () => {
+  const file = await createQueueFile();
+  const connection = connect(file);
+  connection.exec("PRAGMA user_version = 99");
+  connection.close();
+  await expectRejected(file, "FILE_NEWER");
+});
+
+it("rejects a damaged file", async () => {
+  const file = await createQueueFile(200);
+  const bytes = readFileSync(file);
+  // A page of the middle; the first has the header and the schema.
+  bytes.fill(0xa5, 4096 * 8, 4096 * 12);
+  writeFileSync(file, bytes);
+  await expectRejected(file, "FILE_DAMAGED");
+});
+
+it("rejects a file that was cut off", async () => {
+  const file = await createQueueFile(200);
+  truncateSync(file, 4096 * 5);
+  await expectRejected(file, "FILE_DAMAGED");
+});
+
+it("uses an empty file", async () => {
+  const file = createFile();
+  writeFileSync(file, "");
+  const queue = open(file);
+  await queue.ready();
+  expect(await store(queue, "a")).toBe("new");
+});
+
+it("keeps what was stored when it is opened again", async () => {
+  const queue = open(await createQueueFile(3));
+  await queue.ready();
+  expect(await queue.stats()).toMatchObject({ waiting: 3 });
+  expect(await store(queue, "u1")).toBe("duplicate");
+});
+
+it("waits for a file that another process does not share", async () => {
+  const file = await createQueueFile();
+  const connection = connect(file);
+  connection.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  const queue = open(file);
+  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
+  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
+  expect((rejected as WebhookError).cause).toEqual(codeOf("FILE_IN_USE"));
+  connection.exec("ROLLBACK");
+  connection.close();
+  await queue.ready();
+  expect(await store(queue, "a")).toBe("new");
+});
+
+it("creates the file again when it was removed, and logs that", async () => {
+  const file = await createQueueFile();
+  const logged: string[] = [];
+  const error = (_fields: object, message: string) => void logged.push(message);
+  const queue = open(file, "q", { ...silent, error });
+  await queue.ready();
+  for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
+  await until(() => existsSync(file));
+  await until(async () => (await store(queue, "b")) === "new" || existsSync(file));
+  expect(logged).toEqual([expect.stringContaining("was removed or replaced")]);
+});
+
+it("closes although the file was never open", async () => {
+  const file = createFile();
+  writeFileSync(file, "no database ".repeat(100));
+  const queue = open(file);
+  await queue.close();
+  await expect(queue.ready()).rejects.toEqual(codeOf("CLOSING"));
+});

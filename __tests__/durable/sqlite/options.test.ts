@@ -1,0 +1,55 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqliteQueue, type SqliteQueueOptions } from "express-push-verification/durable";
+import { networkDiskOf, resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
+
+const file = join(tmpdir(), "push-options.db");
+const options: SqliteQueueOptions = { name: "q", file };
+
+it.each([
+  ["file", undefined],
+  ["file", ""],
+  ["file", ":memory:"],
+  ["file", "file:push.db?mode=memory"],
+  ["file", tmpdir()],
+  ["file", join(tmpdir(), "no-such-folder", "push.db")],
+  ["name", "two words"],
+  ["dedupeTtlMs", 999],
+  ["attempts", 0],
+  ["backoff", -1],
+  ["maxPending", 0],
+  ["logger", {}],
+  ["connection", "redis://127.0.0.1"],
+])("rejects the option %s with the value %j", (name, value) => {
+  const wrong = { ...options, [name]: value };
+  expect(() => sqliteQueue(wrong)).toThrow(TypeError);
+  expect(() => sqliteQueue(wrong)).toThrow(name);
+});
+
+it("rejects an outcomeTtlMs below dedupeTtlMs", () => {
+  expect(() => sqliteQueue({ ...options, dedupeTtlMs: 5_000, outcomeTtlMs: 4_000 })).toThrow(
+    "outcomeTtlMs",
+  );
+});
+
+it("fills in the defaults", () => {
+  expect(resolveSqliteOptions({ ...options, logger: undefined })).toEqual({
+    file,
+    name: "q",
+    dedupeTtlMs: 86_400_000,
+    outcomeTtlMs: 86_400_000,
+    attempts: 8,
+    backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
+    storeTimeoutMs: 8_000,
+    maxPending: 5_000,
+    maxWaiting: 10_000,
+    logger: undefined,
+  });
+});
+
+it("names network disks by their number, signed or not", () => {
+  expect(networkDiskOf(0x6969)).toBe("NFS");
+  expect(networkDiskOf(0xff534d42)).toBe("CIFS");
+  expect(networkDiskOf(0xff534d42 | 0)).toBe("CIFS");
+  expect(networkDiskOf(0xef53)).toBeUndefined();
+});

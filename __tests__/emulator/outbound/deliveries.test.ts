@@ -1,0 +1,479 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { createEmulator, type Emulator } from "express-push-verification/emulator";
+import {
+  PUSH_EVENT_TYPES,
+  verifySignature,
+  type PushEvent,
+  type UnknownPushEvent,
+  type PushEventType,
+} from "express-push-verification";
+import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
+
+afterEach(stopEmulators);
+
+/** Makes every event happen once, and returns what was created on the way. */
+function liveThrough(emulator: Emulator) {
+  const factor = emulator.createFactor({ metadata: { os: "Android" } });
+  emulator.verifyFactor(factor.sid);
+  const [first, second] = [1, 2].map(() =>
+    emulator.createChallenge({ factor_sid: factor.sid, hidden_details: { ip: "203.0.113.77" } }),
+  );
+  emulator.approveChallenge(first!.sid, { metadata: { biometrics: "face" } });
+  emulator.denyChallenge(second!.sid);
+  emulator.deleteFactor(factor.sid);
+}
+
+const ORDER = [
+  "factor.created",
+  "factor.verified",
+  "challenge.approved",
+  "challenge.denied",
+  "factor.deleted",
+] as const;
+
+async function findClosedPort(): Promise<string> {
+  const closed = createEmulator();
+  const url = await closed.listen(0);
+  await closed.close();
+  return `${url}/`;
+}
+
+const EVERY = (["v1", "v2"] as const).flatMap((version) =>
+  (["POST", "GET"] as const).flatMap((webhook_method) =>
+    [
+      "application/x-www-urlencoded",
+      "application/x-www-form-urlencoded",
+      "application/x-www-form-urlencoded; charset=UTF-8",
+    ].flatMap((contentType) =>
+      // After a bare question mark a signed POST could be replayed as a GET, which is rejected.
+      ["", "?tenant='blue'%2f", "?q=ö", "?flag", ...(webhook_method === "POST" ? ["?"] : [])].map(
+        (query) => [version, webhook_method, contentType, query] as const,
+      ),
+    ),
+  ),
+);
+
+describe("the real receiver", () => {
+  it.each(EVERY)(
+    "takes all five events: %s by %s as %s to %j",
+    async (version, webhook_method, contentType, query) => {
+      const emulator = await startEmulator({ contentType });
+      const receiver = await startReceiver(emulator.authToken, { query });
+      emulator.createWebhook({ webhook_url: receiver.publicUrl, version, webhook_method });
+      liveThrough(emulator);
+      await emulator.settled();
+      expect(receiver.rejected).toEqual([]);
+      expect(receiver.events.map(({ type }) => type).toSorted()).toEqual([...ORDER].toSorted());
+      for (const event of receiver.events) {
+        expect(event).toMatchObject({ version, account_sid: emulator.accountSid, issues: [] });
+      }
+      expect(emulator.deliveries.map(({ status }) => status)).toEqual(Array(5).fill("succeeded"));
+      const approved = receiver.events.find(({ type }) => type === "challenge.approved");
+      if (version === "v2") {
+        expect(approved).toMatchObject({
+          factor_metadata: { os: "Android" },
+          challenge_hidden_details: { ip: "203.0.113.77" },
+          challenge_metadata: { biometrics: "face" },
+        });
+      } else {
+        expect(approved).not.toHaveProperty("challenge_details");
+      }
+    },
+  );
+
+  it("verifies another header name, and a URL with user info and fragment", async () => {
+    const signatureHeader = "X-Push-Signature";
+    const emulator = await startEmulator({ signatureHeader });
+    const receiver = await startReceiver(emulator.authToken, { signatureHeader });
+    const webhook_url = `${receiver.publicUrl.replace("//", "//bot:s3cret@")}#rc=2`;
+    emulator.createWebhook({ webhook_url });
+    liveThrough(emulator);
+    await emulator.settled();
+    expect(receiver.events).toHaveLength(5);
+    expect(emulator.deliveries[0]?.request.url).toBe(receiver.publicUrl);
+  });
+
+  it("resolves waitForChallenge", async () => {
+    const emulator = await startEmulator();
+    const { push, publicUrl } = await startReceiver(emulator.authToken);
+    emulator.createWebhook({ webhook_url: publicUrl });
+    const factor = emulator.verifyFactor(emulator.createFactor().sid);
+    const challenge = emulator.createChallenge({ factor_sid: factor.sid });
+    const outcome = push.waitForChallenge({
+      challengeSid: challenge.sid,
+      entityIdentity: factor.entity_identity,
+    });
+    emulator.denyChallenge(challenge.sid);
+    expect((await outcome).type).toBe("challenge.denied");
+    await emulator.settled();
+  });
+});
+
+describe("deliveries", () => {
+  it("go to the enabled webhooks that subscribe to the event", async () => {
+    const emulator = createEmulator();
+    const webhook_url = `${await startTarget((_req, res) => void res.end())}/`;
+    const create = (event_types: ("*" | PushEventType)[], status?: "disabled") =>
+      emulator.createWebhook({ webhook_url, event_types, ...(status && { status }) }).sid;
+    const all = create(["*"]);
+    const both = create(["factor.created", "*"]);
+    const some = create(["factor.verified", "challenge.denied"]);
+    create(["*"], "disabled");
+    liveThrough(emulator);
+    await emulator.settled();
+    const typesOf = (sid: string) =>
+      emulator.deliveries.filter((one) => one.webhook_sid === sid).map(({ type }) => type);
+    expect(typesOf(all)).toEqual(ORDER);
+    expect(typesOf(both)).toEqual(ORDER);
+    expect(typesOf(some)).toEqual(["factor.verified", "challenge.denied"]);
+    expect(emulator.deliveries).toHaveLength(12);
+    expect(new Set(emulator.deliveries.map(({ uuid }) => uuid)).size).toBe(12);
+    await emulator.close();
+  });
+
+  it("arrive in the order of their events", async () => {
+    const emulator = await startEmulator();
+    const seen: string[] = [];
+    const url = await startTarget((req, res) => {
+      seen.push(new URLSearchParams(req.url?.split("?")[1]).get("type") ?? "");
+      res.end();
+    });
+    emulator.createWebhook({ webhook_url: `${url}/`, webhook_method: "GET" });
+    liveThrough(emulator);
+    await emulator.settled();
+    expect(seen).toEqual(ORDER);
+  });
+
+  it("record request, response, attempts and duration", async () => {
+    const emulator = await startEmulator();
+    const url = await startTarget((_req, res) => {
+      res.writeHead(200, { "X-Kind": "tea" });
+      res.end("thanks");
+    });
+    const told: unknown[] = [];
+    emulator.onDelivery((delivery) => told.push({ ...delivery }));
+    const { sid } = emulator.createWebhook({ webhook_url: `${url}/push`, version: "v1" });
+    const factor = emulator.createFactor();
+    expect(emulator.deliveries).toMatchObject([{ status: "pending", response: undefined }]);
+    await emulator.settled();
+    const [delivery] = emulator.deliveries;
+    const { uuid } = delivery!;
+    expect(delivery).toEqual({
+      uuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: "factor.created",
+      webhook_sid: sid,
+      status: "succeeded",
+      request: {
+        method: "POST",
+        url: `${url}/push`,
+        headers: {
+          "Content-Type": "application/x-www-urlencoded",
+          "X-Service-Signature": expect.any(String),
+          "X-Idempotency-Token": uuid,
+          "User-Agent": "PushWebhook/1.0",
+        },
+        body: expect.stringContaining(`uuid=${uuid}&type=factor.created&`),
+        params: [
+          ["uuid", uuid],
+          ["type", "factor.created"],
+          ["account_sid", emulator.accountSid],
+          ["service_sid", emulator.serviceSid],
+          ["entity_identity", "user-7f3a-22"],
+          ["factor_sid", factor.sid],
+        ],
+      },
+      response: {
+        status: 200,
+        headers: expect.objectContaining({ "x-kind": "tea" }),
+        body: "thanks",
+      },
+      attempts: 1,
+      failures: [],
+      durationMs: expect.any(Number),
+      faults: [],
+    });
+    expect(told).toEqual([delivery]);
+    const { params, headers } = delivery!.request;
+    const signature = headers["X-Service-Signature"]!;
+    const { authToken } = emulator;
+    expect(verifySignature({ authToken, url: `${url}/push`, params, signature })).toBeDefined();
+  });
+
+  it.each([201, 204, 302, 400, 500, 503])(
+    "fail on status %i, and are not sent again",
+    async (status) => {
+      const emulator = await startEmulator();
+      let calls = 0;
+      const webhook_url = `${await startTarget((_req, res) => {
+        calls++;
+        res.writeHead(status, { Location: "/elsewhere" }).end();
+      })}/`;
+      emulator.createWebhook({ webhook_url });
+      emulator.createFactor();
+      await emulator.settled();
+      expect(emulator.deliveries).toMatchObject([
+        { status: "failed", response: { status }, attempts: 1 },
+      ]);
+      expect(calls).toBe(1);
+    },
+  );
+
+  it("are sent again once, unchanged, when the connection fails", async () => {
+    const emulator = await startEmulator();
+    const uuids: unknown[] = [];
+    const webhook_url = `${await startTarget((req, res) => {
+      uuids.push(req.headers["x-idempotency-token"]);
+      if (uuids.length === 1) req.socket.destroy();
+      else res.end();
+    })}/`;
+    emulator.createWebhook({ webhook_url });
+    emulator.createFactor();
+    await emulator.settled();
+    const [delivery] = emulator.deliveries;
+    expect(delivery).toMatchObject({
+      status: "succeeded",
+      attempts: 2,
+      failures: [{ code: "ECONNRESET" }],
+    });
+    expect(uuids).toEqual([delivery!.uuid, delivery!.uuid]);
+  });
+
+  it.each([
+    [0, 1],
+    [1, 2],
+    [3, 4],
+  ])(
+    "with %i retries are sent %i times where nobody listens",
+    async (connectionRetries, attempts) => {
+      const emulator = await startEmulator({ connectionRetries });
+      emulator.createWebhook({ webhook_url: await findClosedPort() });
+      emulator.createFactor();
+      await emulator.settled();
+      expect(emulator.deliveries).toMatchObject([
+        { status: "failed", response: undefined, attempts },
+      ]);
+      expect(emulator.deliveries[0]!.failures.map(({ code }) => code)).toEqual(
+        Array(attempts).fill("ECONNREFUSED"),
+      );
+    },
+  );
+
+  it("end at the total time-out without a retry", async () => {
+    const emulator = await startEmulator({ totalTimeoutMs: 40 });
+    const webhook_url = `${await startTarget(() => {})}/`;
+    emulator.createWebhook({ webhook_url });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([
+      { status: "failed", attempts: 1, failures: [{ code: "TIMEOUT" }] },
+    ]);
+  });
+
+  it("are removed over maxDeliveries, the oldest first", async () => {
+    const emulator = await startEmulator({ maxDeliveries: 3 });
+    emulator.createWebhook({ webhook_url: `${await startTarget((_req, res) => void res.end())}/` });
+    liveThrough(emulator);
+    await emulator.settled();
+    expect(emulator.deliveries.map(({ type }) => type)).toEqual(ORDER.slice(2));
+  });
+
+  it("are aborted when the emulator is closed", async () => {
+    const emulator = await startEmulator();
+    emulator.createWebhook({ webhook_url: `${await startTarget(() => {})}/` });
+    emulator.injectFault({ kind: "delay", delay_ms: 600_000 });
+    emulator.createFactor();
+    emulator.createFactor();
+    await emulator.close();
+    expect(emulator.deliveries).toMatchObject([{ status: "failed" }, { status: "failed" }]);
+    emulator.createFactor();
+    expect(emulator.deliveries).toHaveLength(2);
+  });
+
+  it("settle when a receiver switches protocols or sends an incomplete response", async () => {
+    const sockets = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () =>
+        socket.end("HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+      );
+    }).listen(0, "127.0.0.1");
+    await once(sockets, "listening");
+    const { port } = sockets.address() as AddressInfo;
+    const emulator = await startEmulator({ totalTimeoutMs: 2_000 });
+    emulator.createWebhook({ webhook_url: `http://127.0.0.1:${port}/` });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([{ status: "failed", response: undefined }]);
+    sockets.close();
+  });
+
+  it("survive user info with malformed percent-encoding", async () => {
+    const seen: string[] = [];
+    const url = await startTarget((req, res) => {
+      seen.push(req.headers.authorization ?? "");
+      res.end();
+    });
+    const emulator = await startEmulator();
+    emulator.createWebhook({ webhook_url: url.replace("//", "//u:%25zz%zz@") });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(seen).toEqual([`Basic ${btoa("u:%25zz%zz")}`]);
+  });
+
+  it("end at once when the emulator is closed during a reorder", async () => {
+    const emulator = await startEmulator({ webhooks: [{ webhook_url: await findClosedPort() }] });
+    emulator.injectFault({ kind: "delay", delay_ms: 60_000 });
+    emulator.injectFault({ kind: "reorder", delay_ms: 60_000 });
+    emulator.createFactor();
+    await new Promise(setImmediate);
+    const startMs = performance.now();
+    await emulator.close();
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+  });
+
+  it("settle in time that is linear in their number", async () => {
+    const emulator = await startEmulator({ connectionRetries: 0, maxDeliveries: 10_000 });
+    emulator.createWebhook({ webhook_url: await findClosedPort() });
+    for (let count = 0; count < 3_000; count++) emulator.createFactor();
+    const { heapUsed } = process.memoryUsage();
+    await emulator.settled();
+    // Racing all of them anew for each one's end took over a gigabyte.
+    expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(300e6);
+  }, 60_000);
+
+  it("survive a listener that rejects", async () => {
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const emulator = await startEmulator({ webhooks: [{ webhook_url: await findClosedPort() }] });
+    emulator.onDelivery(() => Promise.reject(new RangeError("hush")) as never);
+    emulator.createFactor();
+    await emulator.settled();
+    await new Promise(setImmediate);
+    expect(warnings.mock.calls).toMatchObject([[expect.stringContaining("RangeError"), {}]]);
+    warnings.mockRestore();
+  });
+
+  it("survive a listener that throws", async () => {
+    const warned = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const emulator = await startEmulator();
+    emulator.createWebhook({ webhook_url: `${await startTarget((_req, res) => void res.end())}/` });
+    emulator.onDelivery(() => {
+      throw new Error("broken");
+    });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([{ status: "succeeded" }]);
+    expect(warned).toHaveBeenCalledTimes(1);
+    warned.mockRestore();
+  });
+});
+
+describe("with a fault, the real receiver", () => {
+  async function startStory(authTokens?: (emulator: Emulator) => string[]) {
+    const emulator = await startEmulator();
+    const receiver = await startReceiver(authTokens?.(emulator) ?? emulator.authToken);
+    emulator.createWebhook({ webhook_url: receiver.publicUrl, event_types: ["*"] });
+    return { emulator, receiver };
+  }
+  const typesOf = (events: (PushEvent | UnknownPushEvent)[]) => events.map(({ type }) => type);
+
+  it("duplicate: handles the event once and responds 200 to each request", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "duplicate", copies: 4 });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries.map(({ response }) => response?.status)).toEqual(Array(5).fill(200));
+    expect(new Set(emulator.deliveries.map(({ uuid }) => uuid)).size).toBe(1);
+    expect(typesOf(receiver.events)).toEqual(["factor.created"]);
+  });
+
+  it("reorder: handles the later event first", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "reorder", delay_ms: 600_000 });
+    emulator.verifyFactor(emulator.createFactor().sid);
+    await emulator.settled();
+    expect(typesOf(receiver.events)).toEqual(["factor.verified", "factor.created"]);
+  });
+
+  it("reorder without a later request: handles the event when `settled` is called", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "reorder", delay_ms: 600_000 });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(typesOf(receiver.events)).toEqual(["factor.created"]);
+  });
+
+  it("delay: handles later events first", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "delay", delay_ms: 300, event_type: "factor.created" });
+    const handled = new Promise((resolve) => receiver.push.on("factor.verified", resolve));
+    emulator.verifyFactor(emulator.createFactor().sid);
+    await handled;
+    expect(emulator.deliveries[0]).toMatchObject({ status: "pending", faults: ["delay"] });
+    await emulator.settled();
+    expect(typesOf(receiver.events)).toEqual(["factor.verified", "factor.created"]);
+  });
+
+  it("drop-connection: handles the event once, though it is sent twice", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "drop-connection" });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([
+      { status: "succeeded", attempts: 2, failures: [{ code: "DROPPED" }] },
+    ]);
+    expect(typesOf(receiver.events)).toEqual(["factor.created"]);
+  });
+
+  it("wrong-signature: rejects the request", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "wrong-signature" });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([
+      { status: "failed", attempts: 1, response: { status: 403 } },
+    ]);
+    expect(receiver).toMatchObject({ events: [], rejected: ["SIGNATURE_MISMATCH"] });
+  });
+
+  it("old-token: rejects the request, unless it has the previous token", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "old-token" });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(receiver).toMatchObject({ events: [], rejected: ["SIGNATURE_MISMATCH"] });
+
+    const rotating = await startStory((one) => [one.authToken, one.previousAuthToken]);
+    const indexes: number[] = [];
+    rotating.receiver.push.onAny((_event, { authTokenIndex }) => indexes.push(authTokenIndex));
+    rotating.emulator.injectFault({ kind: "old-token" });
+    rotating.emulator.verifyFactor(rotating.emulator.createFactor().sid);
+    await rotating.emulator.settled();
+    expect(indexes.toSorted()).toEqual([0, 1]);
+  });
+
+  it("unknown-event-type: responds 200 and runs onUnhandled", async () => {
+    const { emulator, receiver } = await startStory();
+    const unhandled: string[] = [];
+    receiver.push.onUnhandled(({ type }) => unhandled.push(type));
+    emulator.injectFault({ kind: "unknown-event-type", type: "challenge.expired" });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject([{ type: "challenge.expired", status: "succeeded" }]);
+    expect(unhandled).toEqual(["challenge.expired"]);
+  });
+
+  it("extra-parameters: keeps them in params", async () => {
+    const { emulator, receiver } = await startStory();
+    emulator.injectFault({ kind: "extra-parameters", params: { __proto: "1", "a[b]": "ü" } });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(receiver.events[0]?.params.slice(-2)).toEqual([
+      ["__proto", "1"],
+      ["a[b]", "ü"],
+    ]);
+  });
+
+  it("handles each type of event", () => {
+    expect([...PUSH_EVENT_TYPES].toSorted()).toEqual([...ORDER].toSorted());
+  });
+});

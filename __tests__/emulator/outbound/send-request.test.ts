@@ -1,0 +1,158 @@
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { SendError, type SendRequestOptions } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
+import { sendRequest } from "../../../lib/emulator/outbound/send-request";
+import { startReceiver, startTarget, stopEmulators } from "../../support/emulators";
+
+afterEach(stopEmulators);
+
+function send(url: string, options?: SendRequestOptions, body = "a=1") {
+  return sendRequest({ method: "POST", url, headers: { "X-Test": "1" }, body }, options);
+}
+
+const failure = (code: string, isConnectionFailure: boolean) =>
+  expect.objectContaining({ name: "SendError", code, isConnectionFailure });
+
+describe("sendRequest", () => {
+  it("sends the target byte for byte", async () => {
+    let seen: string | undefined;
+    const url = await startTarget((req, res) => {
+      seen = req.url;
+      res.end();
+    });
+    for (const target of ["/it's/a/../b//c?q='x'&%2f=%2F+&[]|", "/", "/?", "/a?b=c?d"]) {
+      await send(url + target);
+      expect(seen).toBe(target);
+    }
+    await send(`${url}?a=1`);
+    expect(seen).toBe("/?a=1");
+    await send(`${url}/Zoë`);
+    expect(seen).toBe("/Zo%C3%AB");
+  });
+
+  it("resolves with the response, also with an error status", async () => {
+    const url = await startTarget((req, res) => {
+      void text(req).then((body) => {
+        res.writeHead(418, { "X-Kind": "tea" });
+        return res.end(`${String(req.headers["x-test"])} ${body}`);
+      });
+    });
+    await expect(send(url)).resolves.toMatchObject({
+      status: 418,
+      headers: { "x-kind": "tea" },
+      body: "1 a=1",
+    });
+  });
+
+  it("follows no redirect", async () => {
+    let requests = 0;
+    const url = await startTarget((_req, res) => {
+      requests++;
+      res.writeHead(307, { Location: "/elsewhere" }).end();
+    });
+    await expect(send(url)).resolves.toMatchObject({ status: 307 });
+    expect(requests).toBe(1);
+  });
+
+  it("keeps the first 16,384 bytes of a response", async () => {
+    const url = await startTarget((_req, res) => void res.end("x".repeat(100_000)));
+    expect((await send(url)).body).toHaveLength(16_384);
+  });
+
+  it("sends the user info of the URL as credentials, and no fragment", async () => {
+    const seen: (string | undefined)[] = [];
+    const url = await startTarget((req, res) => {
+      seen.push(req.url, req.headers.authorization);
+      res.end();
+    });
+    await send(`${url.replace("//", "//bot:s%40crt@")}/a#b`);
+    await send(`${url}/@`);
+    expect(seen).toEqual(["/a", `Basic ${btoa("bot:s@crt")}`, "/@", undefined]);
+  });
+
+  it("sends a request of signedRequest", async () => {
+    const { publicUrl, events } = await startReceiver("hush");
+    const request = signedRequest({ authToken: "hush", publicUrl }, "factor.created");
+    expect(await sendRequest(request)).toMatchObject({ status: 200, body: "" });
+    expect(events).toMatchObject([{ type: "factor.created" }]);
+  });
+
+  it.each<[object, RegExp]>([
+    [{ timeoutMs: 0 }, /timeoutMs/],
+    [{ connectTimeoutMs: 1.5 }, /connectTimeoutMs/],
+    [{ signal: {} }, /signal/],
+    [{ timeout: 5 }, /"timeout".*"timeoutMs"/],
+  ])("rejects the options %j with a TypeError", async (options, message) => {
+    const rejected = expect(send("http://127.0.0.1:9/", options as SendRequestOptions)).rejects;
+    await rejected.toMatchObject({ name: "TypeError", message: expect.stringMatching(message) });
+  });
+
+  it.each(["/relative", "ftp://a.test/", "http://"])("rejects the URL %j", async (url) => {
+    await expect(send(url)).rejects.toThrow(TypeError);
+  });
+
+  it("rejects with TIMEOUT when the response is late", async () => {
+    const url = await startTarget(() => {});
+    await expect(send(url, { timeoutMs: 30 })).rejects.toEqual(failure("TIMEOUT", false));
+  });
+
+  it("rejects with ECONNRESET when the response is incomplete", async () => {
+    const url = await startTarget((_req, res) => {
+      res.writeHead(200, { "Content-Length": "10" });
+      res.write("x", () => res.destroy());
+    });
+    await expect(send(url)).rejects.toEqual(failure("ECONNRESET", false));
+  });
+
+  it("rejects with the code and the cause of a failed connection", async () => {
+    const url = await startTarget((req) => void req.socket.destroy());
+    await expect(send(url)).rejects.toEqual(failure("ECONNRESET", true));
+    await stopEmulators();
+    const refused = await send(url).catch((error: unknown) => error);
+    expect(refused).toEqual(failure("ECONNREFUSED", true));
+    expect(refused).toHaveProperty("cause.code", "ECONNREFUSED");
+    expect(refused).toBeInstanceOf(SendError);
+    const localhost = url.replace("127.0.0.1", "localhost");
+    const message = expect.stringContaining("connect ECONNREFUSED 127.0.0.1:");
+    await expect(send(localhost)).rejects.toMatchObject({ code: "ECONNREFUSED", message });
+  });
+
+  it("rejects with CONNECT_TIMEOUT when TLS is not established in time", async () => {
+    // Accepts TCP connections and never begins the TLS handshake.
+    const silent = createServer((socket) => void socket.resume()).listen(0, "127.0.0.1");
+    await new Promise((resolve) => silent.once("listening", resolve));
+    const { port } = silent.address() as AddressInfo;
+    await expect(send(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 30 })).rejects.toEqual(
+      failure("CONNECT_TIMEOUT", true),
+    );
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  it("closes the connection after the whole request was sent, with dropConnection", async () => {
+    let received: string | undefined;
+    let got!: () => void;
+    const arrived = new Promise<void>((resolve) => (got = resolve));
+    const url = await startTarget((req) => {
+      void text(req).then((body) => {
+        received = body;
+        return got();
+      });
+    });
+    let sent = false;
+    const options = { dropConnection: true, onSent: () => void (sent = true) };
+    await expect(send(url, options)).rejects.toEqual(failure("DROPPED", true));
+    expect(sent).toBe(true);
+    await arrived;
+    expect(received).toBe("a=1");
+  });
+
+  it("rejects with ABORTED when the signal aborts, before or during the request", async () => {
+    const url = await startTarget(() => {});
+    const ending = new AbortController();
+    const sending = send(url, { signal: ending.signal, onSent: () => ending.abort() });
+    await expect(sending).rejects.toEqual(failure("ABORTED", false));
+    await expect(send(url, { signal: ending.signal })).rejects.toEqual(failure("ABORTED", false));
+  });
+});

@@ -1,0 +1,72 @@
+import { expectTypeOf } from "expect-type";
+import type { z } from "zod";
+import type {
+  Challenge,
+  ChallengeDecision,
+  Fault,
+  FaultKind,
+  NewChallenge,
+  NewFactor,
+  NewKey,
+  NewWebhook,
+  WebhookResource,
+} from "express-push-verification/emulator";
+import type { newKeySchema } from "../../../lib/emulator/resources/keys";
+import type {
+  decisionSchema,
+  faultSchema,
+  newChallengeSchema,
+  newFactorSchema,
+} from "../../../lib/emulator/resources/schemas";
+import type { WebhookFields } from "../../../lib/emulator/resources/webhook";
+import { webhookSchema } from "../../../lib/emulator/resources/webhooks";
+import type { Comparable } from "../../support/comparable";
+
+type Input<Schema extends z.ZodType> = Comparable<z.input<Schema>>;
+type FaultOf<Kind extends FaultKind> = Comparable<Extract<Fault, { kind: Kind }>>;
+type InputOf<Kind extends FaultKind> = Comparable<
+  Extract<z.input<typeof faultSchema>, { kind: Kind }>
+>;
+
+describe("the interfaces of the emulator, checked by the compiler", () => {
+  it("equal the schemas that arguments are checked with", () => {
+    expectTypeOf<Comparable<NewKey>>().toEqualTypeOf<Input<typeof newKeySchema>>();
+    expectTypeOf<Comparable<NewFactor>>().toEqualTypeOf<Input<typeof newFactorSchema>>();
+    expectTypeOf<Comparable<NewChallenge>>().toEqualTypeOf<Input<typeof newChallengeSchema>>();
+    expectTypeOf<Comparable<ChallengeDecision>>().toEqualTypeOf<Input<typeof decisionSchema>>();
+    expectTypeOf<Comparable<WebhookFields>>().toEqualTypeOf<Input<typeof webhookSchema>>();
+    expectTypeOf<Comparable<Required<NewWebhook>>>().branded.toEqualTypeOf<
+      Comparable<{
+        [Name in keyof WebhookFields]: Name extends "webhook_url"
+          ? string
+          : WebhookFields[Name] | undefined;
+      }>
+    >();
+  });
+
+  it("equal the schema of faults, kind by kind", () => {
+    expectTypeOf<FaultKind>().toEqualTypeOf<z.input<typeof faultSchema>["kind"]>();
+    expectTypeOf<FaultOf<"duplicate">>().toEqualTypeOf<InputOf<"duplicate">>();
+    expectTypeOf<FaultOf<"unknown-event-type">>().toEqualTypeOf<InputOf<"unknown-event-type">>();
+    expectTypeOf<FaultOf<"extra-parameters">>().toEqualTypeOf<InputOf<"extra-parameters">>();
+    // The other interfaces have several kinds each: both unions accept the same arguments.
+    expectTypeOf<z.input<typeof faultSchema>>().toExtend<Fault>();
+    expectTypeOf<Fault>().toExtend<Comparable<z.input<typeof faultSchema>>>();
+  });
+
+  it("have no member of a misspelt name", () => {
+    // @ts-expect-error: friendly_name
+    void (({ friendlyName }: WebhookResource) => friendlyName);
+    // @ts-expect-error: secret
+    void ({ secert: "s" } satisfies NewKey);
+    // @ts-expect-error: message
+    void (({ details }: Challenge) => details.mesage);
+    // @ts-expect-error: message
+    void ({ factor_sid: "YF", details: { mesage: "x" } } satisfies NewChallenge);
+    // @ts-expect-error: delay_ms
+    void ({ kind: "delay", delayMs: 5 } satisfies Fault);
+    // @ts-expect-error: event_types
+    void ({ webhook_url: "http://a.test/", eventTypes: ["*"] } satisfies NewWebhook);
+    expect(webhookSchema.safeParse({ friendlyName: "x" }).success).toBe(false);
+  });
+});

@@ -1,0 +1,76 @@
+import { inspect } from "node:util";
+import { createNeutralCause } from "../../lib/errors/neutral-cause";
+
+const show = (error: unknown) => inspect(error, { depth: 10, showHidden: true });
+
+describe("createNeutralCause", () => {
+  it("keeps name, message, code and stack frames, and no other property", () => {
+    const thrown = Object.assign(new RangeError("ERR syntax"), {
+      code: "ERR_REPLY",
+      command: { name: "eval", args: ["hush"] },
+      parameters: ["hush"],
+      detail: "Key (uuid)=(hush) already exists.",
+    });
+    const cause = createNeutralCause(thrown);
+    expect(cause).toMatchObject({ name: "RangeError", message: "ERR syntax", code: "ERR_REPLY" });
+    expect(cause.stack).toMatch(/^RangeError: ERR syntax\n {4}at .*neutral-cause\.test/);
+    expect(show(cause)).not.toContain("hush");
+  });
+
+  it("keeps a numeric code", () => {
+    const thrown = Object.assign(new Error("E11000"), { code: 11_000 });
+    expect(createNeutralCause(thrown)).toHaveProperty("code", 11_000);
+  });
+
+  it.each([
+    [
+      "a message of several lines",
+      "Failed query: insert …\nparams: hush",
+      "Failed query: insert …",
+    ],
+    ["a message that begins with a line break", "\n  first\nhush", "first"],
+    ["a line like a stack frame", "first\n    at hush", "first"],
+    ["no message", "", ""],
+    ["501 characters", "x".repeat(501), `${"x".repeat(500)}…`],
+  ])("keeps the first line of a message, up to 500 characters: %s", (_what, message, kept) => {
+    const cause = createNeutralCause(new Error(message));
+    expect(cause.message).toBe(kept);
+    expect(show(cause)).not.toContain("hush");
+    expect(cause.stack?.split("\n")[1]).toContain("neutral-cause.test");
+  });
+
+  it("omits the frames of a stack that does not contain the message", () => {
+    const thrown = new Error("other");
+    thrown.stack = "Error: one\n    at hush\n    at other";
+    expect(createNeutralCause(thrown).stack).toBe("Error: other");
+  });
+
+  it("copies nested causes, and stops at a circular one", () => {
+    const root = Object.assign(new Error("ECONNREFUSED"), { args: ["hush"] });
+    const cause = createNeutralCause(new TypeError("fetch failed", { cause: root }));
+    expect(cause.cause).toMatchObject({ message: "ECONNREFUSED" });
+    expect(show(cause)).not.toContain("hush");
+    root.cause = root;
+    let count = 0;
+    for (let one: unknown = createNeutralCause(root); one instanceof Error; one = one.cause)
+      count++;
+    expect(count).toBe(3);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a string", "down", "down"],
+    ["an object like an Error", { message: "down", args: ["hush"] }, "down"],
+    ["undefined", undefined, "The thrown value is not an Error."],
+    ["an object", { hush: "hush" }, "The thrown value is not an Error."],
+    ["an unreadable object", new Proxy({}, { get: hush }), "The thrown value cannot be read."],
+  ])("creates an Error for %s", (_what, thrown, message) => {
+    const cause = createNeutralCause(thrown);
+    expect(cause).toBeInstanceOf(Error);
+    expect(cause.message).toBe(message);
+    expect(show(cause)).not.toContain("hush");
+  });
+});
+
+function hush(): never {
+  throw new Error("hush");
+}

@@ -1,0 +1,72 @@
+import { inspect } from "node:util";
+import { WebhookError, type WebhookErrorCode } from "express-push-verification";
+import { STATUS_BY_CODE } from "../../lib/errors/webhook-error";
+
+describe("WebhookError", () => {
+  it.each(Object.entries(STATUS_BY_CODE))("%s has the status %i", (code, status) => {
+    const cause = new Error("inside");
+    const error = new WebhookError(code as WebhookErrorCode, "what to change", { cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: "WebhookError", code, status, cause, expose: false });
+  });
+
+  it("has the headers of its response", () => {
+    expect(new WebhookError("METHOD_NOT_ALLOWED", "").headers).toEqual({ Allow: "POST, GET" });
+    expect(new WebhookError("CLOSING", "").headers).toEqual({ "Retry-After": "5" });
+    expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
+  });
+
+  it.each([10, 0, undefined])(
+    "has no stack frames below status 500, and does not change Error.stackTraceLimit: %s",
+    (limit) => {
+      const before = Error.stackTraceLimit;
+      Object.assign(Error, { stackTraceLimit: limit });
+      const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
+      const after = Error.stackTraceLimit;
+      Error.stackTraceLimit = before;
+      expect(stack).toBe("WebhookError: what to change");
+      expect(after).toBe(limit);
+    },
+  );
+
+  it.each(["HANDLER_FAILED", "CLOSING"] as const)(
+    "has stack frames from status 500: %s",
+    (code) => {
+      const appCode = () => new WebhookError(code, "what to change");
+      expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
+    },
+  );
+
+  it("can be created when Error is frozen", () => {
+    const before = Error.stackTraceLimit;
+    Object.defineProperty(Error, "stackTraceLimit", { writable: false });
+    expect(new WebhookError("SIGNATURE_MISSING", "").code).toBe("SIGNATURE_MISSING");
+    Object.defineProperty(Error, "stackTraceLimit", { writable: true });
+    expect(Error.stackTraceLimit).toBe(before);
+  });
+
+  it("explains on demand, and does not expose the function that explains", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const explain = jest.fn(() => report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect(inspect(error, { showHidden: true, getters: true })).not.toContain("[Function");
+    expect(Object.getOwnPropertyNames(error)).not.toContain("explain");
+    expect(explain).not.toHaveBeenCalled();
+    expect(error.explain()).toBe(report);
+    expect(error.explain()).toBe(report);
+    expect(explain).toHaveBeenCalledTimes(1);
+    expect(new WebhookError("SIGNATURE_MISSING", "").explain()).toBeUndefined();
+  });
+
+  it("explains later if the budget was used up at first", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const explain = jest.fn().mockReturnValueOnce(undefined).mockReturnValue(report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect([error.explain(), error.explain(), error.explain()]).toEqual([
+      undefined,
+      report,
+      report,
+    ]);
+    expect(explain).toHaveBeenCalledTimes(2);
+  });
+});

@@ -1,0 +1,319 @@
+import fc from "fast-check";
+import { PUSH_EVENT_TYPES } from "express-push-verification";
+import { parseEvent } from "../../lib/event/parse";
+import recorded from "../fixtures/webhook-calls.json";
+import { ACCOUNT_SID, eventPairs, CHALLENGE_SID } from "../support/webhook-requests";
+
+const sid = (prefix: string, digits: string) => prefix + digits;
+const hex32 = "0123456789abcdefABCDEF0123456789";
+
+function parse(type: string, version: "v1" | "v2", overrides: Record<string, string | undefined>) {
+  return parseEvent(eventPairs(type, version, overrides));
+}
+
+describe("parseEvent", () => {
+  it.each(recorded.calls.map((one) => [one.id, one] as const))("%s", (_id, request) => {
+    const wire: Record<string, string | undefined> = { ...request.params };
+    const params = Object.entries(wire) as [string, string][];
+    const json = (name: string) => (wire[name] === undefined ? undefined : JSON.parse(wire[name]));
+    const names = Object.keys(wire).filter((name) => !/metadata|details/.test(name));
+    expect(parseEvent(params)).toEqual({
+      ...Object.fromEntries(names.map((name) => [name, wire[name]])),
+      factor_metadata: json("factor_metadata"),
+      challenge_details: json("challenge_details"),
+      challenge_hidden_details: json("challenge_hidden_details"),
+      challenge_metadata: json("challenge_metadata"),
+      version: request.version,
+      params,
+      issues: [],
+    });
+  });
+
+  describe("rejects", () => {
+    const required = [
+      "uuid",
+      "type",
+      "account_sid",
+      "service_sid",
+      "entity_identity",
+      "factor_sid",
+    ];
+    const missing = [
+      ...required.map((name) => ["factor.created", "v1", name] as const),
+      ...[...required, "factor_type", "factor_friendly_name"].map(
+        (name) => ["factor.deleted", "v2", name] as const,
+      ),
+      ["challenge.approved", "v1", "challenge_sid"] as const,
+      ["challenge.denied", "v2", "challenge_sid"] as const,
+    ];
+    it.each(missing)("%s %s without %s", (type, version, name) => {
+      expect(() => parse(type, version, { [name]: undefined })).toThrow(
+        expect.objectContaining({
+          code: "PAYLOAD_INVALID",
+          message: expect.stringContaining(`${name} is missing`),
+        }),
+      );
+    });
+
+    const malformed = Object.entries({
+      account_sid: "AC",
+      service_sid: "VA",
+      factor_sid: "YF",
+      challenge_sid: "YC",
+    });
+    it.each(
+      malformed.flatMap(([name, prefix]) =>
+        [
+          "",
+          sid(prefix, hex32.slice(1)),
+          sid(prefix, `${hex32}0`),
+          sid(prefix, `${hex32}\n`),
+          sid(prefix, `${hex32.slice(1)}g`),
+          sid(prefix, `${hex32.slice(1)}\0`),
+          sid(prefix.toLowerCase(), hex32),
+          sid("XX", hex32),
+          ` ${sid(prefix, hex32)}`,
+        ].map((value) => [name, value] as const),
+      ),
+    )("%s %j", (name, value) => {
+      expect(() => parse("challenge.approved", "v2", { [name]: value })).toThrow(
+        expect.objectContaining({
+          code: "PAYLOAD_INVALID",
+          status: 400,
+          message: expect.stringContaining(`${name} is malformed`),
+        }),
+      );
+    });
+
+    it.each([
+      ["uuid", ""],
+      ["uuid", "u".repeat(257)],
+      ["type", ""],
+      ["entity_identity", ""],
+    ])("%s %j", (name, value) => {
+      expect(() => parse("factor.created", "v1", { [name]: value })).toThrow(
+        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+      );
+    });
+
+    it.each(eventPairs("challenge.approved").map(([name]) => [name]))(
+      "%s twice, with the same value or another",
+      (name) => {
+        const params = eventPairs("challenge.approved");
+        const value = params.find((pair) => pair[0] === name)![1];
+        for (const again of [value, "other"]) {
+          expect(() => parseEvent([...params, [name, again]])).toThrow(
+            expect.objectContaining({
+              code: "PAYLOAD_INVALID",
+              message: expect.stringContaining(`${name} is repeated`),
+            }),
+          );
+        }
+      },
+    );
+
+    it("without quoting a received value", () => {
+      const values = {
+        entity_identity: "",
+        factor_sid: "hush-factor",
+        challenge_sid: "hush-challenge",
+      };
+      expect(() =>
+        parse("challenge.approved", "v2", { ...values, uuid: "hush".repeat(99) }),
+      ).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
+    });
+
+    it("a request with the same signed text cut into other names and values", () => {
+      const params = eventPairs("challenge.denied", "v1").map(([name, value]) =>
+        name === "type" ? (["typechal", "lenge.denied"] as const) : ([name, value] as const),
+      );
+      expect(() => parseEvent(params)).toThrow(
+        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+      );
+    });
+  });
+
+  it.each(["meta", "0", "123", "a:b", "u".repeat(256), " ", "\0", "🔐"])(
+    "accepts the uuid %j",
+    (uuid) => {
+      expect(parse("factor.created", "v2", { uuid }).uuid).toBe(uuid);
+    },
+  );
+
+  it.each(["factor_type", "factor_friendly_name"])("accepts any %s, also an empty one", (name) => {
+    expect(parse("factor.created", "v2", { [name]: "" })).toHaveProperty(name, "");
+  });
+
+  it("keeps every pair in params, including unknown and repeated ones", () => {
+    const params = [
+      ...eventPairs("factor.created"),
+      ["tag", "b"] as const,
+      ["tag", "a"] as const,
+      ["__proto__", "x"] as const,
+      ["constructor[prototype][z]", "1"] as const,
+    ];
+    const event = parseEvent(params);
+    expect(event.params).toEqual(params);
+    expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+    expect(event).not.toHaveProperty("tag");
+    expect(({} as Record<string, unknown>).z).toBeUndefined();
+  });
+
+  it("does not parse the challenge parameters of a factor event", () => {
+    const extra = { challenge_sid: "not a sid", challenge_details: "not JSON" };
+    for (const version of ["v1", "v2"] as const) {
+      const event = parse("factor.verified", version, extra);
+      expect(event).toMatchObject({ version, issues: [] });
+      expect(event).not.toHaveProperty("challenge_sid");
+      expect(event).not.toHaveProperty("challenge_details");
+      expect(event.params).toContainEqual(["challenge_sid", "not a sid"]);
+    }
+  });
+
+  it.each([
+    "factor_type",
+    "factor_friendly_name",
+    "factor_metadata",
+    "challenge_details",
+    "challenge_hidden_details",
+    "challenge_metadata",
+  ])("is v2 with %s, and then requires the required parameters of v2", (name) => {
+    expect(() => parse("challenge.approved", "v1", { [name]: "{}" })).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+    );
+    const v2 = { factor_type: "push", factor_friendly_name: "x", [name]: "{}" };
+    expect(parse("challenge.approved", "v1", v2)).toHaveProperty("version", "v2");
+  });
+
+  describe("of an unknown type", () => {
+    it("has uuid, type, the SIDs and all params", () => {
+      const params = [
+        ["uuid", "1"],
+        ["type", "factor.suspended"],
+        ["account_sid", ACCOUNT_SID],
+      ] as const;
+      expect(parseEvent(params)).toEqual({
+        uuid: "1",
+        type: "factor.suspended",
+        account_sid: ACCOUNT_SID,
+        params,
+        issues: [],
+      });
+    });
+
+    it.each([
+      { uuid: "" },
+      { account_sid: "AC1" },
+      { account_sid: undefined },
+      { service_sid: "x" },
+      { type: "__proto__" },
+      { type: "challenge.approved " },
+    ])("rejects %j", (bad) => {
+      expect(() => parse("challenge.expired", "v2", bad)).toThrow(
+        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
+      );
+    });
+
+    it.each(["toString", "constructor", "CHALLENGE.APPROVED", "challenge.approved.late"])(
+      "%j is unknown too",
+      (type) => {
+        expect(parse(type, "v1", {})).not.toHaveProperty("version");
+      },
+    );
+  });
+
+  describe("with JSON that is not as specified", () => {
+    it.each([
+      ["factor_metadata", "", "is not JSON"],
+      ["factor_metadata", "{", "is not JSON"],
+      ["factor_metadata", "[]", "does not have the specified members"],
+      ["factor_metadata", "null", "does not have the specified members"],
+      ["factor_metadata", '"text"', "does not have the specified members"],
+      ["factor_metadata", '{"a":1}', "does not have the specified members"],
+      ["factor_metadata", '{"a":{"b":"c"}}', "does not have the specified members"],
+      ["factor_metadata", `{"a":"${"x".repeat(1024)}"}`, "is over 1024 characters"],
+      ["factor_metadata", '{"__proto__":"x"}', "has a member named __proto__"],
+      ["factor_metadata", String.raw`{"\u005f_proto__":"x"}`, "has a member named __proto__"],
+      ["challenge_metadata", '{"a":null}', "does not have the specified members"],
+      ["challenge_details", "{}", "does not have the specified members"],
+      ["challenge_details", '{"message":5}', "does not have the specified members"],
+      ["challenge_details", '{"message":"m","fields":{}}', "does not have the specified members"],
+      [
+        "challenge_details",
+        '{"message":"m","fields":[{"label":"l"}]}',
+        "does not have the specified members",
+      ],
+      ["challenge_details", '{"message":"m","x":{"__proto__":{}}}', "has a member named __proto__"],
+      ["challenge_hidden_details", "[1]", "does not have the specified members"],
+      ["challenge_hidden_details", '{"a":[{"__proto__":1}]}', "has a member named __proto__"],
+    ])("%s %j: the event is valid and the field is absent", (name, text, message) => {
+      const event = parse("challenge.approved", "v2", { [name]: text });
+      expect(event).not.toHaveProperty(name);
+      expect(event.issues).toEqual([{ param: name, message }]);
+      expect(event.params).toContainEqual([name, text]);
+    });
+
+    it.each([
+      ["factor_metadata", 500],
+      ["challenge_details", 10_000],
+      ["challenge_hidden_details", 10_000],
+    ])("%s nested %i levels deep: the field is absent, JSON.stringify works", (name, levels) => {
+      const text = `{"message":"m","a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+      const event = parse("challenge.approved", "v2", { [name]: text });
+      const message = "is nested more than 32 levels deep";
+      expect(event.issues).toEqual([{ param: name, message }]);
+      expect(JSON.parse(JSON.stringify(event))).not.toHaveProperty(name);
+    });
+
+    it.each([
+      ["factor_metadata", `{"a":"${"x".repeat(1016)}"}`],
+      ["factor_metadata", "{}"],
+      ["challenge_details", '{"message":""}'],
+      ["challenge_details", '{"message":"m","date":null,"fields":null,"more":[1]}'],
+      ["challenge_hidden_details", '{"a":{"b":[1,null,true]}}'],
+    ])("accepts %s %j", (name, text) => {
+      const event = parse("challenge.denied", "v2", { [name]: text });
+      expect(event).toHaveProperty(name, JSON.parse(text));
+      expect(event.issues).toEqual([]);
+    });
+
+    it("reports the problem of each of several parameters", () => {
+      const event = parse("challenge.approved", "v2", {
+        factor_metadata: "x",
+        challenge_metadata: "y",
+      });
+      expect(event.issues.map(({ param }) => param)).toEqual([
+        "factor_metadata",
+        "challenge_metadata",
+      ]);
+    });
+  });
+
+  it("parses any pairs to an event or rejects them with a code", () => {
+    const names = fc.constantFrom(
+      ...eventPairs("challenge.approved").map(([name]) => name),
+      "__proto__",
+    );
+    const values = fc.oneof(
+      fc.constantFrom(...PUSH_EVENT_TYPES, ACCOUNT_SID, CHALLENGE_SID),
+      fc.json(),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, values)), fc.boolean(), (pairs, complete) => {
+        const params = complete
+          ? eventPairs(
+              "challenge.approved",
+              "v2",
+              Object.fromEntries(pairs) as Record<string, string>,
+            )
+          : pairs;
+        try {
+          expect(parseEvent(params).params).toEqual(params);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "PAYLOAD_INVALID" });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { expectTypeOf } from "expect-type";
+import type { z } from "zod";
+import type {
+  ChallengeDetails,
+  PushEvent,
+  PushEventOf,
+  PushEventType,
+  PushEventVersion,
+  UnknownPushEvent,
+} from "express-push-verification";
+import {
+  type detailsSchema,
+  pushEventSchema,
+  sidSchema,
+  unknownEventSchema,
+} from "../../lib/event/schema";
+import { parseEvent } from "../../lib/event/parse";
+import { eventPairs } from "../support/webhook-requests";
+import type { Comparable } from "../support/comparable";
+
+type ParsedEvent = z.output<typeof pushEventSchema>;
+type ParsedEventOf<Type extends PushEventType, Version extends PushEventVersion> = Extract<
+  ParsedEvent,
+  { type: Type; version: Version }
+>;
+
+type Interfaces = {
+  [Type in PushEventType]: {
+    [Version in PushEventVersion]: Comparable<PushEventOf<Type, Version>>;
+  };
+};
+type Schemas = {
+  [Type in PushEventType]: {
+    [Version in PushEventVersion]: Comparable<ParsedEventOf<Type, Version>>;
+  };
+};
+
+describe("the interfaces of events, checked by the compiler", () => {
+  it("equal the schemas in every type and version", () => {
+    expectTypeOf<Interfaces>().toEqualTypeOf<Schemas>();
+    expectTypeOf<PushEvent["type"]>().toEqualTypeOf<ParsedEvent["type"]>();
+    expectTypeOf<PushEvent["version"]>().toEqualTypeOf<ParsedEvent["version"]>();
+    expectTypeOf<Comparable<UnknownPushEvent>>().toEqualTypeOf<
+      Comparable<z.output<typeof unknownEventSchema>>
+    >();
+    expectTypeOf<Comparable<ChallengeDetails>>().toEqualTypeOf<
+      Comparable<z.output<typeof detailsSchema>>
+    >();
+  });
+
+  it("are distinguished by this comparison", () => {
+    type Event = PushEventOf<"challenge.approved", "v2">;
+    type Parsed = Comparable<ParsedEventOf<"challenge.approved", "v2">>;
+    type Changed = Omit<Event, "challenge_details"> & { challenge_details?: { message?: string } };
+    expectTypeOf<Comparable<Event>>().toEqualTypeOf<Parsed>();
+    expectTypeOf<Comparable<Changed>>().not.toEqualTypeOf<Parsed>();
+    expectTypeOf<Comparable<Event & { extra: 1 }>>().not.toEqualTypeOf<Parsed>();
+    expectTypeOf<Comparable<Omit<Event, "uuid">>>().not.toEqualTypeOf<Parsed>();
+    expectTypeOf<Interfaces["challenge.approved"]["v1"]>().not.toEqualTypeOf<Parsed>();
+  });
+
+  it("narrow by type and version", () => {
+    expectTypeOf<PushEventOf<"factor.created", "v1">["version"]>().toEqualTypeOf<"v1">();
+    expectTypeOf<PushEventOf<"factor.created">["version"]>().toEqualTypeOf<"v1" | "v2">();
+    expectTypeOf<PushEventOf<PushEventType>>().toEqualTypeOf<PushEvent>();
+    // @ts-expect-error: no such version
+    expectTypeOf<PushEventOf<"factor.created", "v3">>();
+    // @ts-expect-error: no such type
+    expectTypeOf<PushEventOf<"factor.create">>();
+  });
+});
+
+describe("sidSchema", () => {
+  it.each([
+    [`AC${"0aF".repeat(10)}12`, true],
+    [`AC${"0".repeat(31)}`, false],
+    [`AC${"0".repeat(33)}`, false],
+    [`AC${"0".repeat(32)}\n`, false],
+    [`ac${"0".repeat(32)}`, false],
+    [`VA${"0".repeat(32)}`, false],
+  ])("%j: %j", (sid, isSid) => {
+    expect(sidSchema("AC").safeParse(sid).success).toBe(isSid);
+  });
+});
+
+describe("pushEventSchema", () => {
+  it.each([
+    { type: "factor.suspended" },
+    { version: "v3" },
+    { version: undefined },
+    { params: undefined },
+    { factor_friendly_name: undefined },
+    { challenge_details: "text" },
+  ])("rejects an event with %j", (change) => {
+    const event = { ...parseEvent(eventPairs("challenge.approved")), ...change };
+    expect(pushEventSchema.safeParse(event).success).toBe(false);
+  });
+});
+
+describe("unknownEventSchema", () => {
+  it.each([
+    ["factor.suspended", true],
+    ["entity_v2.merged-1", true],
+    ["x".repeat(100), true],
+    ["x".repeat(101), false],
+    ["", false],
+    ["1.a", false],
+    ["__proto__", false],
+    ["challenge.approved ", false],
+    ["type:a", false],
+  ])("type %j: %j", (type, isType) => {
+    const event = { ...parseEvent(eventPairs("factor.suspended")), type };
+    expect(unknownEventSchema.safeParse(event).success).toBe(isType);
+  });
+
+  it("requires the account", () => {
+    const event = { ...parseEvent(eventPairs("factor.suspended")), account_sid: undefined };
+    expect(unknownEventSchema.safeParse(event).success).toBe(false);
+  });
+});

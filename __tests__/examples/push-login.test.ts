@@ -1,0 +1,324 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { signedRequest } from "express-push-verification/testing";
+import { readServiceSettings } from "../../examples/push-login/settings";
+import { ROOT } from "../support/docs";
+import { until } from "../support/redis";
+import { PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
+
+/** A browser: it keeps the cookie of the session. */
+function openBrowser(url: string) {
+  let cookie = "";
+  async function request(method: string, path: string, body?: object) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { cookie, ...(body !== undefined && { "content-type": "application/json" }) },
+      redirect: "manual",
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) cookie = set.split(";", 1)[0] ?? "";
+    const text = await response.text();
+    return { status: response.status, text, headers: response.headers };
+  }
+  const post = (path: string, body: object = {}) => request("POST", path, body);
+  const stateOf = async (response: ReturnType<typeof request>) =>
+    (JSON.parse((await response).text) as { state: string }).state;
+  return {
+    request,
+    post,
+    cookie: () => cookie,
+    useCookie: (other: string) => (cookie = other),
+    signIn: () => post("/login", { user: "ada", password: PASSWORD }),
+    outcome: () => stateOf(post("/login/outcome")),
+    state: () => stateOf(request("GET", "/login")),
+  };
+}
+
+describe("the login example", () => {
+  let app: LoginApp;
+  let url: string;
+
+  async function start(ttlMs?: number): Promise<void> {
+    app = await startLoginApp(ttlMs);
+    ({ url } = app);
+  }
+
+  beforeEach(() => start());
+  afterEach(() => app.stop());
+
+  const respondOnPhone = (response: "approve" | "deny") =>
+    fetch(`${url}/phone/challenges/${app.challengeSids.at(-1)}/${response}`, { method: "POST" });
+
+  it("signs in when the phone approves, under a new session id", async () => {
+    const browser = openBrowser(url);
+    const begun = await browser.signIn();
+    expect(begun.status).toBe(201);
+    expect(JSON.parse(begun.text)).toMatchObject({ state: "waiting", phoneName: "Zoë's phone" });
+    const before = browser.cookie();
+    const outcome = browser.outcome();
+    await respondOnPhone("approve");
+    expect(await outcome).toBe("signed-in");
+    expect(browser.cookie()).not.toBe(before);
+    expect(await browser.state()).toBe("signed-in");
+    await browser.post("/logout");
+    expect(await browser.state()).toBe("signed-out");
+  });
+
+  it("shows the phone the number that the page shows", async () => {
+    const browser = openBrowser(url);
+    const { number } = JSON.parse((await browser.signIn()).text) as { number: number };
+    const events = await fetch(`${url}/phone/events`);
+    const reader = events.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    await reader?.cancel();
+    const { questions } = JSON.parse(
+      Buffer.from(value ?? [])
+        .toString()
+        .replace(/^data: /, ""),
+    );
+    expect(questions[0].details.fields).toContainEqual({ label: "Number", value: String(number) });
+  });
+
+  it("does not sign in when the phone denies", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const outcome = browser.outcome();
+    await respondOnPhone("deny");
+    expect(await outcome).toBe("denied");
+    expect(await browser.state()).toBe("signed-out");
+  });
+
+  it("returns an outcome that arrived before the page waits", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    await respondOnPhone("approve");
+    await app.emulator.settled();
+    expect(await browser.outcome()).toBe("signed-in");
+  });
+
+  it("ends the attempt when the phone does not respond in time", async () => {
+    await app.stop();
+    await start(50);
+    const late = openBrowser(url);
+    await late.signIn();
+    expect(await late.outcome()).toBe("expired");
+    expect(await late.outcome()).toBe("ended");
+    await respondOnPhone("approve");
+    await app.emulator.settled();
+    expect(await late.state()).toBe("signed-out");
+  });
+
+  it("signs in once with two tabs of one browser, and both find themselves signed in", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const tab = openBrowser(url);
+    tab.useCookie(browser.cookie());
+    const outcomes = Promise.all([browser.outcome(), tab.outcome()]);
+    await sleep(50);
+    await respondOnPhone("approve");
+    expect((await outcomes).toSorted()).toEqual(["ended", "signed-in"]);
+  });
+
+  it("lets another browser neither wait for the attempt nor use its approval", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const other = openBrowser(url);
+    expect(await other.outcome()).toBe("ended");
+    await respondOnPhone("approve");
+    await app.emulator.settled();
+    expect(await other.outcome()).toBe("ended");
+    expect(await browser.outcome()).toBe("signed-in");
+    expect(await browser.outcome()).toBe("ended");
+  });
+
+  it("is not signed in by the approval of an attempt that was cancelled", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const outcome = browser.outcome();
+    await sleep(50);
+    expect((await browser.post("/login/cancel")).status).toBe(204);
+    await respondOnPhone("approve");
+    expect(await outcome).toBe("ended");
+    expect(await browser.state()).toBe("signed-out");
+  });
+
+  /** Sends a signed approval of the newest challenge. */
+  async function sendApproval(authToken: string, overrides: Record<string, string> = {}) {
+    const { accountSid, serviceSid } = app.emulator;
+    const { method, headers, body } = signedRequest(
+      { authToken, publicUrl: app.push.publicUrl },
+      "challenge.approved",
+      {
+        account_sid: accountSid,
+        service_sid: serviceSid,
+        challenge_sid: app.challengeSids.at(-1) ?? "",
+        entity_identity: "ada",
+        ...overrides,
+      },
+    );
+    const sent = { method, headers, body: body ?? null };
+    return async () => (await fetch(app.push.publicUrl, sent)).status;
+  }
+
+  it("does not sign in with an approval by another user", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const send = await sendApproval(app.emulator.authToken, { entity_identity: "bob" });
+    expect(await send()).toBe(200);
+    expect(await browser.outcome()).toBe("denied");
+  });
+
+  it("does not sign in with an approval of another attempt", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const hidden = JSON.stringify({ attempt: "another" });
+    const send = await sendApproval(app.emulator.authToken, { challenge_hidden_details: hidden });
+    expect(await send()).toBe(200);
+    expect(await browser.outcome()).toBe("denied");
+  });
+
+  it("rejects the event of another account, and goes on waiting", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const outcome = browser.outcome();
+    const account_sid = `AC${"9".repeat(32)}`;
+    expect(await (await sendApproval("token of another account"))()).toBe(403);
+    expect(await (await sendApproval(app.emulator.authToken, { account_sid }))()).toBe(403);
+    expect(app.rejected).toEqual(["SIGNATURE_MISMATCH", "ACCOUNT_NOT_ALLOWED"]);
+    await respondOnPhone("deny");
+    expect(await outcome).toBe("denied");
+  });
+
+  it("does not sign in again with a replayed approval", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    await respondOnPhone("approve");
+    expect(await browser.outcome()).toBe("signed-in");
+    await app.emulator.settled();
+    const { request } = app.emulator.deliveries.at(-1) ?? {};
+    const replay = { method: "POST", headers: request?.headers ?? {}, body: request?.body ?? null };
+    expect((await fetch(app.push.publicUrl, replay)).status).toBe(200);
+    await browser.post("/logout");
+    await browser.signIn();
+    const outcome = browser.outcome();
+    expect((await fetch(app.push.publicUrl, replay)).status).toBe(200);
+    await respondOnPhone("deny");
+    expect(await outcome).toBe("denied");
+  });
+
+  it.each([
+    [{ user: "ada", password: "wrong" }, 401],
+    [{ user: "eve", password: PASSWORD }, 401],
+    [{ user: "bob", password: PASSWORD }, 409],
+    [{ user: ["ada"], password: PASSWORD }, 400],
+    [{}, 400],
+  ])("responds to %j with %i", async (body, status) => {
+    expect((await openBrowser(url).post("/login", body)).status).toBe(status);
+  });
+
+  it("opens the admin router to staff only", async () => {
+    const browser = openBrowser(url);
+    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(403);
+    expect((await browser.request("GET", "/staff?key=wrong")).status).toBe(403);
+    expect((await browser.request("GET", `/staff?key=${STAFF_KEY}`)).status).toBe(302);
+    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
+  });
+
+  it("serves its page under a policy that allows nothing from elsewhere", async () => {
+    const page = await openBrowser(url).request("GET", "/");
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none';/);
+    expect(page.text).not.toMatch(/https?:|style=|<script>/);
+  });
+});
+
+describe("the settings of the real service", () => {
+  const env = {
+    PUSH_ACCOUNT_SID: `AC${"0".repeat(32)}`,
+    PUSH_AUTH_TOKEN: "token",
+    PUSH_SERVICE_SID: `VA${"0".repeat(32)}`,
+    PUSH_PUBLIC_URL: "https://app.example.com/webhooks/push",
+    PUSH_ACCOUNT_URL: "https://api.example.com",
+  };
+
+  it("name the variable that is missing", () => {
+    expect(() => readServiceSettings(env)).toThrow("PUSH_VERIFY_URL is not set.");
+  });
+
+  it("ask the service for the phone, and to ask the user", async () => {
+    const seen: { url?: string; authorization?: string; body: string }[] = [];
+    const upstream = createServer((req, res) => {
+      let body = "";
+      req.on("data", (chunk: Buffer) => void (body += chunk.toString()));
+      req.on("end", () => {
+        const { url, headers } = req;
+        seen.push({ ...(url && { url }), authorization: headers.authorization ?? "", body });
+        const factors = [
+          { sid: "YF1", friendly_name: "New", status: "unverified" },
+          { sid: "YF2", friendly_name: "Phone", status: "verified" },
+        ];
+        res.setHeader("Content-Type", "application/json");
+        res.end(JSON.stringify(url?.endsWith("Factors") === true ? { factors } : { sid: "YC1" }));
+      });
+    }).listen(0, "127.0.0.1");
+    await once(upstream, "listening");
+    const { port } = upstream.address() as AddressInfo;
+    const { service } = readServiceSettings({
+      ...env,
+      PUSH_VERIFY_URL: `http://127.0.0.1:${port}`,
+    });
+    const phone = await service.findPhone("a/b");
+    expect(phone).toEqual({ factor_sid: "YF2", friendly_name: "Phone" });
+    const fields = [{ label: "Number", value: "47" }];
+    const question = { message: "Sign in?", fields, hidden_details: { attempt: "1" } };
+    expect(await service.createChallenge("a/b", phone!, question)).toBe("YC1");
+    upstream.close();
+    upstream.closeAllConnections();
+    const base = `/v2/Services/${env.PUSH_SERVICE_SID}/Entities/a%2Fb`;
+    expect(seen.map(({ url }) => url)).toEqual([`${base}/Factors`, `${base}/Challenges`]);
+    expect([...new URLSearchParams(seen[1]?.body)]).toEqual([
+      ["FactorSid", "YF2"],
+      ["Details.Message", "Sign in?"],
+      ["Details.Fields", JSON.stringify(fields[0])],
+      ["HiddenDetails", JSON.stringify({ attempt: "1" })],
+    ]);
+  });
+});
+
+describe("npm start", () => {
+  it("prints the addresses of the login and of the console, and ends on Ctrl-C", async () => {
+    // A process group of its own: a terminal sends Ctrl-C to the whole group.
+    const env = { ...process.env, PORT: "0" };
+    // Without prestart: the page is built, and other tests read it.
+    const started = spawn("npm", ["start", "--ignore-scripts"], { cwd: ROOT, detached: true, env });
+    let output = "";
+    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
+      output += String(chunk);
+      if (output.includes("Ctrl-C")) break;
+    }
+    started.stdout.resume();
+    const [, login = ""] = /^The login: +(\S+)/m.exec(output) ?? [];
+    const [, staff = ""] = /^The admin console: +(\S+)/m.exec(output) ?? [];
+    expect(await (await fetch(login)).text()).toContain("<title>Example Bank");
+    const signedIn = await fetch(staff, { redirect: "manual" });
+    const [cookie = ""] = signedIn.headers.getSetCookie();
+    const page = new URL(signedIn.headers.get("location") ?? "", staff);
+    const shown = await fetch(page, { headers: { cookie: cookie.split(";", 1)[0] ?? "" } });
+    expect([signedIn.status, shown.status]).toEqual([302, 200]);
+    expect(shown.headers.get("content-type")).toMatch(/^text\/html/);
+    expect((await fetch(page)).status).toBe(403);
+    const ended = once(started, "exit");
+    process.kill(-(started.pid ?? 0), "SIGINT");
+    await ended;
+    await until(() =>
+      fetch(login).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }, 60_000);
+});

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import express from "express";
+import supertest from "supertest";
+import * as main from "express-push-verification";
+import { signedRequest } from "express-push-verification/testing";
+import { CHALLENGE_SID as challengeSid } from "./support/calls";
+import { startServer, stopServers } from "./support/servers";
+
+const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
+const LOADED: [when: string, load: () => typeof main][] = [
+  ["before the timers were faked", () => main],
+  ["while the timers are faked", loadAgain],
+];
+
+/** Loads the package anew, as with `fakeTimers: { enableGlobally: true }` in the settings of Jest. */
+function loadAgain(): typeof main {
+  let loaded: unknown;
+  jest.isolateModules(() => (loaded = require("express-push-verification")));
+  return loaded as typeof main;
+}
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(async () => {
+  jest.useRealTimers();
+  await stopServers();
+});
+
+describe.each(LOADED)("a receiver that was loaded %s of Jest", (_when, load) => {
+  it("responds, also to a body that is over the limit, and closes", async () => {
+    const push = load().pushWebhooks(options);
+    const app = express().use("/push", push);
+    const { path, headers, body } = signedRequest(options, "challenge.approved");
+    const post = (text: string | undefined) => supertest(app).post(path).set(headers).send(text);
+    await post(body).expect(200);
+    await post("a=b").expect(403);
+    await post("a".repeat(400_000)).expect(413);
+    await push.close();
+  });
+
+  it("resolves push.close() at its deadline while handlers run", async () => {
+    const push = load()
+      .pushWebhooks(options)
+      .onAny(() => new Promise(() => {}));
+    const port = await startServer(express().use("/push", push));
+    const { path, ...init } = signedRequest(options, "challenge.approved");
+    const sent = fetch(`http://127.0.0.1:${port}${path}`, init as RequestInit).catch(() => "ended");
+    await sleep(100);
+    await push.close({ deadlineMs: 50 });
+    jest.useRealTimers();
+    await stopServers();
+    await sent;
+  });
+
+  it("times out by the faked clock: waits and the retries of a store", async () => {
+    const down = () => Promise.reject(new Error("down"));
+    const dedupe = { claim: down, complete: down, release: down };
+    const push = load().pushWebhooks({ ...options, dedupe });
+    push.onRejected(() => {});
+    const wait = push.waitForChallenge({ challengeSid, entityIdentity: "u", timeoutMs: 5_000 });
+    const settled = expect(wait).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    const { path, headers, body } = signedRequest(options, "challenge.approved");
+    const app = express().use("/push", push);
+    const response = supertest(app).post(path).set(headers).send(body).expect(503);
+    const received = response.then(() => "received");
+    await sleep(100);
+    jest.advanceTimersByTime(8_000);
+    await settled;
+    expect(await Promise.race([received, sleep(3_000, "nothing")])).toBe("received");
+    await push.close();
+  });
+});

@@ -1,0 +1,138 @@
+import fc from "fast-check";
+import { decodeForm, decodePairs, MAX_PARAMETERS } from "../../lib/form/form";
+import { encodeForm } from "../support/calls";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+describe("decodeForm", () => {
+  it.each<[string, [string, string][]]>([
+    ["", []],
+    ["&", []],
+    ["a=1", [["a", "1"]]],
+    ["a", [["a", ""]]],
+    ["a=", [["a", ""]]],
+    ["=1", [["", "1"]]],
+    ["=", [["", ""]]],
+    [
+      "&&a=1&&b=2&",
+      [
+        ["a", "1"],
+        ["b", "2"],
+      ],
+    ],
+    [
+      "b=2&a=1&b=1",
+      [
+        ["b", "2"],
+        ["a", "1"],
+        ["b", "1"],
+      ],
+    ],
+    ["a=b=c", [["a", "b=c"]]],
+    [
+      "a&b=c",
+      [
+        ["a", ""],
+        ["b", "c"],
+      ],
+    ],
+    ["a=1;b=2", [["a", "1;b=2"]]],
+    ["a=x+y", [["a", "x y"]]],
+    ["a=x%20y", [["a", "x y"]]],
+    ["a=x%2By", [["a", "x+y"]]],
+    ["a=%252B", [["a", "%2B"]]],
+    ["a+b=1", [["a b", "1"]]],
+    ["a%3Db=1%26", [["a=b", "1&"]]],
+    ["a=+%20%0D%0A", [["a", "  \r\n"]]],
+    ["a=%00", [["a", "\0"]]],
+    ["__proto__=x", [["__proto__", "x"]]],
+    ["constructor[prototype][z]=1", [["constructor[prototype][z]", "1"]]],
+    [
+      "a[b][c]=1&a.b=2",
+      [
+        ["a[b][c]", "1"],
+        ["a.b", "2"],
+      ],
+    ],
+    [
+      "toString=1&length=2",
+      [
+        ["toString", "1"],
+        ["length", "2"],
+      ],
+    ],
+    ["a=%f0%9F%94%90", [["a", "🔐"]]],
+    ["a=\xf0\x9f\x94\x90", [["a", "🔐"]]],
+    [
+      "e=%CC%81&\xc3\xa9=%C3%A9",
+      [
+        ["e", "\u0301"],
+        ["é", "é"],
+      ],
+    ],
+    ["\xef\xbb\xbfa=1", [["\ufeffa", "1"]]],
+    ["%EF%BB%BFa=1", [["\ufeffa", "1"]]],
+  ])("%j", (form, pairs) => {
+    expect(decodeForm(bytes(form))).toEqual(pairs);
+  });
+
+  it.each([
+    ["%"],
+    ["a=%"],
+    ["a=%z"],
+    ["a=%zz"],
+    ["a=%4"],
+    ["a=%E0%A4%A"],
+    ["a=%FF"],
+    ["a=%C0%AF"],
+    ["a=%ED%A0%80"],
+    ["a=%F4%90%80%80"],
+    ["a=%C3"],
+    ["a=%C3x%A9"],
+    ["%zz=1"],
+    ["a=\xff"],
+    ["a=\xc3"],
+    ["a=\xed\xa0\x80"],
+    ["a=\xc3%A9"],
+    ["a=1&b=2&c=%"],
+  ])("rejects %j as malformed", (form) => {
+    expect(() => decodeForm(bytes(form))).toThrow(
+      expect.objectContaining({ name: "FormError", reason: "malformed" }),
+    );
+  });
+
+  it("reads bytes that are a part of a larger buffer", () => {
+    const whole = new Uint8Array(bytes("x=0&a=1&y=2"));
+    expect(decodeForm(whole.subarray(4, 7))).toEqual([["a", "1"]]);
+  });
+
+  it("accepts MAX_PARAMETERS parameters, and rejects one more as too long", () => {
+    const form = "a=1&".repeat(MAX_PARAMETERS);
+    expect(decodePairs(form)).toHaveLength(MAX_PARAMETERS);
+    expect(() => decodePairs(`${form}b=2`)).toThrow(
+      expect.objectContaining({ name: "FormError", reason: "too long" }),
+    );
+  });
+
+  it("decodes any encoded pairs to the same pairs", () => {
+    const text = fc.string({ unit: "binary" });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
+        expect(decodeForm(Buffer.from(encodeForm(pairs)))).toEqual(pairs);
+        expect(decodePairs(new URLSearchParams(pairs).toString())).toEqual(pairs);
+      }),
+    );
+  });
+
+  it("decodes any bytes or rejects them as malformed", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (form) => {
+        try {
+          for (const pair of decodeForm(form)) expect(pair).toHaveLength(2);
+        } catch (error) {
+          expect(error).toMatchObject({ name: "FormError", reason: "malformed" });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,139 @@
+import { createMemoryDedupe } from "express-push-verification";
+
+const claimOf = (uuid: string, changes: object = {}) => ({
+  accountSid: "AC1",
+  uuid,
+  owner: "owner",
+  contentHash: "hash",
+  leaseMs: 60_000,
+  ...changes,
+});
+const other = { owner: "other" };
+
+afterEach(() => jest.useRealTimers());
+
+describe("createMemoryDedupe", () => {
+  it("gives a uuid to one owner until it is released", () => {
+    const store = createMemoryDedupe();
+    expect(store.claim(claimOf("a"))).toBe("new");
+    expect(store.claim(claimOf("a", other))).toBe("running");
+    void store.release(claimOf("a"));
+    expect(store.claim(claimOf("a", other))).toBe("new");
+    void store.complete(claimOf("a", other));
+    expect(store.claim(claimOf("a"))).toBe("done");
+    expect(store.claim(claimOf("b"))).toBe("new");
+  });
+
+  it("returns new again to the owner of a claim, whose first response was lost", () => {
+    const store = createMemoryDedupe();
+    expect([store.claim(claimOf("a")), store.claim(claimOf("a"))]).toEqual(["new", "new"]);
+  });
+
+  it("keeps the uuids of accounts apart", () => {
+    const store = createMemoryDedupe();
+    void store.claim(claimOf("a"));
+    void store.complete(claimOf("a"));
+    expect(store.claim(claimOf("a", { accountSid: "AC2" }))).toBe("new");
+    expect(store.claim(claimOf("a"))).toBe("done");
+  });
+
+  it("lets a claim lapse after leaseMs, and not before", () => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe();
+    void store.claim(claimOf("a", { leaseMs: 1_000 }));
+    jest.advanceTimersByTime(999);
+    expect(store.claim(claimOf("a", other))).toBe("running");
+    jest.advanceTimersByTime(1);
+    expect(store.claim(claimOf("a", other))).toBe("new");
+  });
+
+  it.each(["complete", "release"] as const)("ignores %s of another owner", (method) => {
+    const store = createMemoryDedupe();
+    void store.claim(claimOf("a"));
+    void store[method](claimOf("a", other));
+    expect(store.claim(claimOf("a", other))).toBe("running");
+  });
+
+  it("distinguishes a conflict and a duplicate", () => {
+    const store = createMemoryDedupe();
+    void store.claim(claimOf("a"));
+    void store.complete(claimOf("a"));
+    expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
+  });
+
+  it.each([
+    [{ ttlMs: 1_000 }, 1_000],
+    [{}, 86_400_000],
+  ])("with %j keeps a handled uuid for %i ms, and not longer", (options, ttlMs) => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe(options);
+    void store.claim(claimOf("a"));
+    void store.complete(claimOf("a"));
+    jest.advanceTimersByTime(ttlMs - 1);
+    expect(store.claim(claimOf("a", other))).toBe("done");
+    jest.advanceTimersByTime(1);
+    expect(store.claim(claimOf("a", other))).toBe("new");
+  });
+
+  it("evicts the oldest over maxEntries, never a running one, and warns once", () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const store = createMemoryDedupe({ maxEntries: 2 });
+    void store.claim(claimOf("runs"));
+    for (const uuid of ["a", "b", "c", "d"]) {
+      void store.claim(claimOf(uuid));
+      void store.complete(claimOf(uuid));
+    }
+    expect(store.claim(claimOf("c", other))).toBe("done");
+    expect(store.claim(claimOf("d", other))).toBe("done");
+    expect(store.claim(claimOf("a", other))).toBe("new");
+    expect(store.claim(claimOf("runs", other))).toBe("running");
+    expect(warning.mock.calls).toEqual([
+      [expect.any(String), { type: "PushWebhooksWarning", code: "DEDUPE_EVICTED" }],
+    ]);
+    warning.mockRestore();
+  });
+
+  it("does not warn when handled uuids expire", () => {
+    jest.useFakeTimers();
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const store = createMemoryDedupe({ ttlMs: 10 });
+    void store.claim(claimOf("a"));
+    void store.complete(claimOf("a"));
+    jest.advanceTimersByTime(10);
+    expect(store.claim(claimOf("a"))).toBe("new");
+    expect(warning).not.toHaveBeenCalled();
+    warning.mockRestore();
+  });
+
+  it("is bounded in bytes", () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const store = createMemoryDedupe({ maxBytes: 100_000 });
+    for (let index = 0; index < 1_000; index++) {
+      const uuid = String(index).padStart(256, "x");
+      void store.claim(claimOf(uuid));
+      void store.complete(claimOf(uuid));
+    }
+    const kept = Array.from({ length: 1_000 }, (_, index) =>
+      store.claim(claimOf(String(index).padStart(256, "x"), other)),
+    ).filter((claim) => claim === "done").length;
+    expect(kept).toBeGreaterThan(100);
+    expect(kept).toBeLessThan(100_000 / 256);
+    warning.mockRestore();
+  });
+
+  it.each([
+    { ttlMs: 0 },
+    { ttlMs: "1h" },
+    { maxEntries: -1 },
+    { maxEntries: 1.5 },
+    { maxBytes: 0 },
+    { ttl: 5 },
+  ])("rejects the options %j", (options) => {
+    expect(() => createMemoryDedupe(options as object)).toThrow(
+      expect.objectContaining({
+        name: "TypeError",
+        message: expect.stringMatching(/^createMemoryDedupe: /),
+      }),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import type { ChallengeEvent, PushEventType } from "express-push-verification";
+import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { parseEvent } from "../../lib/event/parse";
+import { callParams, CHALLENGE_SID } from "../support/calls";
+
+const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
+const eventOf = (
+  type: PushEventType,
+  challenge_sid = CHALLENGE_SID,
+  overrides: Record<string, string> = {},
+) => parseEvent(callParams(type, "v2", { challenge_sid, ...overrides })) as ChallengeEvent;
+const waitOf = (challengeSid = CHALLENGE_SID, account = "AC1") => ({
+  account,
+  challengeSid,
+  timeoutMs: 200,
+});
+
+afterEach(() => jest.useRealTimers());
+
+describe("createMemoryOutcomes", () => {
+  it.each(["challenge.approved", "challenge.denied"] as const)(
+    "resolves a wait with %s, before and after it was recorded",
+    async (type) => {
+      const outcomes = createMemoryOutcomes();
+      const event = eventOf(type);
+      const early = [outcomes.wait(waitOf()), outcomes.wait(waitOf())];
+      await outcomes.record("AC1", eventOf(type, sidOf(1)));
+      await outcomes.record("AC1", event);
+      expect(await Promise.all(early)).toEqual([event, event]);
+      expect(await outcomes.wait(waitOf())).toEqual(event);
+    },
+  );
+
+  it("keeps the first outcome", async () => {
+    const outcomes = createMemoryOutcomes();
+    await outcomes.record("AC1", eventOf("challenge.denied"));
+    await outcomes.record("AC1", eventOf("challenge.approved"));
+    expect(await outcomes.wait(waitOf())).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("keeps the outcomes of accounts apart, before and after", async () => {
+    const outcomes = createMemoryOutcomes();
+    const early = outcomes.wait(waitOf());
+    await outcomes.record("AC2", eventOf("challenge.approved"));
+    const late = outcomes.wait(waitOf());
+    await outcomes.record("AC1", eventOf("challenge.denied"));
+    expect(await early).toHaveProperty("type", "challenge.denied");
+    expect(await late).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("evicts the oldest outcomes over maxEntries", async () => {
+    const outcomes = createMemoryOutcomes({ maxEntries: 2 });
+    for (const index of [1, 2, 3]) {
+      await outcomes.record("AC1", eventOf("challenge.approved", sidOf(index)));
+    }
+    await expect(outcomes.wait(waitOf(sidOf(3)))).resolves.toHaveProperty("version", "v2");
+    await expect(outcomes.wait(waitOf(sidOf(2)))).resolves.toHaveProperty("version", "v2");
+    await expect(outcomes.wait(waitOf(sidOf(1)))).rejects.toHaveProperty(
+      "code",
+      "CHALLENGE_TIMEOUT",
+    );
+  });
+
+  it("stores at most maxBytes, for events of any size", async () => {
+    const outcomes = createMemoryOutcomes({ maxBytes: 4_000_000 });
+    const large = { challenge_hidden_details: JSON.stringify({ text: "x".repeat(60_000) }) };
+    globalThis.gc?.();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let index = 0; index < 600; index++) {
+      await outcomes.record("AC1", eventOf("challenge.approved", sidOf(index), large));
+    }
+    // 36 MB were recorded; buffers that await garbage collection may add to the 4 MB.
+    await expect(outcomes.wait(waitOf(sidOf(599)))).resolves.toHaveProperty("version", "v2");
+    await expect(outcomes.wait(waitOf(sidOf(500)))).rejects.toHaveProperty(
+      "code",
+      "CHALLENGE_TIMEOUT",
+    );
+    if (globalThis.gc !== undefined) {
+      globalThis.gc();
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8_000_000);
+    }
+  });
+
+  it.each([
+    [{ ttlMs: 1_000 }, 1_000],
+    [{}, 86_400_000],
+  ])("with %j keeps an outcome for %i ms, and not longer", async (options, ttlMs) => {
+    jest.useFakeTimers();
+    const outcomes = createMemoryOutcomes(options);
+    await outcomes.record("AC1", eventOf("challenge.denied"));
+    jest.advanceTimersByTime(ttlMs - 1);
+    expect(await outcomes.wait(waitOf())).toHaveProperty("type", "challenge.denied");
+    jest.advanceTimersByTime(1);
+    const wait = outcomes.wait(waitOf());
+    await outcomes.record("AC1", eventOf("challenge.approved"));
+    await expect(wait).resolves.toHaveProperty("type", "challenge.approved");
+  });
+
+  it("lets an account wait while another one has all pending waits", async () => {
+    const outcomes = createMemoryOutcomes({ maxWaiting: 3 });
+    const waits = [1, 2, 3].map((index) => outcomes.wait(waitOf(sidOf(index))));
+    const settled = Promise.allSettled(waits);
+    const other = outcomes.wait(waitOf(sidOf(4), "AC2"));
+    await outcomes.record("AC2", eventOf("challenge.approved", sidOf(4)));
+    await expect(other).resolves.toHaveProperty("challenge_sid", sidOf(4));
+    expect(
+      (await settled).map((one) => (one.status === "rejected" ? one.reason.code : one)),
+    ).toEqual(["OVERLOADED", "CHALLENGE_TIMEOUT", "CHALLENGE_TIMEOUT"]);
+  });
+
+  it("rejects a wait whose signal is aborted already, also for a known outcome", async () => {
+    const outcomes = createMemoryOutcomes();
+    await outcomes.record("AC1", eventOf("challenge.denied"));
+    const reason = new Error("the user left");
+    const signal = AbortSignal.abort(reason);
+    await expect(outcomes.wait({ ...waitOf(), signal })).rejects.toBe(reason);
+  });
+});

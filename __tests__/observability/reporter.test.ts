@@ -1,0 +1,162 @@
+import { Console } from "node:console";
+import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-verification";
+import { parseEvent } from "../../lib/event/parse";
+import { createReporter } from "../../lib/observability/reporter";
+import { eventPairs } from "../support/webhook-requests";
+
+const event = parseEvent(eventPairs("challenge.approved"));
+const request = { method: "POST", path: "/push", remoteAddress: "::1" };
+const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change");
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+function recordingLogger() {
+  const lines: [level: string, fields: object, message: string][] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push([level, fields, message]);
+  const logger: Logger = {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+  };
+  return { logger, lines };
+}
+
+describe("createReporter", () => {
+  let warnings: jest.SpyInstance;
+  beforeEach(() => {
+    warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+  });
+  afterEach(() => warnings.mockRestore());
+
+  it("calls every listener", () => {
+    const reports = createReporter(undefined);
+    const [onError, onRejected] = [jest.fn(), jest.fn()];
+    reports.onError(onError);
+    reports.onRejected(onRejected);
+    const [failed, rejection] = [errorOf("HANDLER_FAILED"), errorOf("SIGNATURE_MISMATCH")];
+    reports.error(failed, event);
+    reports.rejected(rejection, request, 1);
+    expect(onError.mock.calls).toEqual([[failed, event]]);
+    expect(onRejected.mock.calls).toEqual([[rejection, request]]);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  it.each<[WebhookErrorCode, isFailure: boolean]>([
+    ["STORE_UNAVAILABLE", true],
+    ["TOKEN_UNAVAILABLE", true],
+    ["OVERLOADED", true],
+    ["BODY_CONSUMED", true],
+    ["INTERNAL_ERROR", true],
+    ["CLOSING", false],
+    ["SIGNATURE_MISMATCH", false],
+    ["BODY_TIMEOUT", false],
+  ])("reports a request rejected with %s to onError and logs err: %s", (code, isFailure) => {
+    const { logger, lines } = recordingLogger();
+    const reports = createReporter(logger);
+    const [onError, onRejected] = [jest.fn(), jest.fn()];
+    reports.onError(onError);
+    reports.onRejected(onRejected);
+    const error = errorOf(code);
+    reports.rejected(error, request, 1);
+    expect(onRejected.mock.calls).toEqual([[error, request]]);
+    expect(onError.mock.calls).toEqual(isFailure ? [[error]] : []);
+    expect(lines).toHaveLength(1);
+    expect(Object.entries(lines[0]?.[1] ?? {}).filter(([name]) => name === "err")).toEqual(
+      isFailure ? [["err", error]] : [],
+    );
+  });
+
+  it.each<["onError" | "onRejected"]>([["onError"], ["onRejected"]])(
+    "emits no warning for a failure that a listener of %s receives",
+    (method) => {
+      const reports = createReporter(undefined);
+      reports[method](() => {});
+      reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1);
+      expect(warnings).not.toHaveBeenCalled();
+    },
+  );
+
+  it.each<[WebhookErrorCode, string]>([
+    ["SIGNATURE_MISMATCH", "warn"],
+    ["PAYLOAD_INVALID", "warn"],
+    ["CLOSING", "warn"],
+    ["BODY_CONSUMED", "error"],
+    ["STORE_UNAVAILABLE", "error"],
+  ])("logs a rejection with %s at level %s", (code, level) => {
+    const { logger, lines } = recordingLogger();
+    createReporter(logger).rejected(errorOf(code), request, 1);
+    expect(lines).toEqual([
+      [level, expect.objectContaining({ code, ...request }), "what to change"],
+    ]);
+  });
+
+  it.each([
+    ["the global console", () => console],
+    ["another console", () => new Console(process.stdout)],
+  ])("prints the message before the fields on %s", (_what, createConsole) => {
+    const logger = createConsole();
+    const printed = jest.spyOn(logger, "error").mockImplementation(() => {});
+    const error = errorOf("HANDLER_FAILED");
+    createReporter(logger, "login").error(error);
+    const fields = { receiver: "login", code: "HANDLER_FAILED", err: error };
+    expect(printed.mock.calls).toEqual([["what to change", fields]]);
+    printed.mockRestore();
+  });
+
+  it("logs only the type and uuid of an event", () => {
+    const { logger, lines } = recordingLogger();
+    const reports = createReporter(logger);
+    const error = errorOf("HANDLER_FAILED");
+    reports.delivered(event, "new");
+    reports.delivered(event, "duplicate");
+    reports.delivered(event, "conflict");
+    reports.error(error, event);
+    const identity = { type: event.type, uuid: event.uuid };
+    expect(lines).toEqual([
+      ["debug", { ...identity, result: "new" }, expect.any(String)],
+      ["debug", { ...identity, result: "duplicate" }, expect.any(String)],
+      ["warn", { ...identity, result: "conflict" }, expect.any(String)],
+      ["error", { ...identity, code: "HANDLER_FAILED", err: error }, "what to change"],
+    ]);
+  });
+
+  it("warns about listeners and loggers that throw or reject, and continues", async () => {
+    const broken = () => {
+      throw new RangeError("broken");
+    };
+    const reports = createReporter({ debug: broken, info: broken, warn: broken, error: broken });
+    const last = jest.fn();
+    reports.onError(broken);
+    reports.onError(() => Promise.reject("no Error"));
+    reports.onError(last);
+    reports.error(errorOf("HANDLER_FAILED"));
+    reports.delivered(event, "new");
+    await tick();
+    expect(last).toHaveBeenCalledTimes(1);
+    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(
+      Array(4).fill("LISTENER_FAILED"),
+    );
+  });
+
+  it("warns once per code about failures without a listener", () => {
+    const reports = createReporter(undefined);
+    for (const code of ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT"] as const) {
+      reports.error(errorOf(code), event);
+    }
+    for (const code of ["BODY_CONSUMED", "SIGNATURE_MISMATCH", "CLOSING"] as const) {
+      reports.rejected(errorOf(code), request, 1);
+    }
+    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual([
+      "HANDLER_FAILED",
+      "HANDLER_TIMEOUT",
+      "BODY_CONSUMED",
+    ]);
+  });
+
+  it("does not warn about failures that a logger receives", () => {
+    const reports = createReporter(recordingLogger().logger);
+    reports.error(errorOf("HANDLER_FAILED"), event);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+});

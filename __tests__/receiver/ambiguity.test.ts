@@ -1,0 +1,175 @@
+import { createHmac } from "node:crypto";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { parseEvent } from "../../lib/event/parse";
+import { honestCut, SIDS, UUID } from "../support/attacker-texts";
+import { AUTH_TOKEN, encodeForm, PUBLIC_URL } from "../support/calls";
+import { joinCut, listDecisive, type Cut } from "../support/cuts";
+import { PATH, rawCall, sendRaw, startServer, stopServers } from "../support/servers";
+
+const type = "challenge.approved";
+const sid = (name: keyof typeof SIDS, digit = "b") =>
+  `${name}${SIDS[name].slice(0, 2)}${digit.repeat(32)}`;
+
+function signText(text: string): string {
+  return createHmac("sha1", AUTH_TOKEN).update(text, "utf8").digest("base64");
+}
+
+/** The response to a body, or a query, with the signature of a text. */
+async function deliver(
+  signedText: string,
+  { body, query }: { body?: string; query?: string },
+  options: Partial<PushWebhooksOptions> = {},
+) {
+  const events: object[] = [];
+  const codes: string[] = [];
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  push.onAny((event) => void events.push(event));
+  push.onRejected((error) => void codes.push(error.code));
+  const port = await startServer((req, res) => void push(req, res));
+  const { status } = await sendRaw(port, [
+    rawCall({
+      method: body === undefined ? "GET" : "POST",
+      path: query === undefined ? PATH : `${PATH}?${query}`,
+      headers: {
+        "x-service-signature": signText(signedText),
+        ...(body !== undefined && { "content-type": "application/x-www-urlencoded" }),
+      },
+      body,
+    }),
+  ]);
+  await push.close();
+  return { status, code: codes[0], events };
+}
+
+/** The pairs of a cut, written with marks where names and values end. */
+function cutAt(marked: string): Cut {
+  return marked.split("|").map((pair) => {
+    const [name = "", ...value] = pair.split("=");
+    return [name, value.join("=")];
+  });
+}
+
+afterAll(stopServers);
+
+const { account_sid, service_sid, factor_sid, challenge_sid } = SIDS;
+const victim = [sid("account_sid"), sid("challenge_sid"), "entity_identityada", sid("factor_sid")];
+const swallow = `${victim.join("")}${sid("service_sid")}type${type}uuidfresh`;
+const tail = `service_sid=${service_sid}|type=${type}|uuid=${UUID}`;
+const head = `account_sid=${account_sid}|challenge_sid=${challenge_sid}`;
+const factor = `factor_sid=${factor_sid}`;
+const v2Factor = `factor_friendly_name=x|factor_metadata={}|${factor}|factor_type=push|${tail}`;
+const v2Head = `account_sid=${account_sid}|challenge_details={}|challenge_metadata={}|challenge_sid=${challenge_sid}`;
+
+describe("a second cut over HTTP", () => {
+  it.each<[what: string, honest: Cut, second: string]>([
+    [
+      "unknown names that contain the start and the end",
+      honestCut("v1", "factor.verified", { entity_identity: `${swallow}z` }),
+      `a=ccount_sid${account_sid}entity_identity|account_sid=AC${"b".repeat(32)}|challenge_sid=YC${"b".repeat(32)}|entity_identity=ada|factor_sid=YF${"b".repeat(32)}|service_sid=VA${"b".repeat(32)}|type=${type}|uuid=fresh|z=factor_sid${factor_sid}service_sid${service_sid}typefactor.verifieduuid${UUID}`,
+    ],
+    [
+      "a shorter identity and a name of the specification",
+      honestCut("v2", type, {
+        entity_identity: "adafactor_friendly_namex",
+        factor_friendly_name: "x",
+        factor_metadata: "{}",
+        challenge_details: "{}",
+        challenge_metadata: "{}",
+      }),
+      `${v2Head}|entity_identity=ada|${v2Factor.replace("=x|", "=xfactor_friendly_namex|")}`,
+    ],
+    [
+      "a shorter identity and an empty unknown parameter",
+      honestCut("v1", type, { entity_identity: "adaf" }),
+      `${head}|entity_identity=ada|f=|${factor}|${tail}`,
+    ],
+    [
+      "a shorter identity and a name that begins like a resource",
+      honestCut("v1", type, { entity_identity: "adaevent_x" }),
+      `${head}|entity_identity=ada|event_x=|${factor}|${tail}`,
+    ],
+    [
+      "a UUID as identity and an unknown parameter",
+      honestCut("v1", type, { entity_identity: `${UUID}f` }),
+      `${head}|entity_identity=${UUID}|f=|${factor}|${tail}`,
+    ],
+    [
+      "a name that is split between a name and a value",
+      honestCut("v1", type, { t: "ypechallenge.denied" }),
+      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=challenge.denied|typec=hallenge.approved|uuid=${UUID}`,
+    ],
+    [
+      "an identity that begins in an added parameter",
+      honestCut("v1", type, { delivery: "entity_identityada" }),
+      `${head}|d=elivery|entity_identity=adaentity_identityeve|${factor}|${tail}`,
+    ],
+    [
+      "v2 read as v1",
+      honestCut("v2", type, {
+        factor_friendly_name: "x",
+        factor_metadata: "{}",
+        challenge_details: "{}",
+        challenge_metadata: "{}",
+      }),
+      `account_sid=${account_sid}|c=hallenge_details{}challenge_metadata{}|challenge_sid=${challenge_sid}|entity_identity=evefactor_friendly_namexfactor_metadata{}|${factor}|factor_typ=epush|${tail}`,
+    ],
+    [
+      "an unknown type",
+      honestCut("v1", type, { tag: "typefactor.snoozeduuidx" }),
+      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|ta=g|type=factor.snoozed|uuid=xtype${type}uuid${UUID}`,
+    ],
+    [
+      "a uuid that contains the next parameter",
+      honestCut("v1", type, { zone: "eu" }),
+      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=${type}|uuid=${UUID}zoneeu`,
+    ],
+  ])("rejects %s", async (_what, honest, second) => {
+    const text = joinCut(honest);
+    const cut = cutAt(second);
+    expect(joinCut(cut)).toBe(text);
+    expect(listDecisive(parseEvent(cut))).not.toBe(listDecisive(parseEvent(honest)));
+    const { status, code, events } = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) });
+    expect({ status, code, events }).toEqual({
+      status: 400,
+      code: "PAYLOAD_AMBIGUOUS",
+      events: [],
+    });
+  });
+
+  it.each(["", ":443"])(
+    "rejects a signed GET%s as a POST, publicUrl without a path",
+    async (port) => {
+      const honest = honestCut("v2", type, { factor_friendly_name: "uuidfresh" });
+      const query = `?${encodeForm(honest)}`;
+      const publicUrl = `https://hooks.example.test`;
+      const body = encodeForm([[`${port}?`, query.slice(1)]]);
+      const one = await deliver(publicUrl + port + query, { body }, { publicUrl });
+      expect(one).toMatchObject({ status: 400, events: [] });
+      expect(one.code).toMatch(/^PAYLOAD_(AMBIGUOUS|INVALID)$/);
+    },
+  );
+
+  it("rejects a signed GET with a whole event in its identity as a POST", async () => {
+    const query = `?uuid=${UUID}&account_sid=${account_sid}&entity_identity=${swallow}&type=x`;
+    const at = query.indexOf(sid("account_sid"));
+    const event = cutAt(
+      `account_sid=AC${"b".repeat(32)}|challenge_sid=YC${"b".repeat(32)}|entity_identity=ada|factor_sid=YF${"b".repeat(32)}|service_sid=VA${"b".repeat(32)}|type=${type}|uuid=fresh&type=x`,
+    );
+    const cut: Cut = [["?", query.slice(1, at)], ...event];
+    expect(joinCut(cut)).toBe(query);
+    const one = await deliver(PUBLIC_URL + query, { body: encodeForm(cut) });
+    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+  });
+
+  it("rejects a signed POST as a GET with 403 SIGNATURE_MISMATCH", async () => {
+    const honest = honestCut("v1", type);
+    const one = await deliver(PUBLIC_URL + joinCut(honest), { query: encodeForm(honest) });
+    expect(one).toMatchObject({ status: 403, code: "SIGNATURE_MISMATCH", events: [] });
+  });
+
+  it("accepts a GET with text that would be ambiguous in a POST", async () => {
+    const query = encodeForm(honestCut("v1", type, { entity_identity: swallow }));
+    const one = await deliver(`${PUBLIC_URL}?${query}`, { query });
+    expect(one).toMatchObject({ status: 200, events: [{ entity_identity: swallow }] });
+  });
+});

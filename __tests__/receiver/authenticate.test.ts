@@ -1,0 +1,163 @@
+import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
+import { sign } from "../../lib/signature/signature";
+import { createCoverPost } from "../../lib/signature/signed-parts";
+import { createAuthenticate } from "../../lib/receiver/authenticate";
+import { createReadEvent } from "../../lib/receiver/read-event";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventPairs,
+  PUBLIC_URL,
+  SERVICE_SID,
+  signedRequestOf,
+} from "../support/webhook-requests";
+
+const params = eventPairs("challenge.approved");
+const signature = signedRequestOf(params).headers["x-service-signature"] ?? "";
+const headers = { method: "POST", signature } as const;
+
+async function verify(options: Partial<VerifyOptions>) {
+  const settings = resolveVerifyOptions("test", {
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    ...options,
+  });
+  const authenticated = await createAuthenticate(settings)(
+    headers,
+    createCoverPost(settings.publicUrls, settings.urlMatching)(params),
+    readEvidence,
+  );
+  return createReadEvent(settings)(authenticated);
+}
+
+const readEvidence = () => ({ url: PUBLIC_URL, body: undefined });
+
+describe("createAuthenticate", () => {
+  it.each<[string, VerifyOptions["authToken"], number]>([
+    ["one token", AUTH_TOKEN, 0],
+    ["several", ["next", AUTH_TOKEN], 1],
+    ["a resolver of one", () => AUTH_TOKEN, 0],
+    ["a resolver of several", async () => ["next", AUTH_TOKEN], 1],
+  ])("accepts %s", async (_what, authToken, authTokenIndex) => {
+    const verified = await verify({ authToken });
+    expect(verified).toMatchObject({ authTokenIndex, event: { type: "challenge.approved" } });
+  });
+
+  it("lists the signatures of the other tokens, and nothing for one token", async () => {
+    const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
+    const authenticateWith = (authToken: VerifyOptions["authToken"]) => {
+      const settings = resolveVerifyOptions("test", { authToken, publicUrl: PUBLIC_URL });
+      return createAuthenticate(settings)(headers, alternatives, readEvidence);
+    };
+    const others = ["next", "last"].map((token) =>
+      sign({ authToken: token, url: PUBLIC_URL, params }),
+    );
+    const several = await authenticateWith(["next", AUTH_TOKEN, "last"]);
+    expect(several.listOtherSignatures?.()).toEqual(others);
+    expect((await authenticateWith(AUTH_TOKEN)).listOtherSignatures).toBeUndefined();
+  });
+
+  it("passes the claimed identity to the resolver", async () => {
+    const resolver = jest.fn(() => AUTH_TOKEN);
+    await verify({ authToken: resolver });
+    expect(resolver.mock.calls).toEqual([[{ account_sid: ACCOUNT_SID, service_sid: SERVICE_SID }]]);
+  });
+
+  it.each([[undefined], [""], [[]], [[""]], [null], ["another token"]])(
+    "rejects when the resolver returns %j",
+    async (found) => {
+      const verified = verify({ authToken: () => found as string });
+      await expect(verified).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
+    },
+  );
+
+  it("retries a resolver that fails at first", async () => {
+    let calls = 0;
+    const verified = await verify({
+      authToken: () => {
+        if (calls++ === 0) throw new Error("database restarts");
+        return AUTH_TOKEN;
+      },
+    });
+    expect(verified.authTokenIndex).toBe(0);
+  });
+
+  it.each([
+    ["a signature that matches", signature, "fulfilled", 3],
+    [
+      "a signature that does not",
+      signature.replace(/^./, (first) => (first === "A" ? "B" : "A")),
+      "rejected",
+      2,
+    ],
+  ])(
+    "looks an account without a token up again only after a verified signature: %s",
+    async (...row) => {
+      const [, first, status, lookups] = row;
+      const found = [AUTH_TOKEN, undefined, AUTH_TOKEN];
+      const resolver = jest.fn(() => found.shift());
+      const settings = resolveVerifyOptions("test", { authToken: resolver, publicUrl: PUBLIC_URL });
+      const authenticate = createAuthenticate(settings);
+      const readEvent = createReadEvent(settings);
+      const results: PromiseSettledResult<unknown>[] = [];
+      for (const given of [first, signature, signature]) {
+        const parts = createCoverPost([PUBLIC_URL], "ports")(params);
+        const authenticated = authenticate(
+          { method: "POST", signature: given },
+          parts,
+          readEvidence,
+        );
+        results.push(...(await Promise.allSettled([authenticated.then(readEvent)])));
+      }
+      expect(results.map((result) => result.status).slice(1)).toEqual(["rejected", status]);
+      expect(resolver).toHaveBeenCalledTimes(lookups);
+    },
+  );
+
+  it.each<[string, readonly string[], string | undefined]>([
+    ["the service of the request", [SERVICE_SID], undefined],
+    ["another service", [SERVICE_SID.replace("VA4", "VA5")], "ACCOUNT_NOT_ALLOWED"],
+    ["no service", [], "ACCOUNT_NOT_ALLOWED"],
+    ["a service that is no list", SERVICE_SID as never, "ACCOUNT_NOT_ALLOWED"],
+  ])("binds the token of a resolver to %s", async (_what, serviceSids, code) => {
+    const verified = verify({ authToken: () => ({ authToken: AUTH_TOKEN, serviceSids }) });
+    if (code === undefined) await expect(verified).resolves.toHaveProperty("authTokenIndex", 0);
+    else await expect(verified).rejects.toMatchObject({ code, status: 403 });
+  });
+
+  it("accepts any of several publicUrls and returns its index", async () => {
+    const publicUrl = ["https://new.example.test/push", PUBLIC_URL];
+    expect(await verify({ publicUrl })).toHaveProperty("publicUrlIndex", 1);
+    expect(await verify({ publicUrl: publicUrl.toReversed() })).toHaveProperty("publicUrlIndex", 0);
+    await expect(verify({ publicUrl: publicUrl.slice(0, 1) })).rejects.toHaveProperty(
+      "code",
+      "SIGNATURE_MISMATCH",
+    );
+  });
+
+  it("stops waiting for a slow resolver at the deadline of the request", async () => {
+    const settings = resolveVerifyOptions("test", {
+      authToken: () => new Promise(() => {}),
+      publicUrl: PUBLIC_URL,
+    });
+    const startMs = performance.now();
+    const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
+    const verified = createAuthenticate(settings)(
+      headers,
+      alternatives,
+      readEvidence,
+      startMs + 50,
+    );
+    await expect(verified).rejects.toMatchObject({ code: "TOKEN_UNAVAILABLE", status: 503 });
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+
+  it("uses urlMatching", async () => {
+    const publicUrl = PUBLIC_URL.replace(".test/", ".test:443/");
+    await expect(verify({ publicUrl })).resolves.toBeDefined();
+    await expect(verify({ publicUrl, urlMatching: "exact" })).rejects.toHaveProperty(
+      "code",
+      "SIGNATURE_MISMATCH",
+    );
+  });
+});

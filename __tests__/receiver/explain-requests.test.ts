@@ -1,0 +1,107 @@
+/** The explanations of rejected webhook requests, over real HTTP. */
+import {
+  pushWebhooks,
+  type PushWebhooks,
+  type PushWebhooksOptions,
+  type SignatureReport,
+  type WebhookError,
+} from "express-push-verification";
+import { AUTH_TOKEN, eventPairs, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { send, SERVERS, startServer, stopServers } from "../support/servers";
+import type { Middleware } from "../support/servers";
+
+afterEach(stopServers);
+
+const good = eventRequest("challenge.approved");
+const FORM = "application/x-www-form-urlencoded";
+/** Just below limitBytes, and every part of it has variants. */
+const hostileBody = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
+const hostile = { ...good, body: hostileBody.join("&") };
+
+describe.each(SERVERS)("on %s", (_server, listenerOf) => {
+  const errors: WebhookError[] = [];
+  beforeEach(() => void errors.splice(0));
+
+  async function startReceiver(
+    options: Partial<PushWebhooksOptions> = {},
+    ...before: Middleware[]
+  ): Promise<{ push: PushWebhooks; port: number }> {
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+    push.onRejected((error) => void errors.push(error));
+    return { push, port: await startServer(listenerOf(push, ...before)) };
+  }
+
+  it("responds to a good request within 1 s among 40 rejected ones that are explained", async () => {
+    const { push, port } = await startReceiver();
+    const reports: (SignatureReport | undefined)[] = [];
+    push.onRejected((error) => void reports.push(error.explain()));
+    const sendHostile = () => Array.from({ length: 20 }, () => send(port, hostile));
+
+    const before = sendHostile();
+    const startMs = performance.now();
+    const response = await send(port, good);
+    const durationMs = performance.now() - startMs;
+    const rejected = await Promise.all([...before, ...sendHostile()]);
+
+    expect(response.status).toBe(200);
+    expect(durationMs).toBeLessThan(1_000);
+    expect(rejected.map(({ status }) => status)).toEqual(Array(40).fill(403));
+    expect(reports).toHaveLength(40);
+    expect(reports[0]?.causes[0]?.code).toBe("TOKEN_WRONG");
+    expect(reports.filter((report) => report !== undefined).length).toBeLessThanOrEqual(10);
+  });
+
+  it("explains a form that was converted to JSON", async () => {
+    const { port } = await startReceiver();
+    const params = eventPairs("factor.verified", "v2", { entity_identity: "a+b & c=d%20e" });
+    const request = eventRequest("factor.verified", Object.fromEntries(params));
+    const body = JSON.stringify(Object.fromEntries(params));
+    expect((await send(port, { ...request, body })).status).toBe(403);
+    const report = errors[0]?.explain();
+    expect(report?.causes).toMatchObject([{ code: "BODY_JSON", isProven: true, subject: "body" }]);
+    expect(JSON.stringify(report)).not.toContain("a+b");
+  });
+
+  it("names a parser before the token when only the parsed body is left", async () => {
+    const parse: Middleware = (req, _res, next) => {
+      req.resume().once("end", () => {
+        Object.assign(req, { body: { uuid: "1", type: "factor.verified" } });
+        next();
+      });
+    };
+    const { port } = await startReceiver({}, parse);
+    expect((await send(port, good)).status).toBe(403);
+    expect(errors[0]?.explain()?.causes.map(({ code }) => code)).toEqual([
+      "BODY_PARSED",
+      "TOKEN_WRONG",
+      "URL_PATH",
+      "PARAMS_ALTERED",
+    ]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ["no other", ["x-other: x"], []],
+    ["one other", ["x-twilio-signature: secret-value"], ["x-twilio-signature"]],
+    [
+      "several",
+      ["a", "b", "c", "d"].map((name) => `${name}-signature: x`),
+      ["a-signature", "b-signature", "c-signature"],
+    ],
+    ["one with a long name", [`${"x".repeat(60)}-signature: x`], []],
+  ])("advises on a missing signature header when there is %s", async (_what, lines, named) => {
+    const { port } = await startReceiver();
+    const others = Object.fromEntries(lines.map((line) => line.split(": ") as [string, string]));
+    const headers = { "content-type": FORM, ...others };
+    const response = await send(port, { ...good, headers });
+    expect([response.status, await response.text()]).toEqual([
+      403,
+      expect.not.stringMatching(/x-/),
+    ]);
+    const [error] = errors;
+    const inMessage = error?.message.match(/[\w-]+-signature(?! header)/g) ?? [];
+    expect(error?.code).toBe("SIGNATURE_MISSING");
+    expect(inMessage).toEqual(named);
+    expect(error?.message).not.toContain("secret-value");
+    expect(error?.message.length).toBeLessThan(400);
+  });
+});

@@ -1,0 +1,346 @@
+import type { IncomingMessage } from "node:http";
+import { inspect } from "node:util";
+import express from "express";
+import supertest from "supertest";
+import {
+  pushWebhooks,
+  WebhookError,
+  type EventQueue,
+  type QueuedEvent,
+} from "express-push-verification";
+import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  callParams,
+  eventCall,
+  PUBLIC_URL,
+  signedCall,
+} from "../support/calls";
+import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
+
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+afterEach(stopServers);
+
+describe("pushWebhooks", () => {
+  it("creates a named middleware whose methods can be chained", () => {
+    const push = pushWebhooks(options);
+    const handler = () => {};
+    expect(push.name).toBe("pushWebhooksMiddleware");
+    expect(
+      push
+        .on("factor.created", handler)
+        .onAny(handler)
+        .off("factor.created", handler)
+        .onUnhandled(handler)
+        .onError(handler)
+        .onRejected(handler),
+    ).toBe(push);
+  });
+
+  it("shows no user information of publicUrl when it is inspected", () => {
+    const publicUrl = "https://bot:hush@hooks.example.test/push/events#rc=2";
+    const push = pushWebhooks({ ...options, publicUrl });
+    expect(inspect(push)).not.toContain("hush");
+    expect(inspect(push, { depth: 10, showHidden: true })).not.toContain("hush");
+    expect(inspect({ ...push })).not.toContain("hush");
+    expect(push.publicUrl).toBe(publicUrl);
+  });
+
+  it.each(["POST", "GET"] as const)(
+    "stores the event of a %s in its queue with the data for its delivery",
+    async (method) => {
+      const stored: QueuedEvent[] = [];
+      const store: EventQueue["store"] = async (queued) => (stored.push(queued), "new");
+      const push = pushWebhooks({
+        authToken: ["next", AUTH_TOKEN],
+        publicUrl: ["https://new.example.test/push", PUBLIC_URL],
+        name: "login",
+        queue: { store, outcomes: createMemoryOutcomes() },
+      });
+      const port = await startServer(push);
+      const request = eventCall("challenge.approved", { uuid: "u1" }, { method });
+      expect(await send(port, request)).toHaveProperty("status", 200);
+      expect(stored).toEqual([
+        {
+          event: expect.objectContaining({ type: "challenge.approved", uuid: "u1" }),
+          account: "login",
+          accountSid: ACCOUNT_SID,
+          uuid: "u1",
+          contentHash: request.headers["x-service-signature"],
+          listOtherHashes: expect.any(Function),
+          authTokenIndex: 1,
+          publicUrlIndex: 1,
+          receiver: "login",
+        },
+      ]);
+    },
+  );
+
+  it("passes unknown types, and types without a handler, to onUnhandled", async () => {
+    const push = pushWebhooks(options);
+    const types: string[] = [];
+    push.on("challenge.approved", () => {});
+    push.onUnhandled((event) => void types.push(event.type));
+    const port = await startServer((req, res) => void push(req, res));
+    for (const type of ["challenge.approved", "challenge.denied", "factor.suspended"]) {
+      expect(await send(port, signedCall(callParams(type)))).toHaveProperty("status", 200);
+    }
+    expect(types).toEqual(["challenge.denied", "factor.suspended"]);
+  });
+
+  it("passes authTokenIndex and attempt 1 to handlers", async () => {
+    const push = pushWebhooks({ ...options, authToken: ["next", AUTH_TOKEN], name: "login" });
+    const contexts: object[] = [];
+    push.onAny((_event, context) => void contexts.push(context));
+    const port = await startServer((req, res) => void push(req, res));
+    await send(port, eventCall("factor.created"));
+    expect(contexts).toEqual([
+      {
+        attempt: 1,
+        authTokenIndex: 1,
+        publicUrlIndex: 0,
+        receiver: "login",
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+  });
+
+  it("passes onRejected a request without data that identifies a user", async () => {
+    const push = pushWebhooks(options);
+    const rejected: object[] = [];
+    push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
+    const app = express().use(PATH, push);
+    const port = await startServer(app);
+    const call = eventCall("factor.created", {}, { method: "GET" });
+    await send(port, { ...call, path: `${call.path}&x=1` });
+    expect(rejected).toEqual([
+      { code: "SIGNATURE_MISMATCH", method: "GET", path: PATH, remoteAddress: "127.0.0.1" },
+    ]);
+  });
+
+  it("uses the configured URL for any mount path", async () => {
+    const push = pushWebhooks({ ...options, publicUrl: `${PUBLIC_URL}?tenant=blue` });
+    const events: string[] = [];
+    push.onAny((event) => void events.push(event.type));
+    const app = express().use("/behind", express.Router().use("/a/proxy", push));
+    for (const method of ["POST", "GET"] as const) {
+      const call = eventCall(
+        "factor.created",
+        {},
+        { method, publicUrl: `${PUBLIC_URL}?tenant=blue` },
+      );
+      const path = call.path.replace(PATH, "/behind/a/proxy/and/further");
+      const headers = { ...call.headers, "x-forwarded-host": "spoofed.example" };
+      const sent = method === "GET" ? supertest(app).get(path) : supertest(app).post(path);
+      await sent.set(headers).send(call.body).expect(200);
+    }
+    expect(events).toHaveLength(2);
+  });
+
+  it("lets Express respond to forwarded errors", async () => {
+    const push = pushWebhooks({ ...options, forwardErrors: true });
+    const forwarded: unknown[] = [];
+    const app = express().use(PATH, push);
+    app.use(((error, _req, res, _next) => {
+      forwarded.push(error);
+      res.status(418).end();
+    }) as express.ErrorRequestHandler);
+    const { path, headers } = eventCall("factor.created");
+    await supertest(app).post(path).set(headers).send("x=1").expect(418);
+    expect(forwarded).toEqual([expect.any(WebhookError)]);
+  });
+
+  it("responds itself with forwardErrors if there is no next", async () => {
+    const push = pushWebhooks({ ...options, forwardErrors: true, logger: silent });
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, { ...eventCall("factor.created"), body: "x=1" })).toHaveProperty(
+      "status",
+      403,
+    );
+  });
+
+  it.each(["open", "closed"])("does not reject when next throws, %s", async (state) => {
+    const push = pushWebhooks({ ...options, forwardErrors: true, logger: silent });
+    if (state === "closed") await push.close();
+    const codes: string[] = [];
+    push.onError(({ code }) => codes.push(code));
+    const next = () => {
+      throw new Error("an error handler of the app failed");
+    };
+    let responded: unknown;
+    const port = await startServer((req, res) => void (responded = push(req, res, next)));
+    await expect(send(port, { ...eventCall("factor.created"), headers: {} })).rejects.toThrow();
+    await expect(responded).resolves.toBeUndefined();
+    expect(codes).toEqual(["INTERNAL_ERROR"]);
+  });
+
+  it("does not change a response that another middleware has started", async () => {
+    const push = pushWebhooks(options);
+    const port = await startServer((req, res) => {
+      res.end("mine");
+      void push(req, res);
+    });
+    expect(await (await send(port, eventCall("factor.created"))).text()).toBe("mine");
+  });
+
+  it("responds 500 when a property of the request throws", async () => {
+    const push = pushWebhooks({ ...options, logger: silent });
+    const errors: WebhookError[] = [];
+    push.onRejected((error) => void errors.push(error));
+    const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
+    const port = await startServer((req, res) => {
+      Object.defineProperty(req, "rawBody", {
+        get: () => {
+          throw broken;
+        },
+      });
+      void push(req, res);
+    });
+    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
+    expect(errors).toMatchObject([
+      { code: "INTERNAL_ERROR", cause: { name: "RangeError", message: broken.message } },
+    ]);
+    expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
+  });
+
+  it("emits one process warning with the cause of a failure without a listener", async () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const push = pushWebhooks(options);
+    push.onAny(() => Promise.reject(new Error("no")));
+    const port = await startServer((req, res) => void push(req, res));
+    for (const status of [500, 500]) {
+      expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", status);
+    }
+    const detail = expect.stringMatching(/^Error: no\n {4}at .*push-webhooks\.test/);
+    expect(warning.mock.calls).toEqual([
+      [expect.any(String), { type: "PushWebhooksWarning", code: "HANDLER_FAILED", detail }],
+    ]);
+    warning.mockRestore();
+  });
+
+  it("retries for 8 s while its store is down, then responds 503", async () => {
+    const down = (...args: unknown[]) =>
+      Promise.reject(Object.assign(new Error("down"), { parameters: args }));
+    const reported: unknown[] = [];
+    const dedupe = { claim: down, complete: down, release: down };
+    const startedMs = performance.now();
+    const answers = await Promise.all(
+      SERVERS.map(async ([, listenerOf]) => {
+        const push = pushWebhooks({ ...options, dedupe, logger: silent });
+        push.onAny(() => {
+          throw new Error("must not run");
+        });
+        push.onRejected((...report) => void reported.push(report));
+        return send(await startServer(listenerOf(push)), eventCall("factor.created"));
+      }),
+    );
+    expect(performance.now() - startedMs).toBeGreaterThan(7_900);
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await answer.text()).toBe("Service Unavailable\n");
+    }
+    const text = inspect(reported, { depth: 10, showHidden: true });
+    expect(text.match(/cause.*Error: down/g)).toHaveLength(SERVERS.length);
+    expect(text).not.toContain("parameters");
+  }, 20_000);
+
+  it.each(SERVERS)("responds on %s after a res whose methods throw", async (_name, listenerOf) => {
+    const push = pushWebhooks(options);
+    const failures: string[] = [];
+    push.onError((error) => void failures.push(error.code));
+    const port = await startServer(
+      listenerOf(push, (_req, res, next) => {
+        res.writeHead = () => {
+          throw new Error("headers are mine");
+        };
+        next();
+      }),
+    );
+    for (const call of [
+      eventCall("factor.created"),
+      { ...eventCall("factor.created"), body: "" },
+    ]) {
+      await expect(send(port, call)).rejects.toThrow("fetch failed");
+    }
+    expect(failures).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
+    await push.close();
+  });
+
+  it("accepts requests while untrusted clients make the lookup of tokens fail", async () => {
+    let lookups = 0;
+    const push = pushWebhooks({
+      ...options,
+      logger: silent,
+      authToken: ({ account_sid }) => {
+        lookups++;
+        if (account_sid !== ACCOUNT_SID) throw new Error("there is no such account");
+        return AUTH_TOKEN;
+      },
+    });
+    const port = await startServer((req, res) => void push(req, res));
+    const stop = new AbortController();
+    const stranger = { ...eventCall("factor.created"), body: `account_sid=AC${"0".repeat(32)}` };
+    const crowd = Array.from({ length: 300 }, () =>
+      send(port, stranger, stop.signal).catch(() => "ended"),
+    );
+    await new Promise((later) => setTimeout(later, 300));
+    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 200);
+    // Requests with the same claimed identity share a lookup.
+    expect(lookups).toBeLessThan(10);
+    stop.abort();
+    await Promise.all(crowd);
+  });
+
+  it("shows no secret and no user data in log lines, errors and responses", async () => {
+    const seen: string[] = [];
+    const record = (fields: object, message: string) =>
+      void seen.push(
+        message,
+        JSON.stringify(fields, (_key, value: unknown) => describeError(value)),
+      );
+    const logger = { debug: record, info: record, warn: record, error: record };
+    const port = await startServer((req: IncomingMessage, res) => {
+      const push = pushWebhooks({ ...options, logger });
+      push.onRejected(
+        (error, request) => void seen.push(JSON.stringify([describeError(error), request])),
+      );
+      push.on("challenge.denied", () => Promise.reject(new Error("no")));
+      void push(req, res);
+    });
+    const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
+    const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
+    const good = eventCall("challenge.approved", { ...secret, ...metadata });
+    const calls = [
+      good,
+      eventCall("challenge.denied", secret),
+      eventCall("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
+      eventCall("challenge.approved", secret, { authToken: "another" }),
+      eventCall("challenge.approved", secret, { method: "GET", authToken: "another" }),
+      { ...good, body: `${good.body}%zz` },
+      { ...good, headers: { ...good.headers, "content-type": "hush/type" } },
+    ];
+    for (const call of calls) {
+      const answer = await send(port, call);
+      seen.push(await answer.text(), JSON.stringify([...answer.headers]));
+    }
+    expect(seen.length).toBeGreaterThan(calls.length * 3);
+    const all = seen.join("\n");
+    expect(all).not.toContain("hush");
+    expect(all).not.toContain(AUTH_TOKEN);
+    for (const call of calls) expect(all).not.toContain(call.headers["x-service-signature"]);
+  });
+});
+
+/** The text of an error that a logger would write. */
+function describeError(value: unknown): unknown {
+  if (!(value instanceof Error)) return value;
+  return {
+    ...value,
+    message: value.message,
+    stack: value.stack,
+    cause: describeError(value.cause),
+  };
+}

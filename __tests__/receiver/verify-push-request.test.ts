@@ -1,0 +1,250 @@
+import {
+  verifyPushRequest,
+  verifySignature,
+  type PushRequest,
+  type WebhookError,
+} from "express-push-verification";
+import recorded from "../fixtures/webhook-calls.json";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventPairs,
+  eventRequest,
+  PUBLIC_URL,
+  SERVICE_SID,
+  signedRequestOf,
+} from "../support/webhook-requests";
+
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+
+function requestOf(request: {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+}): PushRequest {
+  return {
+    method: request.method,
+    url: request.path,
+    headers: request.headers,
+    body: request.body ?? null,
+  };
+}
+
+describe("verifyPushRequest", () => {
+  it.each(recorded.calls.map((one) => [one.id, one] as const))("%s", async (_id, request) => {
+    const { method, url, body } = request;
+    const headers = request.headers as Record<string, string>;
+    const about = { authToken: recorded.about.token, publicUrl: recorded.about.configuredUrl };
+    const { type, version } = request;
+    for (const given of [headers, new Headers(headers)]) {
+      const event = await verifyPushRequest({ method, url, headers: given, body }, about);
+      expect(event).toMatchObject({ type, version, uuid: request.params.uuid });
+    }
+  });
+
+  const request = eventRequest("challenge.approved");
+
+  it.each(["#", "#&challenge_metadata=%7B%7D&is_admin=1", "#replay2"])(
+    "rejects a GET request to whose target %s was added",
+    async (fragment) => {
+      const get = requestOf(eventRequest("challenge.denied", {}, { method: "GET" }));
+      await expect(verifyPushRequest(get, options)).resolves.toBeDefined();
+      const forged = verifyPushRequest({ ...get, url: get.url + fragment }, options);
+      await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    },
+  );
+
+  it("rejects a signed POST that is replayed as a GET after a bare question mark", async () => {
+    const publicUrl = `${PUBLIC_URL}?`;
+    const evil = "x&uuid=fresh&type=challenge.approved&entity_identity=victim&z=";
+    const post = signedRequestOf(eventPairs("challenge.denied", "v2", { entity_identity: evil }), {
+      publicUrl,
+    });
+    const pairs = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const forged = verifyPushRequest(
+      { method: "GET", url: `/push/events?${pairs.flat().join("")}`, headers: post.headers },
+      { ...options, publicUrl },
+    );
+    await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+  });
+
+  it.each<[string, PushRequest["body"]]>([
+    ["a string", request.body ?? ""],
+    ["a Buffer", Buffer.from(request.body ?? "")],
+    ["a Uint8Array", new TextEncoder().encode(request.body)],
+    ["a parsed form", Object.fromEntries(new URLSearchParams(request.body))],
+  ])("accepts the body as %s", async (_what, body) => {
+    const event = await verifyPushRequest({ ...requestOf(request), body }, options);
+    expect(event).toHaveProperty("type", "challenge.approved");
+  });
+
+  it("accepts header names in any case, and lists of one value", async () => {
+    const headers = {
+      "Content-TYPE": "application/x-www-form-urlencoded",
+      "X-SERVICE-Signature": [request.headers["x-service-signature"] ?? ""],
+    };
+    await expect(
+      verifyPushRequest({ ...requestOf(request), headers }, options),
+    ).resolves.toBeDefined();
+  });
+
+  it("returns an event of an unknown type", async () => {
+    const unknown = signedRequestOf(eventPairs("factor.suspended"));
+    await expect(verifyPushRequest(requestOf(unknown), options)).resolves.toHaveProperty(
+      "type",
+      "factor.suspended",
+    );
+  });
+
+  const signature = request.headers["x-service-signature"] ?? "";
+  const type = request.headers["content-type"] ?? "";
+  it.each<[string, Partial<PushRequest>, string]>([
+    ["another method", { method: "PUT" }, "METHOD_NOT_ALLOWED"],
+    ["no signature", { headers: { "content-type": type } }, "SIGNATURE_MISSING"],
+    [
+      "two signatures",
+      { headers: { "content-type": type, "x-service-signature": [signature, signature] } },
+      "SIGNATURE_MALFORMED",
+    ],
+    [
+      "two spellings of the header",
+      {
+        headers: {
+          "content-type": type,
+          "x-service-signature": signature,
+          "X-Service-Signature": signature,
+        },
+      },
+      "SIGNATURE_MALFORMED",
+    ],
+    [
+      "JSON",
+      { headers: { "content-type": "application/json", "x-service-signature": signature } },
+      "CONTENT_TYPE_UNSUPPORTED",
+    ],
+    ["no body", { body: null }, "SIGNATURE_MISMATCH"],
+    ["another body", { body: `${request.body}&x=1` }, "SIGNATURE_MISMATCH"],
+    ["broken encoding", { body: "a=%zz" }, "BODY_MALFORMED"],
+    ["bytes that are no UTF-8", { body: Buffer.from([0xff]) }, "BODY_MALFORMED"],
+    ["a long string", { body: "x".repeat(65_537) }, "BODY_TOO_LARGE"],
+    ["long bytes", { body: Buffer.alloc(65_537) }, "BODY_TOO_LARGE"],
+    ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
+    ["a parsed form of 1001", { body: { x: Array<string>(1001).fill("") } }, "BODY_TOO_LARGE"],
+    ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
+    ["a list", { body: [] as never }, "BODY_CONSUMED"],
+  ])("rejects %s", async (_what, change, code) => {
+    const verified = verifyPushRequest({ ...requestOf(request), ...change }, options);
+    await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });
+  });
+
+  describe("of a GET request", () => {
+    const publicUrl = `${PUBLIC_URL}?tenant=blue`;
+    const get = eventRequest("factor.deleted", {}, { method: "GET", publicUrl });
+    const configured = { authToken: AUTH_TOKEN, publicUrl };
+
+    it("accepts the path or the whole URL", async () => {
+      for (const url of [get.path, `https://elsewhere.example${get.path}`]) {
+        const event = await verifyPushRequest({ ...requestOf(get), url }, configured);
+        expect(event.params).not.toContainEqual(["tenant", "blue"]);
+      }
+    });
+
+    it.each([
+      ["a body", get.path, "x=1"],
+      ["a query reordered", get.path.replace(/\?(.*?)&(.*)/, "?$2&$1"), null],
+      ["a query without the configured part", get.path.replace("tenant=blue&", ""), null],
+      ["the configured part as a prefix of a name", get.path.replace("blue&", "blueish&"), null],
+      ["one more parameter", `${get.path}&x=1`, null],
+      ["another spelling", get.path.replaceAll("%27", "'"), null],
+    ])("rejects %s", async (_what, url, body) => {
+      const verified = verifyPushRequest({ ...requestOf(get), url, body }, configured);
+      await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    });
+
+    it("rejects a signed POST that is replayed as a GET", async () => {
+      // The signed text has no separators, so a user can plant a query with the name of a phone.
+      const forged = new URLSearchParams([
+        ["tenant", "blue"],
+        ...eventPairs("challenge.approved", "v1").map(
+          ([name, value]) => [name, value] as [string, string],
+        ),
+      ]);
+      const post = eventRequest(
+        "factor.created",
+        { factor_friendly_name: `&tenant=blue&${forged.toString()}&` },
+        { publicUrl },
+      );
+      const params = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const url = `/push/events?tenant=blue${params.map(([name, value]) => name + value).join("")}`;
+      const taken = { authToken: AUTH_TOKEN, url: new URL(publicUrl).origin + url, params: [] };
+      expect(
+        verifySignature({ ...taken, signature: post.headers["x-service-signature"] ?? "" }),
+      ).toBeDefined();
+      const verified = verifyPushRequest({ method: "GET", url, headers: post.headers }, configured);
+      await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+    });
+  });
+
+  it("rejects an account or a service that is not allowed, or missing", async () => {
+    for (const allow of [
+      { allowedAccountSids: [`AC${"0".repeat(32)}`] },
+      { allowedServiceSids: [`VA${"0".repeat(32)}`] },
+    ]) {
+      await expect(
+        verifyPushRequest(requestOf(request), { ...options, ...allow }),
+      ).rejects.toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
+    }
+    const anonymous = signedRequestOf([
+      ["uuid", "1"],
+      ["type", "factor.suspended"],
+      ["account_sid", ACCOUNT_SID],
+    ]);
+    await expect(
+      verifyPushRequest(requestOf(anonymous), { ...options, allowedServiceSids: [SERVICE_SID] }),
+    ).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
+  });
+
+  it.each([
+    ["a record", { "X-Twilio-Signature": "secret-value" }],
+    ["Headers", new Headers({ "X-Twilio-Signature": "secret-value" })],
+  ])("names another signature header that is present in %s", async (_what, headers) => {
+    const verified = verifyPushRequest({ ...requestOf(request), headers }, options);
+    const error = (await verified.catch((rejection: unknown) => rejection)) as WebhookError;
+    expect(error).toMatchObject({ code: "SIGNATURE_MISSING" });
+    expect(error.message).toContain("The request has x-twilio-signature;");
+    expect(error.message).not.toContain("secret-value");
+  });
+
+  it("proves that the body was passed as JSON, and names a parsed body before the token", async () => {
+    const params = eventPairs("factor.verified", "v2", { entity_identity: "a+b" });
+    const { headers, method } = signedRequestOf(params);
+    const explain = async (body: PushRequest["body"], authToken = AUTH_TOKEN) => {
+      const jsonRequest = { method, url: "/", headers, body };
+      const verified = verifyPushRequest(jsonRequest, { authToken, publicUrl: PUBLIC_URL });
+      const error = (await verified.catch((rejection: unknown) => rejection)) as WebhookError;
+      return error.explain()?.causes[0];
+    };
+    const object = Object.fromEntries(params);
+    expect(await explain(JSON.stringify(object))).toMatchObject({
+      code: "BODY_JSON",
+      isProven: true,
+    });
+    expect(await explain(object, "another")).toMatchObject({ code: "BODY_PARSED" });
+  });
+
+  it("shares one budget for explanations, for all options", async () => {
+    let nowMs = performance.now() + 120_000;
+    const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const explain = async (index: number) => {
+      const other = { authToken: `another ${index}`, publicUrl: `${PUBLIC_URL}/${index}` };
+      const verified = verifyPushRequest({ ...requestOf(request), body: "" }, other);
+      return ((await verified.catch((rejection: unknown) => rejection)) as WebhookError).explain();
+    };
+    for (let index = 0; index < 10; index++) expect(await explain(index)).toBeDefined();
+    expect(await explain(10)).toBeUndefined();
+    nowMs += 60_000;
+    expect(await explain(11)).toBeDefined();
+    clock.mockRestore();
+  });
+});

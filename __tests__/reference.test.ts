@@ -1,0 +1,52 @@
+/** docs/api is what `npm run docs` generates from the doc comments, and every export has one. */
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "./support/docs";
+
+const typedoc = join(ROOT, "docs", "node_modules", "typedoc", "bin", "typedoc");
+const isInstalled = existsSync(typedoc);
+if (!isInstalled) {
+  process.stderr.write("Skipped: reference.test.ts. npm run docs installs what it needs.\n");
+}
+const describeWithTypedoc = isInstalled ? describe : describe.skip;
+
+describeWithTypedoc("the API reference", () => {
+  let folder: string;
+  let output: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "push-reference-"));
+    const args = [typedoc, "--options", join(ROOT, "docs", "typedoc.json"), "--out", folder];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+    output = stdout + stderr;
+  }, 120_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("documents every export", () => {
+    const lines = output.split("\n").filter((line) => line.includes("any documentation"));
+    // `index.sign (Function)`, and not `index.Logger.debug (CallSignature)`.
+    const undocumented = lines.filter((line) => /\s\w+\.\w+ \(/.test(line));
+    expect(undocumented).toEqual([]);
+  });
+
+  it("is up to date: npm run docs writes what is committed", () => {
+    const files = readdirSync(folder).toSorted();
+    expect(readdirSync(join(ROOT, "docs", "api")).toSorted()).toEqual(files);
+    const read = (directory: string, file: string) => readFileSync(join(directory, file), "utf8");
+    const stale = files.filter(
+      (file) => read(join(ROOT, "docs", "api"), file) !== read(folder, file),
+    );
+    expect(stale).toEqual([]);
+  });
+
+  it("holds no path of a machine and no date", () => {
+    for (const file of readdirSync(folder)) {
+      const text = readFileSync(join(folder, file), "utf8");
+      expect(text).not.toContain(ROOT);
+      expect(text).not.toContain(new Date().toISOString().slice(0, 10));
+    }
+  });
+});

@@ -1,0 +1,402 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import {
+  explainSignature,
+  sign,
+  type ExplainSignatureOptions,
+  type Pair,
+} from "express-push-verification";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventPairs,
+  encodeForm,
+  PUBLIC_URL,
+} from "../../support/webhook-requests";
+import { vectors } from "../../fixtures/signature-vectors.json";
+
+const OLD_TOKEN = "00112233445566778899aabbccddeeff";
+const params = eventPairs("challenge.approved", "v2", {
+  factor_friendly_name: "Zoë's phone + tablet",
+  entity_identity: "user+7@example.com",
+});
+const url = `${PUBLIC_URL}?tenant=blue%20sky&next=/a'b`;
+const signature = sign({ authToken: AUTH_TOKEN, url, params });
+const right: ExplainSignatureOptions = { authToken: AUTH_TOKEN, url, params, signature };
+
+const mapValues = (change: (value: string) => string): Pair[] =>
+  params.map(([name, value]) => [name, change(value)]);
+const replace = (name: string, value: string): Pair[] =>
+  params.map((pair) => (pair[0] === name ? [name, value] : pair));
+const signedWith = (changed: Partial<ExplainSignatureOptions>, url_ = url) =>
+  sign({ authToken: AUTH_TOKEN, url: url_, params, ...(changed as object) });
+const hmac = (algorithm: string, encoding: "hex" | "base64") =>
+  createHmac(algorithm, AUTH_TOKEN)
+    .update(
+      url +
+        params
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .flat()
+          .join(""),
+    )
+    .digest(encoding);
+
+/** The mistakes: name, options that contain it, and the cause. */
+const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code: string][] = [
+  ["no signature", { signature: undefined }, "SIGNATURE_MISSING"],
+  ["an empty signature", { signature: "" }, "SIGNATURE_MISSING"],
+  ["padding cut off", { signature: signature.slice(0, 27) }, "SIGNATURE_TRUNCATED"],
+  ["half a signature", { signature: signature.slice(0, 14) }, "SIGNATURE_TRUNCATED"],
+  ["a line break at the end", { signature: `${signature}\n` }, "SIGNATURE_WHITESPACE"],
+  ["quotes around it", { signature: `"${signature}"` }, "SIGNATURE_WHITESPACE"],
+  [
+    "folded",
+    { signature: `${signature.slice(0, 9)} ${signature.slice(9)}` },
+    "SIGNATURE_WHITESPACE",
+  ],
+  ["the header twice", { signature: `${signature}, ${signature}` }, "SIGNATURE_REPEATED"],
+  ["a prefix", { signature: `sha1=${signature}` }, "SIGNATURE_PREFIXED"],
+  ["percent-encoded", { signature: encodeURIComponent(signature) }, "SIGNATURE_ENCODED"],
+  ["lower case", { signature: signature.toLowerCase() }, "SIGNATURE_CASE"],
+  ["hexadecimal", { signature: hmac("sha1", "hex") }, "SIGNATURE_HEX"],
+  ["hexadecimal with a prefix", { signature: `sha1=${hmac("sha1", "hex")}` }, "SIGNATURE_HEX"],
+  ["SHA-256 in base64", { signature: hmac("sha256", "base64") }, "SIGNATURE_SHA256"],
+  ["SHA-256 in hexadecimal", { signature: hmac("sha256", "hex") }, "SIGNATURE_SHA256"],
+  ["something else", { signature: "v1=4c2a,t=1709630092" }, "SIGNATURE_REPEATED"],
+
+  ["http for https", { url: url.replace("https", "http") }, "URL_SCHEME"],
+  ["the port left out", { signature: hmacOf(url.replace("test/", "test:8443/")) }, "URL_PORT"],
+  [
+    "a default port, matched exactly",
+    { url: url.replace("test/", "test:443/"), urlMatching: "exact" },
+    "URL_PORT",
+  ],
+  ["a trailing slash too many", { url: url.replace("?", "/?") }, "URL_TRAILING_SLASH"],
+  ["no query", { url: PUBLIC_URL, receivedUrl: url }, "URL_QUERY_MISSING"],
+  [
+    "a query too many",
+    { signature: signedWith({}, PUBLIC_URL), url: `${PUBLIC_URL}?utm_source=x` },
+    "URL_QUERY_EXTRA",
+  ],
+  ["new URL()", { url: new URL(url).href }, "URL_QUERY_ENCODING"],
+  ["a decoded query", { url: decodeURIComponent(url) }, "URL_QUERY_ENCODING"],
+  [
+    "URLSearchParams",
+    { url: `${PUBLIC_URL}?${new URLSearchParams(url.split("?")[1]).toString()}` },
+    "URL_QUERY_ENCODING",
+  ],
+  [
+    "lower-case hex",
+    { url: `${PUBLIC_URL}?a=%2f`, signature: signedWith({}, `${PUBLIC_URL}?a=%2F`) },
+    "URL_QUERY_ENCODING",
+  ],
+  ["another order", { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` }, "URL_QUERY_ORDER"],
+  [
+    "the proxy's host",
+    { url: url.replace("hooks.example.test", "10.0.0.7:8080"), receivedUrl: url },
+    "URL_HOST",
+  ],
+  ["www", { url: url.replace("hooks", "www.hooks") }, "URL_HOST"],
+  ["the mount cut off", { url: url.replace("/push", ""), receivedUrl: url }, "URL_PATH"],
+  ["another case of the path", { url: url.replace("/push", "/Push") }, "URL_PATH"],
+  ["a line break in the variable", { url: `${url}\n` }, "URL_WHITESPACE"],
+  ["a signed fragment", { url: `${url}#x`, signature: hmacOf(`${url}#x`) }, "URL_FRAGMENT"],
+
+  ["a line break after the token", { authToken: `${AUTH_TOKEN}\n` }, "TOKEN_WHITESPACE"],
+  ["quotes around the token", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
+  [
+    "a token after its rotation",
+    { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] },
+    "TOKEN_OTHER",
+  ],
+  [
+    "another account's token",
+    { authToken: OLD_TOKEN, candidateTokens: { [ACCOUNT_SID]: AUTH_TOKEN } },
+    "TOKEN_OTHER",
+  ],
+  [
+    "a request of another account",
+    { authToken: OLD_TOKEN, accountSid: ACCOUNT_SID.replace("AC3", "AC4") },
+    "TOKEN_ACCOUNT",
+  ],
+  ["a SID for a token", { authToken: ACCOUNT_SID }, "TOKEN_NOT_A_TOKEN"],
+  ["a token that nobody knows", { authToken: OLD_TOKEN }, "TOKEN_WRONG"],
+
+  ["an unparsed body", { params: [] }, "PARAMS_MISSING"],
+  ["an unparsed body that is known", { params: [], body: encodeForm(params) }, "PARAMS_MISSING"],
+  ["a body that is not signed", { signature: signedWith({ params: [] }) }, "PARAMS_UNSIGNED"],
+  ["a changed value", { params: replace("type", "x"), body: encodeForm(params) }, "PARAMS_ALTERED"],
+  [
+    "spaces for all plus signs, and the body",
+    { params: mapValues((v) => v.replaceAll("+", " ")), body: encodeForm(params) },
+    "PARAMS_PLUS",
+  ],
+  [
+    "trimmed much, and the body",
+    { ...trimmed("  Zoë\t "), body: encodeForm(replace("factor_friendly_name", "  Zoë\t ")) },
+    "PARAMS_WHITESPACE",
+  ],
+  [
+    "space for plus in one value",
+    { params: replace("entity_identity", "user 7@example.com") },
+    "PARAMS_PLUS",
+  ],
+  ["trimmed", trimmed(" Zoë's phone"), "PARAMS_WHITESPACE"],
+  ["cut at the end", trimmed("Zoë's phone\n"), "PARAMS_WHITESPACE"],
+  ["values not decoded", { params: mapValues(encodeURIComponent) }, "PARAMS_ENCODED"],
+  [
+    "values of a form not decoded",
+    { params: mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2)) },
+    "PARAMS_ENCODED",
+  ],
+  [
+    "decoded twice",
+    {
+      params: replace("entity_identity", "a b"),
+      signature: signedWith({ params: replace("entity_identity", "a%20b") }),
+    },
+    "PARAMS_DECODED_TWICE",
+  ],
+  [
+    "latin1",
+    { params: mapValues((value) => Buffer.from(value).toString("latin1")) },
+    "PARAMS_CHARSET",
+  ],
+  [
+    "ASCII",
+    { params: mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD")) },
+    "PARAMS_CHARSET",
+  ],
+  ["NFD", { params: mapValues((value) => value.normalize("NFD")) }, "PARAMS_NORMALIZED"],
+  [
+    "escaped",
+    {
+      params: mapValues((v) =>
+        v.replaceAll("&", "&amp;").replaceAll("'", "&#39;").replaceAll('"', "&quot;"),
+      ),
+    },
+    "PARAMS_ESCAPED",
+  ],
+  ["JSON written anew", { params: spacedJson() }, "PARAMS_JSON"],
+  [
+    "the query among the body",
+    { params: [["tenant", "blue sky"], ["next", "/a'b"], ...params] },
+    "PARAMS_QUERY_MERGED",
+  ],
+  ["a parameter too many", { params: [...params, ["_csrf", "1"]] }, "PARAMS_ADDED"],
+  [
+    "an empty value dropped",
+    {
+      params: params.filter(([name]) => name !== "challenge_metadata"),
+      signature: signedWith({ params: replace("challenge_metadata", "") }),
+    },
+    "PARAMS_EMPTY_DROPPED",
+  ],
+];
+
+function hmacOf(signedUrl: string): string {
+  return createHmac("sha1", AUTH_TOKEN)
+    .update(
+      signedUrl +
+        params
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .flat()
+          .join(""),
+    )
+    .digest("base64");
+}
+
+function trimmed(value: string): Partial<ExplainSignatureOptions> {
+  const sent = replace("factor_friendly_name", value);
+  return {
+    params: replace("factor_friendly_name", value.trim()),
+    signature: signedWith({ params: sent }),
+  };
+}
+
+function spacedJson(): Pair[] {
+  return mapValues((value) =>
+    value.startsWith("{") ? JSON.stringify(JSON.parse(value), null, 1) : value,
+  );
+}
+
+describe("explainSignature", () => {
+  it("finds at least twenty mistakes", () => {
+    expect(MISTAKES.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it.each(MISTAKES)("names the cause first: %s", (_mistake, given, code) => {
+    const report = explainSignature({ ...right, ...given });
+    expect(report.causes[0]?.code).toBe(code);
+    expect(report.matches).toBe(false);
+  });
+
+  it.each([
+    [
+      "two in the URL",
+      { url: url.replace("https", "http").replace("?", "/?") },
+      ["URL_SCHEME", "URL_TRAILING_SLASH"],
+    ],
+    [
+      "URL and parameters",
+      { url: new URL(url).href, params: [...params, ["_csrf", "1"]] as Pair[] },
+      ["URL_QUERY_ENCODING", "PARAMS_ADDED"],
+    ],
+    [
+      "token and URL",
+      { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN], url: url.replace("https", "http") },
+      ["URL_SCHEME", "TOKEN_OTHER"],
+    ],
+    [
+      "signature and URL",
+      { signature: signature.slice(0, 27), url: url.replace("https", "http") },
+      ["SIGNATURE_TRUNCATED", "URL_SCHEME"],
+    ],
+    [
+      "every part of the URL",
+      { url: "http://10.0.0.7:8080/inner", receivedUrl: url },
+      ["URL_SCHEME", "URL_HOST", "URL_PATH", "URL_QUERY_MISSING"],
+    ],
+  ])("proves combined mistakes: %s", (_mistake, given, codes) => {
+    const { causes } = explainSignature({ ...right, ...given });
+    expect(causes.map(({ code }) => code)).toEqual(codes);
+    expect(causes.every(({ isProven }) => isProven)).toBe(true);
+  });
+
+  it("finds a GET request whose parameters were removed from its URL", () => {
+    const called = `${PUBLIC_URL}?${new URLSearchParams(params as [string, string][]).toString()}`;
+    const get = { ...right, url: PUBLIC_URL, method: "GET" as const };
+    const { causes } = explainSignature({ ...get, signature: signedWith({ params: [] }, called) });
+    expect(causes.map(({ code }) => code)).toEqual(["URL_QUERY_MISSING", "PARAMS_UNSIGNED"]);
+    expect(explainSignature({ ...get, params: [] }).causes[0]?.code).toBe("URL_QUERY_MISSING");
+  });
+
+  it("distinguishes a proof and a suspicion", () => {
+    const [proven] = explainSignature({ ...right, authToken: `${AUTH_TOKEN} ` }).causes;
+    expect(proven).toMatchObject({ isProven: true });
+    const [suspected, ...more] = explainSignature({ ...right, authToken: OLD_TOKEN }).causes;
+    expect(suspected).toMatchObject({ isProven: false });
+    expect(more.length).toBeGreaterThan(0);
+  });
+
+  it("has an explanation and a fix for each cause", () => {
+    for (const [, given] of MISTAKES) {
+      for (const { explanation, fix } of explainSignature({ ...right, ...given }).causes) {
+        expect(explanation).toMatch(/^[A-Z].*\.$/);
+        expect(fix).toMatch(/\.$/);
+      }
+    }
+  });
+
+  it("reports a match, with any of several tokens and with either port", () => {
+    expect(explainSignature(right)).toMatchObject({ matches: true, causes: [] });
+    const given = { authToken: [OLD_TOKEN, AUTH_TOKEN], url: url.replace("test/", "test:443/") };
+    expect(explainSignature({ ...right, ...given })).toMatchObject({ matches: true, causes: [] });
+  });
+
+  it.each(vectors.map((vector) => [vector.id, vector] as const))(
+    "agrees with the vector %s",
+    (_id, vector) => {
+      const { token: authToken, url: configured, signature: expected } = vector;
+      const signed = vector.params as [string, string][];
+      const given = { authToken, url: configured, params: signed, signature: expected };
+      expect(explainSignature(given).matches).toBe(true);
+    },
+  );
+
+  it("shows tokens as fingerprints, and no value and no valid signature", () => {
+    for (const [, given] of MISTAKES) {
+      const tokens = {
+        authToken: [OLD_TOKEN],
+        candidateTokens: { spare: "an unused secret" },
+        ...given,
+      };
+      const text = JSON.stringify(explainSignature({ ...right, ...tokens }));
+      expect(text).not.toContain(OLD_TOKEN);
+      expect(text).not.toContain(AUTH_TOKEN);
+      expect(text).not.toContain("unused");
+      expect(text).not.toContain("biometrics");
+      expect(text).not.toContain(signature);
+    }
+    const { tried } = explainSignature({ ...right, authToken: [OLD_TOKEN, AUTH_TOKEN] });
+    expect(tried.tokens).toEqual([
+      expect.stringMatching(/^[0-9a-f]{8}$/),
+      expect.stringMatching(/^[0-9a-f]{8}$/),
+    ]);
+  });
+
+  it("names the candidate token that signed", () => {
+    const { causes } = explainSignature({
+      ...right,
+      authToken: OLD_TOKEN,
+      candidateTokens: { [ACCOUNT_SID]: AUTH_TOKEN },
+    });
+    expect(causes[0]?.subject).toMatch(new RegExp(`^[0-9a-f]{8} \\(${ACCOUNT_SID}\\)$`));
+  });
+
+  it("shows the signed URL as the subject of a cause in the URL", () => {
+    const given = { url: url.replace("https", "http").replace("?", "/?") };
+    for (const { subject } of explainSignature({ ...right, ...given }).causes) {
+      expect(subject).toBe(url);
+    }
+    const { causes } = explainSignature({ ...right, authToken: OLD_TOKEN });
+    expect(causes.find(({ code }) => code === "URL_PATH")?.subject).toBe(PUBLIC_URL);
+  });
+
+  it("shows no subject that is longer than a parameter name", () => {
+    const text = '{"entity_identity":"ada"}';
+    const alone = { params: [[text, ""]] as Pair[], signature: signedWith({ params: [] }) };
+    const report = explainSignature({ ...right, ...alone });
+    expect(report.causes[0]).toMatchObject({ code: "PARAMS_ADDED", isProven: true });
+    expect(JSON.stringify(report)).not.toContain("ada");
+  });
+
+  const fill = (count: number, text: string): Pair[] =>
+    Array.from({ length: count }, (_, index) => [`p${index}`, text]);
+  it.each<[string, Partial<ExplainSignatureOptions>]>([
+    ["a webhook request that no mistake explains", {}],
+    ["one value", { params: fill(1, "+ ".repeat(32_000)) }],
+    ["values in another script", { params: fill(60, "+ %25\u00e9".repeat(140)) }],
+    ["many values", { params: fill(200, "+ ".repeat(150)) }],
+    ["JSON", { params: fill(60, `{"a":[${"0,".repeat(500)}0]}`) }],
+    ["nested JSON", { params: fill(1, "[".repeat(20_000) + "]".repeat(20_000)) }],
+    ["a query", { method: "GET", url: `${PUBLIC_URL}?${"a&".repeat(7_000)}`, params: [] }],
+    ["slashes in the URL", { receivedUrl: `http://h${"/".repeat(15_000)}` }],
+  ])("takes less than 0.3 s for 64 kB: %s", (_what, given) => {
+    const durationsMs = [1, 2, 3].map(() => {
+      const startMs = performance.now();
+      explainSignature({ ...right, authToken: OLD_TOKEN, ...given });
+      return performance.now() - startMs;
+    });
+    expect(Math.min(...durationsMs)).toBeLessThan(300);
+  });
+
+  it("bounds its work", () => {
+    const many = Array.from({ length: 1000 }, (_, index): Pair => [`p${index}`, "+ ".repeat(30)]);
+    const candidateTokens = Array.from({ length: 1000 }, (_, index) => `token ${index}`);
+    const { tried } = explainSignature({
+      ...right,
+      params: many,
+      candidateTokens,
+      authToken: OLD_TOKEN,
+    });
+    expect(tried.combinations).toBeLessThanOrEqual(5_000);
+    expect(tried.urls.length).toBeLessThanOrEqual(400);
+    expect(tried.tokens.length).toBeLessThanOrEqual(50);
+  });
+
+  it("does not throw for any signature, URL or parameter", () => {
+    const text = fc.string({ unit: "binary", maxLength: 60 });
+    fc.assert(
+      fc.property(text, text, fc.array(fc.tuple(text, text), { maxLength: 3 }), (s, u, p) => {
+        const given = { signature: s, url: `https://h/${u}`, params: p, receivedUrl: u, body: s };
+        expect(explainSignature({ authToken: AUTH_TOKEN, ...given }).matches).toBe(false);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([[""], [[]], [undefined]])("rejects the token %j", (authToken) => {
+    expect(() => explainSignature({ ...right, authToken: authToken as string })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,233 @@
+import { createHash, createHmac } from "node:crypto";
+import fc from "fast-check";
+import { sign, verifySignature, type SignedParams } from "express-push-verification";
+import { hashText, isSignature } from "../../lib/signature/signature";
+import calls from "../fixtures/webhook-calls.json";
+import { vectors } from "../fixtures/signature-vectors.json";
+
+const authToken = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
+const url = "https://hooks.example.test/push/events";
+const params: SignedParams = { type: "factor.created", uuid: "1" };
+
+describe("signature vectors", () => {
+  it.each(vectors.map((vector) => [vector.id, vector] as const))("%s", (_id, vector) => {
+    const signed = vector.params as [string, string][];
+    const { token, signature, signedUrl } = vector;
+    expect(sign({ authToken: token, url: signedUrl, params: signed })).toBe(signature);
+    expect(
+      verifySignature({ authToken: token, url: vector.url, params: signed, signature }),
+    ).toEqual({ authTokenIndex: 0, signedUrl });
+    expect(createHmac("sha1", token).update(vector.signedString).digest("base64")).toBe(signature);
+  });
+
+  it.each(calls.calls.map((call) => [call.id, call] as const))("%s", (_id, call) => {
+    const signed: Record<string, string> = call.method === "GET" ? {} : call.params;
+    expect(sign({ authToken: calls.about.token, url: call.url, params: signed })).toBe(
+      call.signature,
+    );
+  });
+});
+
+describe("sign", () => {
+  it("accepts pairs, any iterable of pairs, and records of strings and lists", () => {
+    const expected = sign({
+      authToken,
+      url,
+      params: [
+        ["b", "2"],
+        ["a", "1"],
+        ["b", "1"],
+      ],
+    });
+    expect(sign({ authToken, url, params: { a: "1", b: ["1", "2"] } })).toBe(expected);
+    expect(sign({ authToken, url, params: new URLSearchParams("b=1&a=1&b=2") })).toBe(expected);
+  });
+
+  it("does not change the given list", () => {
+    const given: [string, string][] = [
+      ["b", "2"],
+      ["a", "1"],
+    ];
+    sign({ authToken, url, params: given });
+    expect(given.map(([name]) => name)).toEqual(["b", "a"]);
+  });
+
+  it.each([[""], [undefined], [null], [5], [[]]])("rejects the token %j", (token) => {
+    expect(() => sign({ authToken: token as string, url, params })).toThrow(
+      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
+    );
+  });
+
+  it.each([
+    ["url", { url: `${url}/\ud800`, params: {} }],
+    ["name", { url, params: { "\udc00": "x" } }],
+    ["value", { url, params: { x: "\ud83d" } }],
+  ])("rejects half a surrogate pair in a %s", (_where, parts) => {
+    expect(() => sign({ authToken, ...parts })).toThrow(TypeError);
+  });
+});
+
+describe("verifySignature", () => {
+  // Computed independently of the library.
+  const hmac = (text: string) => createHmac("sha1", authToken).update(text).digest("base64");
+  const signature = hmac(`${url}typefactor.createduuid1`);
+
+  it("accepts a correct signature", () => {
+    expect(sign({ authToken, url, params })).toBe(signature);
+    expect(verifySignature({ authToken, url, params, signature })).toBeDefined();
+  });
+
+  it("returns the index of the token that matched", () => {
+    const other = "0".repeat(32);
+    expect(verifySignature({ authToken: [other, authToken], url, params, signature })).toEqual({
+      authTokenIndex: 1,
+      signedUrl: url,
+    });
+    expect(verifySignature({ authToken: [other], url, params, signature })).toBeUndefined();
+  });
+
+  it.each([[[]], [""], [["", authToken]], [[undefined]]])("rejects the tokens %j", (tokens) => {
+    expect(() =>
+      verifySignature({ authToken: tokens as string[], url, params, signature }),
+    ).toThrow(
+      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
+    );
+  });
+
+  it.each([
+    ["empty", ""],
+    ["without padding", signature.slice(0, -1)],
+    ["longer", `${signature}=`],
+    ["with white space around", ` ${signature}`],
+    ["with a newline", `${signature}\n`],
+    ["with white space inside", `${signature.slice(0, 10)} ${signature.slice(11)}`],
+    ["hex", Buffer.from(signature, "base64").toString("hex")],
+    ["base64url", signature.replaceAll("+", "-").replaceAll("/", "_").replace("=", ".")],
+    ["SHA-256", createHmac("sha256", authToken).update(url).digest("base64")],
+    ["non-ASCII of 28 characters", `${signature.slice(0, 26)}é=`],
+    ["over the URL alone", hmac(url)],
+    // 28 bytes of base64 have unused bits: decoded, this would be the same signature.
+    ["another spelling of the same bytes", respell(signature)],
+  ])("does not accept a signature that is %s", (_what, wrong) => {
+    expect(verifySignature({ authToken, url, params, signature: wrong })).toBeUndefined();
+  });
+
+  const rows: [configured: string, signed: string, exact: boolean, ports: boolean][] = [
+    ["https://h.test/x", "https://h.test/x", true, true],
+    ["https://h.test/x", "https://h.test:443/x", false, true],
+    ["https://h.test/x", "https://h.test:80/x", false, false],
+    ["https://h.test:443/x", "https://h.test/x", false, true],
+    ["https://h.test:8443/x", "https://h.test/x", false, true],
+    ["https://h.test:8443/x", "https://h.test:443/x", false, false],
+    ["http://h.test/x", "http://h.test:80/x", false, true],
+    ["http://h.test/x", "http://h.test:443/x", false, false],
+    ["HTTP://h.test/x", "HTTP://h.test:80/x", false, true],
+    ["https://[::1]/x", "https://[::1]:443/x", false, true],
+    ["https://[::1]:8443/x", "https://[::1]/x", false, true],
+    ["https://h.test", "https://h.test:443", false, true],
+    ["https://h.test?q=http://u:1/", "https://h.test:443?q=http://u:1/", false, true],
+    ["https://bot:pw@h.test/x#rc=2", "https://h.test/x", true, true],
+    ["https://h.test/x", "http://h.test/x", false, false],
+    ["https://h.test/x", "https://h.test/x/", false, false],
+    ["https://h.test/x", "https://h.test/X", false, false],
+    ["https://h.test/x?a=1&b=2", "https://h.test/x?b=2&a=1", false, false],
+    ["https://h.test/x?a='", "https://h.test/x?a=%27", false, false],
+    ["https://h.test/x?a=@b", "https://h.test/x?a=@b", true, true],
+    ["https://h.test/x?a=:1", "https://h.test/x?a=", false, false],
+    // Not URLs, so they have no port or user info to remove.
+    ["/x?u=https://bot:pw@h.test/x", "/x?u=https://bot:pw@h.test/x", true, true],
+    ["h.test:443/x#rc=2", "h.test:443/x", true, true],
+    ["h.test:443/x", "h.test/x", false, false],
+  ];
+  it.each(rows)("configured %s, signed %s: exact %j, ports %j", (configured, signed, ...found) => {
+    const made = hmac(`${signed}a1`);
+    const options = { authToken, url: configured, params: { a: "1" }, signature: made };
+    const match = { authTokenIndex: 0, signedUrl: signed };
+    const [exact, ports] = found;
+    expect(verifySignature({ ...options, urlMatching: "exact" })).toEqual(
+      exact ? match : undefined,
+    );
+    expect(verifySignature({ ...options, urlMatching: "ports" })).toEqual(
+      ports ? match : undefined,
+    );
+    expect(verifySignature(options)).toEqual(ports ? match : undefined);
+  });
+
+  it("has no match for half a surrogate pair, which would be signed like U+FFFD", () => {
+    const made = sign({ authToken, url, params: { a: "\ufffd" } });
+    expect(
+      verifySignature({ authToken, url, params: { a: "\ud800" }, signature: made }),
+    ).toBeUndefined();
+  });
+});
+
+describe("hashText", () => {
+  it("is the SHA-256 of the UTF-8 bytes, in hexadecimal", () => {
+    const expected = createHash("sha256").update(Buffer.from("Zoë 🔐")).digest("hex");
+    expect(hashText("Zoë 🔐")).toBe(expected);
+  });
+});
+
+const anyText = fc.string({ unit: "binary", maxLength: 12 });
+const anyPairs = fc.array(fc.tuple(anyText, anyText), { maxLength: 8 });
+
+describe("properties", () => {
+  it("verifies any signed parameters, in any order", () => {
+    fc.assert(
+      fc.property(anyPairs, fc.string({ minLength: 1 }), (pairs, token) => {
+        const signature = sign({ authToken: token, url, params: pairs });
+        expect(isSignature(signature)).toBe(true);
+        expect(
+          verifySignature({ authToken: token, url, params: pairs.toReversed(), signature }),
+        ).toBeDefined();
+      }),
+    );
+  });
+
+  it("does not verify with one character added, dropped or changed", () => {
+    const edit = fc.record({ at: fc.nat(), text: fc.string({ unit: "binary", maxLength: 1 }) });
+    fc.assert(
+      fc.property(anyPairs, edit, fc.nat(), (pairs, { at, text }, which) => {
+        const texts = [url, ...pairs.flat()];
+        const index = which % texts.length;
+        const characters = [...(texts[index] ?? "")];
+        characters.splice(at % (characters.length + 1), 1, text);
+        const edited = texts.with(index, characters.join(""));
+        const [editedUrl = "", ...flat] = edited;
+        const editedPairs = pairs.map((_, pair) => [flat[pair * 2], flat[pair * 2 + 1]]);
+        const signature = sign({ authToken, url, params: pairs });
+        // The signed text has no separators, and equal pairs count once: only another text differs.
+        fc.pre(signedText(editedUrl, editedPairs) !== signedText(url, pairs));
+        fc.pre(editedUrl.startsWith("https://hooks.example.test/"));
+        expect(
+          verifySignature({
+            authToken,
+            url: editedUrl,
+            params: editedPairs as [string, string][],
+            signature,
+            urlMatching: "exact",
+          }),
+        ).toBeUndefined();
+      }),
+    );
+  });
+});
+
+/** The signed text, computed independently of the library. */
+function signedText(of: string, pairs: (string | undefined)[][]): string {
+  const names = [...new Set(pairs.map(([name]) => name))].toSorted();
+  const valuesOf = (name: string | undefined) =>
+    [...new Set(pairs.filter((pair) => pair[0] === name).map((pair) => pair[1]))].toSorted();
+  return (
+    of.replace(/#.*$/s, "") +
+    names.flatMap((name) => valuesOf(name).map((value) => `${name}${value}`)).join("")
+  );
+}
+
+function respell(signature: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const last = alphabet.indexOf(signature[26] ?? "");
+  const respelled = `${signature.slice(0, 26)}${alphabet[last + 1]}=`;
+  expect(Buffer.from(respelled, "base64")).toEqual(Buffer.from(signature, "base64"));
+  return respelled;
+}

@@ -1,0 +1,75 @@
+/** The app of examples/push-login with an emulator, over HTTP. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pushWebhooks } from "express-push-verification";
+import { createAdminClient } from "express-push-verification/admin";
+import { createEmulator } from "express-push-verification/emulator";
+import { createApp } from "../../examples/push-login/app";
+import { createLoginAttempts } from "../../examples/push-login/login-attempts";
+import { createCheckPassword } from "../../examples/push-login/passwords";
+import { createSimulatedPhone } from "../../examples/push-login/simulated-phone";
+import { createEmulatedService } from "../../examples/push-login/verification-service";
+
+export const PASSWORD = "correct horse";
+export const STAFF_KEY = "staff key";
+
+/** Starts the app; an attempt expires after `ttlMs`. */
+export async function startLoginApp(ttlMs = 60_000) {
+  const emulator = createEmulator();
+  await emulator.listen(0);
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { accountSid, authToken, serviceSid } = emulator;
+  const publicUrl = `${url}/webhooks/push`;
+  emulator.createWebhook({ webhook_url: publicUrl });
+  const push = pushWebhooks({ authToken, publicUrl, allowedAccountSids: [accountSid] });
+  const rejected: string[] = [];
+  push.onRejected(({ code }) => void rejected.push(code));
+  const phone = createSimulatedPhone(emulator, "ada", "Zoë's phone");
+  const service = createEmulatedService(emulator, phone);
+  const challengeSids: string[] = [];
+  const app = createApp({
+    push,
+    service: {
+      ...service,
+      async createChallenge(...args) {
+        const sid = await service.createChallenge(...args);
+        challengeSids.push(sid);
+        return sid;
+      },
+    },
+    accountSid,
+    attempts: createLoginAttempts(ttlMs),
+    checkPassword: await createCheckPassword({ ada: PASSWORD, bob: PASSWORD }),
+    sessionSecret: "a secret",
+    isHttps: false,
+    phone,
+    staff: {
+      client: createAdminClient({
+        accountUrl: emulator.url,
+        verifyUrl: emulator.url,
+        accountSid,
+        serviceSid,
+        password: authToken,
+      }),
+      key: STAFF_KEY,
+    },
+  });
+  server.on("request", app);
+  phone.register();
+
+  async function stop(): Promise<void> {
+    phone.close();
+    server.close();
+    server.closeAllConnections();
+    await push.close();
+    await emulator.close();
+  }
+
+  return { url, emulator, push, rejected, challengeSids, server, stop };
+}
+
+export type LoginApp = Awaited<ReturnType<typeof startLoginApp>>;

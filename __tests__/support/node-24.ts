@@ -1,0 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+
+/**
+ * Finds a Node.js that has node:sqlite: this one, or that of the npm package `node`, which npx keeps
+ * in a folder of its own. Undefined when it cannot be had.
+ */
+export function findNodeWithSqlite(): string | undefined {
+  if (isBuiltin("node:sqlite")) return process.execPath;
+  const args = ["-y", "node@24", "-p", "process.execPath"];
+  try {
+    // Beside a package.json npx would look at that package first.
+    const options = { cwd: tmpdir(), timeout: 120_000, encoding: "utf8" } as const;
+    return execFileSync("npx", args, { ...options, stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return undefined;
+  }
+}

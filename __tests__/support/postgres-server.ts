@@ -1,0 +1,161 @@
+/** A PostgreSQL of its own that tests and benches kill, freeze and start again. */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { binaries, findUser } from "./postgres";
+
+/** How a server is set up. */
+export interface ServerOptions {
+  /** Lines of postgresql.conf. */
+  settings?: Record<string, string>;
+  /** How much longer each fsync takes, in milliseconds: 2 stands for the disk of a server. */
+  fsyncMs?: number;
+}
+
+/** A PostgreSQL on a port of its own. */
+export interface PostgresProcess {
+  url: string;
+  folder: string;
+  port: number;
+  /** Undefined before it was started. */
+  child: ChildProcess | undefined;
+  /** Starts it, and resolves when it accepts connections. */
+  start(): Promise<void>;
+  /** Ends it with all its processes; `SIGKILL` as a crash would. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Signals all its processes, as a crash or a freeze of the machine would. */
+  signalAll(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Ends it and removes its files. */
+  remove(): Promise<void>;
+}
+
+const SLOW_FSYNC = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void pause_ms(void) { usleep(atoi(getenv("FSYNC_MS")) * 1000); }
+int fsync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd); }
+int fdatasync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd); }
+`;
+
+/** Creates a database cluster; `start` starts its server. */
+export async function createPostgres(options: ServerOptions = {}): Promise<PostgresProcess> {
+  const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
+  const user = process.getuid?.() === 0 ? findUser("postgres") : {};
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
+  chmodSync(folder, 0o755);
+  const data = join(folder, "data");
+  const init = ["-D", data, "-U", "push", "--auth=trust", "--no-sync", "-E", "UTF8"];
+  execFileSync(join(binaries ?? "", "initdb"), init, { ...user, stdio: "ignore" });
+  const port = await findPort();
+  const settings = { listen_addresses: "127.0.0.1", port: String(port), ...options.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const env = { ...process.env, ...slowFsync(folder, options.fsyncMs ?? 0) };
+  const url = `postgres://push@127.0.0.1:${port}/postgres`;
+
+  async function query(text: string, values: unknown[] = []) {
+    const client = new Client({ connectionString: url });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  const one: PostgresProcess = {
+    url,
+    folder,
+    port,
+    child: undefined,
+    query,
+    async start() {
+      const run = { ...user, env, stdio: "ignore" } as const;
+      const args = ["-D", data, "-k", folder, ...flags];
+      const child = spawn(join(binaries ?? "", "postgres"), args, run);
+      one.child = child;
+      while (!(await canQuery(query))) {
+        if (child.exitCode !== null) throw new Error("postgres ended");
+        await sleep(10);
+      }
+    },
+    async kill(signal = "SIGKILL") {
+      const { child } = one;
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      if (signal === "SIGKILL") one.signalAll(signal);
+      else child.kill(signal);
+      await exited;
+    },
+    signalAll(signal) {
+      for (const pid of listProcesses(one.child!.pid!)) signalProcess(pid, signal);
+    },
+    async remove() {
+      await one.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return one;
+}
+
+/** Creates a database cluster and starts its server. */
+export async function startPostgresProcess(options?: ServerOptions): Promise<PostgresProcess> {
+  const created = await createPostgres(options);
+  await created.start();
+  return created;
+}
+
+/** The postmaster, then those that it started: each is a session of its own. */
+function listProcesses(postmaster: number): number[] {
+  const list = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" });
+  const pairs = list
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return [
+    postmaster,
+    ...pairs.flatMap(([pid = 0, parent]) => (parent === postmaster ? [pid] : [])),
+  ];
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It ended since it was listed.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+async function canQuery(query: PostgresProcess["query"]): Promise<boolean> {
+  return query("select 1").then(
+    () => true,
+    () => false,
+  );
+}
+
+function slowFsync(folder: string, fsyncMs: number): Record<string, string> {
+  if (fsyncMs === 0) return {};
+  const source = join(folder, "slow-fsync.c");
+  const library = join(folder, "slow-fsync.so");
+  writeFileSync(source, SLOW_FSYNC);
+  execFileSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"]);
+  return { LD_PRELOAD: library, FSYNC_MS: String(fsyncMs) };
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,47 @@
+/**
+ * A process on a queue's file. It stores events, one after the other in several lanes, and reports
+ * each uuid once it is stored; it handles events and appends their uuids to the log. It ends when it
+ * is told so.
+ */
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { createHandlers } from "express-push-verification";
+import { sqliteQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, silent } from "./durable";
+
+const [, , file = "", log = "", lanes = "0"] = process.argv;
+const queue = sqliteQueue({ file, name: "q", logger: silent, backoff: 50 });
+const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
+  const { uuid } = event as { uuid: string };
+  if (uuid === "slow" && attempt === 1) {
+    process.send?.("began slow");
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+  }
+  appendFileSync(log, `${uuid}\n`);
+});
+const ending = new AbortController();
+
+async function storeInTurn(): Promise<void> {
+  while (!ending.signal.aborted) {
+    const uuid = randomUUID();
+    await queue.store(queuedEvent(eventFixture("factor.created", { uuid })), 1e12);
+    process.send?.(uuid);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+process.on("message", () => {
+  ending.abort();
+  void queue.close().then(() => process.disconnect());
+});
+void main();
+
+async function main(): Promise<void> {
+  await queue.ready();
+  queue.work(handlers, { handlerTimeoutMs: 30_000 });
+  process.send?.("ready");
+  const storing = Array.from({ length: Number(lanes) }, storeInTurn);
+  // A store that the end of the queue rejects was not reported.
+  await Promise.allSettled(storing);
+}
