@@ -39,7 +39,7 @@ if (node === undefined) {
         execFile(node, [jest, ...args], { cwd: root, env }, () => resolve());
       });
       run = JSON.parse(readFileSync(output, "utf8")) as TestRun;
-    }, 280_000);
+    }, 600_000);
 
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,22 +1,27 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { createChildProcesses } from "../../support/child-processes";
 import { queuedEvent, silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { until } from "../../support/redis";
 
-const script = join(__dirname, "..", "..", "support", "postgres-child.ts");
+const script = join(__dirname, "..", "..", "support", "queue-process.ts");
 const slowEvent = () => queuedEvent(eventFixture("factor.created", { uuid: "slow" }));
 
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 describeWithPostgres("processes on one Postgres", () => {
-  const children = new Set<ChildProcess>();
+  const processes = createChildProcesses(script, { execArgv: ["--import", "tsx"] });
+  const folder = mkdtempSync(join(tmpdir(), "push-processes-"));
+  const log = join(folder, "log");
   let server: PostgresProcess;
   let queue: DurableQueue;
   let messages: Set<string>;
@@ -24,54 +29,43 @@ describeWithPostgres("processes on one Postgres", () => {
   beforeAll(async () => {
     server = await startPostgresProcess();
   });
-  afterAll(() => server.remove());
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await server.remove();
+  });
   beforeEach(async () => {
     messages = new Set();
+    writeFileSync(log, "");
     queue = postgresQueue({ connection: server.url, name: "q", logger: silent });
     await queue.ready();
   });
   afterEach(async () => {
-    for (const child of children) child.kill("SIGKILL");
-    children.clear();
+    processes.killAll();
     await queue.close({ deadlineMs: 0 });
     await server.query("drop schema push cascade");
   });
 
-  async function start(lanes: number): Promise<ChildProcess> {
-    const child = fork(script, [server.url, String(lanes)], { execArgv: ["--import", "tsx"] });
-    children.add(child);
-    child.on("message", (message) => messages.add(message as string));
-    await once(child, "message");
-    return child;
-  }
-
-  async function kill(child: ChildProcess): Promise<void> {
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
-    children.delete(child);
-  }
+  const start = (lanes: number): Promise<ChildProcess> =>
+    processes.start(["postgres", server.url, log, String(lanes)], (text) => messages.add(text));
 
   it("lose no event that they stored when they are killed", async () => {
     const running = [await start(4), await start(4)];
     for (let kills = 0; kills < 4; kills++) {
       await sleep(300 + Math.random() * 500);
-      await kill(running[kills % 2]!);
+      await processes.kill(running[kills % 2]!);
       running[kills % 2] = await start(4);
     }
-    for (const child of running) await kill(child);
+    for (const child of running) await processes.kill(child);
     const handled = new Set<string>();
     queue.work(createHandlers().onUnhandled(({ uuid }) => void handled.add(uuid)));
     await until(async () => {
       const { waiting, active, delayed } = await queue.stats();
       return waiting + active + delayed === 0;
-    }, 30_000);
-    const listed = (word: string) =>
-      [...messages].flatMap((text) => (text.startsWith(word) ? [text.slice(word.length + 1)] : []));
-    const stored = listed("stored");
-    expect(stored.length).toBeGreaterThan(50);
-    const done = new Set(listed("done"));
-    expect(stored.filter((uuid) => !done.has(uuid) && !handled.has(uuid))).toEqual([]);
+    }, 60_000);
+    messages.delete("ready");
+    expect(messages.size).toBeGreaterThan(50);
+    const logged = new Set(readFileSync(log, "utf8").split("\n"));
+    expect([...messages].filter((uuid) => !logged.has(uuid) && !handled.has(uuid))).toEqual([]);
     expect(await server.query("select id from push.push_lane")).not.toHaveLength(0);
   });
 
@@ -79,7 +73,7 @@ describeWithPostgres("processes on one Postgres", () => {
     const child = await start(0);
     await queue.store(slowEvent(), 1e12);
     await until(() => messages.has("began slow"));
-    await kill(child);
+    await processes.kill(child);
     const killedAtMs = performance.now();
     const attempts: number[] = [];
     queue.work(createHandlers().onUnhandled((_event, { attempt }) => void attempts.push(attempt)));
@@ -104,7 +98,6 @@ describeWithPostgres("processes on one Postgres", () => {
     expect(await queue.stats()).toMatchObject({ workers: 1 });
     child.send("end");
     await once(child, "exit");
-    children.delete(child);
     expect(await queue.stats()).toMatchObject({ workers: 0 });
     expect(await server.query("select id from push.push_lane")).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,13 @@ import { createHandlers } from "express-push-verification";
 import { sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
+import { createChildProcesses } from "../../support/child-processes";
 import { queuedEvent, sidOf, silent } from "../../support/durable";
 import { until } from "../../support/redis";
 import { createFile, removeFiles } from "../../support/sqlite";
 
-const script = join(__dirname, "..", "..", "support", "sqlite-process.ts");
-const children = new Set<ChildProcess>();
+const script = join(__dirname, "..", "..", "support", "queue-process.ts");
+const processes = createChildProcesses(script);
 let file: string;
 let log: string;
 let queue: DurableQueue | undefined;
@@ -23,26 +24,13 @@ beforeEach(() => {
   writeFileSync(log, "");
 });
 afterEach(async () => {
-  for (const child of children) child.kill("SIGKILL");
-  children.clear();
+  processes.killAll();
   await queue?.close({ deadlineMs: 0 });
   removeFiles();
 });
 
-async function start(lanes: number, onMessage: (message: string) => void): Promise<ChildProcess> {
-  const child = fork(script, [file, log, String(lanes)]);
-  children.add(child);
-  child.on("message", (message) => onMessage(message as string));
-  await once(child, "message");
-  return child;
-}
-
-async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
-  children.delete(child);
-}
+const start = (lanes: number, onMessage: (message: string) => void): Promise<ChildProcess> =>
+  processes.start(["sqlite", file, log, String(lanes)], onMessage);
 
 async function open(): Promise<DurableQueue> {
   queue = sqliteQueue({ file, name: "q", logger: silent });
@@ -59,11 +47,11 @@ describe.each([1, 2])("%d processes under load", (count) => {
     const running = await Promise.all(Array.from({ length: count }, () => start(4, collect)));
     for (let kills = 0; kills < 4; kills++) {
       await sleep(100 + Math.random() * 400);
-      await kill(running[kills % count]!);
+      await processes.kill(running[kills % count]!);
       running[kills % count] = await start(4, collect);
     }
     await sleep(200);
-    for (const child of running) await kill(child);
+    for (const child of running) await processes.kill(child);
     stored.delete("ready");
     expect(stored.size).toBeGreaterThan(50);
 
@@ -73,14 +61,14 @@ describe.each([1, 2])("%d processes under load", (count) => {
     await until(async () => {
       const { waiting, active, delayed } = await last.stats();
       return waiting + active + delayed === 0;
-    }, 20_000);
+    }, 60_000);
     const logged = readLog();
     expect([...stored].filter((uuid) => !logged.has(uuid) && !handled.has(uuid))).toEqual([]);
     await last.close();
     const connection = connect(file);
     expect(connection.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
     connection.close();
-  }, 60_000);
+  }, 180_000);
 });
 
 it("runs the handlers of a killed process again within 10 s", async () => {
@@ -89,14 +77,14 @@ it("runs the handlers of a killed process again within 10 s", async () => {
   const child = await start(0, (message) => messages.push(message));
   await last.store(queuedEvent(eventFixture("factor.created", { uuid: "slow" })), 1e12);
   await until(() => messages.includes("began slow"));
-  await kill(child);
+  await processes.kill(child);
   const killedAtMs = performance.now();
   const attempts: number[] = [];
   last.work(createHandlers().onUnhandled((_event, { attempt }) => void attempts.push(attempt)));
   await until(() => attempts.length > 0, 15_000);
   expect(performance.now() - killedAtMs).toBeLessThan(10_000);
   expect(attempts).toEqual([2]);
-}, 40_000);
+}, 90_000);
 
 it("keeps the events of a process that lives", async () => {
   const last = await open();
@@ -109,16 +97,15 @@ it("keeps the events of a process that lives", async () => {
   await sleep(8_000);
   expect(count).toBe(0);
   expect(await last.stats()).toMatchObject({ active: 1, workers: 2 });
-}, 40_000);
+}, 90_000);
 
 it("counts no worker of a process that closed its queue", async () => {
   const last = await open();
   const child = await start(0, () => {});
   child.send("end");
   await once(child, "exit");
-  children.delete(child);
   expect(await last.stats()).toMatchObject({ workers: 0 });
-}, 40_000);
+}, 90_000);
 
 it("resolves a wait for what another process stores", async () => {
   const last = await open();

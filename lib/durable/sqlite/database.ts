@@ -52,6 +52,8 @@ function assertOwn(file: string, name: string): void {
     const connection = connect(file, { readOnly: true });
     try {
       connection.exec(READS_WAIT);
+      // One snapshot: another process may create the tables between two reads.
+      connection.exec("BEGIN");
       assertSchema(connection, file, name);
     } finally {
       connection.close();

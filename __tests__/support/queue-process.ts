@@ -1,21 +1,28 @@
 /**
- * A process on a queue in Postgres. It stores events, one after the other in several lanes, and
- * reports each uuid once it is stored; it handles events and reports "began" and "done". The uuid
- * "slow" takes 20 s in its first attempt. It closes its queue when it is told so.
+ * A process on a queue. It stores events, one after the other in several lanes, and sends each uuid
+ * once it is stored; it handles events and appends their uuids to the log. The handler of "slow"
+ * takes 20 s in its first attempt. The process closes its queue when it is told so.
  */
 import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
 import { createHandlers } from "express-push-verification";
-import { postgresQueue } from "express-push-verification/durable";
+import { postgresQueue, sqliteQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "./durable";
 
-const [, , connection = "", lanes = "0"] = process.argv;
-const queue = postgresQueue({ connection, name: "q", logger: silent, backoff: 50 });
+const [, , engine, location = "", log = "", lanes = "0"] = process.argv;
+const options = { name: "q", logger: silent, backoff: 50 };
+const queue =
+  engine === "sqlite"
+    ? sqliteQueue({ file: location, ...options })
+    : postgresQueue({ connection: location, ...options });
 const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
   const { uuid } = event as { uuid: string };
-  process.send?.(`began ${uuid}`);
-  if (uuid === "slow" && attempt === 1) await new Promise((resolve) => setTimeout(resolve, 20_000));
-  process.send?.(`done ${uuid}`);
+  if (uuid === "slow" && attempt === 1) {
+    process.send?.("began slow");
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+  }
+  appendFileSync(log, `${uuid}\n`);
 });
 const ending = new AbortController();
 
@@ -23,7 +30,7 @@ async function storeInTurn(): Promise<void> {
   while (!ending.signal.aborted) {
     const uuid = randomUUID();
     await queue.store(queuedEvent(eventFixture("factor.created", { uuid })), 1e12);
-    process.send?.(`stored ${uuid}`);
+    process.send?.(uuid);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -1,0 +1,52 @@
+import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
+import { once } from "node:events";
+
+/** Child processes of a test. */
+export interface ChildProcesses {
+  /**
+   * Starts a process and resolves with its first message.
+   *
+   * @throws Error when it ends before that.
+   */
+  start(args: readonly string[], onMessage: (message: string) => void): Promise<ChildProcess>;
+  /** Kills a process and waits for its end. */
+  kill(child: ChildProcess): Promise<void>;
+  /** Kills all that still run. */
+  killAll(): void;
+}
+
+/** Creates an empty set of processes that run a script. */
+export function createChildProcesses(script: string, options: ForkOptions = {}): ChildProcesses {
+  const running = new Set<ChildProcess>();
+  return {
+    async start(args, onMessage) {
+      const child = fork(script, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ipc"] });
+      running.add(child);
+      let errors = "";
+      child.stderr?.on("data", (chunk) => (errors += String(chunk)));
+      child.on("message", (message) => onMessage(message as string));
+      const ending = new AbortController();
+      const { signal } = ending;
+      const ended = once(child, "exit", { signal }).then(([code]) => {
+        throw new Error(
+          `The process ended with ${String(code)} before its first message: ${errors}`,
+        );
+      });
+      ended.catch(() => {});
+      await Promise.race([once(child, "message", { signal }), ended]);
+      ending.abort();
+      return child;
+    },
+    async kill(child) {
+      running.delete(child);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    },
+    killAll() {
+      for (const child of running) child.kill("SIGKILL");
+      running.clear();
+    },
+  };
+}
