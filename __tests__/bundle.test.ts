@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Format } from "esbuild";
 import { signedRequest } from "express-push-verification/testing";
-import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "./support/calls";
+import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "./support/webhook-requests";
 
 const root = join(__dirname, "..");
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import express from "express";
 import supertest from "supertest";
 import * as main from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
-import { CHALLENGE_SID as challengeSid } from "./support/calls";
+import { CHALLENGE_SID as challengeSid } from "./support/webhook-requests";
 import { startServer, stopServers } from "./support/servers";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };

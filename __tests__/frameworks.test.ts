@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { AUTH_TOKEN, CHALLENGE_SID, eventCall, PUBLIC_URL } from "./support/calls";
+import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { findRecipe, FRAMEWORKS, ROOT } from "./support/docs";
 import { findFreePort, untilListening } from "./support/ports";
 import { send } from "./support/servers";
@@ -81,11 +81,11 @@ describeWithFrameworks("the recipes of docs/frameworks.md", () => {
       const ended = once(child, "exit");
       await untilListening(port);
 
-      const approval = { ...eventCall("challenge.approved"), path: "/webhooks/push" };
+      const approval = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
       expect(await send(port, approval)).toHaveProperty("status", 200);
       expect(await send(port, approval)).toHaveProperty("status", 200);
       expect(await send(port, { ...approval, body: "x=1" })).toHaveProperty("status", 403);
-      const byGet = eventCall("factor.created", {}, { method: "GET" });
+      const byGet = eventRequest("factor.created", {}, { method: "GET" });
       const path = byGet.path.replace(/^[^?]*/, "/webhooks/push");
       expect(await send(port, { ...byGet, path })).toHaveProperty("status", 200);
 
@@ -103,7 +103,7 @@ describeWithFrameworks("the recipes of docs/frameworks.md", () => {
     const esbuild = join(home, "node_modules", "esbuild", "bin", "esbuild");
     const options = ["--bundle", "--platform=node", "--target=node20", `--outfile=${bundle}`];
     await run(process.execPath, [esbuild, join(folder, "lambda.ts"), ...options]);
-    const { method, path, headers, body = "" } = eventCall("factor.created");
+    const { method, path, headers, body = "" } = eventRequest("factor.created");
     const request = {
       version: "2.0",
       requestContext: { http: { method } },

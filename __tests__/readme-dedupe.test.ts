@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pushWebhooks, type DedupeClaim, type DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
 import type { Pool } from "pg";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "./support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { listBlocks } from "./support/docs";
 import { describeWithPostgres, startPostgres, type PostgresServer } from "./support/postgres";
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
@@ -101,7 +101,7 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
     const handle = jest.fn();
     push.onAny(handle);
     const port = await startServer((req, res) => void push(req, res));
-    expect(await send(port, eventCall("challenge.approved"))).toHaveProperty("status", 200);
+    expect(await send(port, eventRequest("challenge.approved"))).toHaveProperty("status", 200);
     expect([claims, handle.mock.calls.length]).toEqual([2, 1]);
   });
 
@@ -145,7 +145,7 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
         return startServer(listenerOf?.(push) ?? (() => {}));
       }),
     );
-    const delivery = { ...eventCall("challenge.approved"), path: PATH };
+    const delivery = { ...eventRequest("challenge.approved"), path: PATH };
     const copies = Array.from({ length: 20 }, (_, index) => send(ports[index % 2] ?? 0, delivery));
     for (const response of await Promise.all(copies)) expect(response.status).toBe(200);
     expect(uuids).toHaveLength(1);

@@ -10,10 +10,10 @@ import {
   ACCOUNT_SID,
   AUTH_TOKEN,
   CHALLENGE_SID,
-  eventCall,
+  eventRequest,
   PUBLIC_URL,
   SERVICE_SID,
-} from "./support/calls";
+} from "./support/webhook-requests";
 import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT } from "./support/docs";
 import { startReceiver, stopEmulators } from "./support/emulators";
 import { findFreePort, untilListening } from "./support/ports";
@@ -151,7 +151,7 @@ describe("README and docs", () => {
       expect(listening).toHaveLength(/\b(app|server)\.listen\(/.test(code) ? 1 : 0);
       for (const server of listening) {
         const { port } = server.address() as AddressInfo;
-        const call = { ...eventCall("challenge.approved"), path: "/webhooks/push" };
+        const call = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
         const logins = code.includes('"/login"') ? await startLogins(port) : undefined;
         expect(await send(port, call)).toHaveProperty("status", 200);
         expect(await send(port, { ...call, body: "x=1" })).toHaveProperty("status", 403);
@@ -250,7 +250,7 @@ async function startLogins(port: number) {
 type Run = (request: object) => Promise<object>;
 
 async function runFunction(run: Run): Promise<void> {
-  const { method, path, headers, body = "" } = eventCall("factor.created");
+  const { method, path, headers, body = "" } = eventRequest("factor.created");
   const request = { requestContext: { http: { method } }, rawPath: path, rawQueryString: "" };
   const runWith = (text: string, isBase64Encoded: boolean) =>
     run({
@@ -267,7 +267,7 @@ async function runFunction(run: Run): Promise<void> {
 type Route = (request: Request) => Promise<Response>;
 
 async function runRoute(route: Route): Promise<void> {
-  const { method, headers, body } = eventCall("challenge.approved");
+  const { method, headers, body } = eventRequest("challenge.approved");
   const respond = async (text: string | undefined) => {
     const init = { method, headers, ...(text !== undefined && { body: text }) };
     return (await route(new Request(PUBLIC_URL, init))).status;

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push-verification";
-import { callParams, PUBLIC_URL as publicUrl, signedCall } from "./support/calls";
+import { eventPairs, PUBLIC_URL as publicUrl, signedRequestOf } from "./support/webhook-requests";
 import { openReceiver } from "./support/durable";
 import { describeWithAnyRedis, stopRedis, useRedis } from "./support/redis";
 import { send, startServer, stopServers } from "./support/servers";
@@ -24,9 +24,9 @@ afterEach(async () => {
 });
 
 const uuid = "0f7f0b6e-0001-4c86-9a1e-1f3a1f6c1f11";
-const params = callParams("factor.created", "v2", { uuid });
-const otherParams = callParams("factor.created", "v2", { uuid, entity_identity: "user-2" });
-const signedBy = (authToken: string, given = params) => signedCall(given, { authToken });
+const params = eventPairs("factor.created", "v2", { uuid });
+const otherParams = eventPairs("factor.created", "v2", { uuid, entity_identity: "user-2" });
+const signedBy = (authToken: string, given = params) => signedRequestOf(given, { authToken });
 
 describe.each([
   ["a list", [NEW, OLD]],

@@ -2,10 +2,10 @@ import { createHandlers, type HandlerContext } from "express-push-verification";
 import type { PushEvent } from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import { runHandlers } from "../../lib/delivery/run-handlers";
-import { callParams } from "../support/calls";
+import { eventPairs } from "../support/webhook-requests";
 
 const context = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
-const eventOf = (type: string) => parseEvent(callParams(type));
+const eventOf = (type: string) => parseEvent(eventPairs(type));
 
 describe("runHandlers", () => {
   function dispatchTo(

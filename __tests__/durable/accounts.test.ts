@@ -1,5 +1,5 @@
 import { PermanentError, pushWebhooks } from "express-push-verification";
-import { ACCOUNT_SID, CHALLENGE_SID, eventCall, PUBLIC_URL } from "../support/calls";
+import { ACCOUNT_SID, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { entityIdentity, openReceiver, type DurableReceiver } from "../support/durable";
 import {
   collect,
@@ -19,11 +19,11 @@ const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-
 /** A request that an account signs with its own token. */
 function callOf(
   account_sid: string,
-  type: Parameters<typeof eventCall>[0],
+  type: Parameters<typeof eventRequest>[0],
   overrides: Record<string, string> = {},
 ) {
   const authToken = TOKENS[account_sid] ?? "";
-  return eventCall(type, { account_sid, ...overrides }, { authToken });
+  return eventRequest(type, { account_sid, ...overrides }, { authToken });
 }
 
 describeWithRedis("two accounts on one receiver with a queue", () => {
@@ -145,9 +145,13 @@ describeWithRedis("two receivers with static tokens on one queue", () => {
     const uuid = "same";
     const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
     const waiting = one.push.waitForChallenge(wait);
-    const forged = eventCall("challenge.approved", { ...names, uuid }, { authToken: "token-two" });
+    const forged = eventRequest(
+      "challenge.approved",
+      { ...names, uuid },
+      { authToken: "token-two" },
+    );
     expect(await send(port, forged)).toHaveProperty("status", 200);
-    const denied = eventCall("challenge.denied", { ...names, uuid }, { authToken: "token-one" });
+    const denied = eventRequest("challenge.denied", { ...names, uuid }, { authToken: "token-one" });
     expect(await one.deliver(denied)).toBe(200);
     expect(await waiting).toHaveProperty("type", "challenge.denied");
     expect(await two.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createHandlers, pushWebhooks } from "express-push-verification";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { QUEUE_NAME, queuedEvent, silent } from "../support/durable";
 import {
   describeWithRedis,
@@ -155,7 +155,7 @@ describeWithRedis("closing", () => {
     server.freeze();
     const sent = Array.from({ length: 40 }, async (_, index) => {
       const uuid = `in flight ${index}`;
-      const { status } = await send(port, eventCall("factor.created", { uuid }));
+      const { status } = await send(port, eventRequest("factor.created", { uuid }));
       return { uuid, status };
     });
     await until(() => received === 40);

@@ -1,11 +1,11 @@
 /** The hostile parameters where events are stored: the handlers receive what was sent, once. */
 import { pushWebhooks, type PushEvent } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { silent } from "../support/durable";
 import { good, HOSTILE_ROWS } from "../support/hostile-rows";
 import { describeWithAnyRedis, stopRedis, until, useRedis } from "../support/redis";
-import { rawCall, send, sendRaw, startServer, stopServers } from "../support/servers";
+import { rawRequest, send, sendRaw, startServer, stopServers } from "../support/servers";
 
 const NAMES = { name: "hostile", prefix: `hostile-${process.pid}` };
 
@@ -42,13 +42,13 @@ describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
       queue.work(push.handlers);
       try {
         const port = await startServer((req, res) => void push(req, res));
-        const { status } = await sendRaw(port, row.raw ?? [rawCall(row.request ?? good)]);
+        const { status } = await sendRaw(port, row.raw ?? [rawRequest(row.request ?? good)]);
         expect([row.status].flat()).toContain(status);
 
         const isTaken =
           row.options?.allowedAccountSids === undefined &&
           row.options?.allowedServiceSids === undefined;
-        const next = eventCall("factor.verified");
+        const next = eventRequest("factor.verified");
         expect(await send(port, next)).toHaveProperty("status", isTaken ? 200 : 403);
         if (isTaken) await until(() => events.some(({ type }) => type === "factor.verified"));
         const { event } = row;

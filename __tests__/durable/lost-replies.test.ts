@@ -1,4 +1,4 @@
-import { eventCall } from "../support/calls";
+import { eventRequest } from "../support/webhook-requests";
 import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../support/durable";
 import {
   describeWithRedis,
@@ -11,7 +11,7 @@ import { startRedisProxy, type RedisProxy } from "../support/redis-proxy";
 import { stopServers } from "../support/servers";
 
 const approval = (index: number) =>
-  eventCall("challenge.approved", { challenge_sid: sidOf(index), uuid: `uuid-${index}` });
+  eventRequest("challenge.approved", { challenge_sid: sidOf(index), uuid: `uuid-${index}` });
 
 describeWithRedis("between storing an event and recording its outcome,", () => {
   let server: RedisServer;
@@ -43,7 +43,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
   /** Makes EVAL fail: it records outcomes, and BullMQ uses EVALSHA once Redis has its scripts. */
   async function denyEval(): Promise<string> {
     const warmUp = work(other);
-    await other.deliver(eventCall("factor.created"));
+    await other.deliver(eventRequest("factor.created"));
     await until(() => handled.length === 1);
     await warmUp.close();
     handled.length = 0;
@@ -127,7 +127,7 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
     ])("%s is stored once, recorded and handled once", async (_what, text) => {
       const web = await open(proxy.url);
       // Redis has the scripts of BullMQ from then on: the next command stores at once.
-      await web.deliver(eventCall("factor.created", { uuid: "warm-up" }));
+      await web.deliver(eventRequest("factor.created", { uuid: "warm-up" }));
       const lost = proxy.loseReplyTo(text);
       const waiting = wait(1);
       expect(await web.deliver(approval(1))).toBe(200);

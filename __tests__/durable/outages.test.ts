@@ -5,7 +5,7 @@ import {
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { QUEUE_NAME } from "../support/durable";
 import {
   DURABLE,
@@ -46,7 +46,7 @@ describeWithRedis("while Redis", () => {
 
   let count = 0;
   const deliver = async () =>
-    (await send(port, eventCall("factor.created", { uuid: `u${count++}` }))).status;
+    (await send(port, eventRequest("factor.created", { uuid: `u${count++}` }))).status;
 
   it("is down and the queue is closed, ready() rejects with CLOSING", async () => {
     await server.stop();
@@ -73,7 +73,7 @@ describeWithRedis("while Redis", () => {
     await server.stop();
     await receive({ storeTimeoutMs: 400 });
     const startMs = performance.now();
-    const answer = await send(port, eventCall("factor.created"));
+    const answer = await send(port, eventRequest("factor.created"));
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(performance.now() - startMs).toBeLessThan(2_000);
   });
@@ -136,7 +136,7 @@ describeWithRedis("while Redis", () => {
     const reported: unknown[] = [];
     push.onRejected((...report) => void reported.push(report));
     await server.redis.config("SET", "maxmemory", "1mb");
-    const call = eventCall("challenge.approved", {
+    const call = eventRequest("challenge.approved", {
       entity_identity: "hush-identity",
       factor_metadata: '{"a":"hush-metadata"}',
     });

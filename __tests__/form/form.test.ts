@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { decodeForm, decodePairs, MAX_PARAMETERS } from "../../lib/form/form";
-import { encodeForm } from "../support/calls";
+import { encodeForm } from "../support/webhook-requests";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 

@@ -1,14 +1,14 @@
 import type { ChallengeEvent, PushEventType } from "express-push-verification";
 import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 import { parseEvent } from "../../lib/event/parse";
-import { callParams, CHALLENGE_SID } from "../support/calls";
+import { eventPairs, CHALLENGE_SID } from "../support/webhook-requests";
 
 const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
 const eventOf = (
   type: PushEventType,
   challenge_sid = CHALLENGE_SID,
   overrides: Record<string, string> = {},
-) => parseEvent(callParams(type, "v2", { challenge_sid, ...overrides })) as ChallengeEvent;
+) => parseEvent(eventPairs(type, "v2", { challenge_sid, ...overrides })) as ChallengeEvent;
 const waitOf = (challengeSid = CHALLENGE_SID, account = "AC1") => ({
   account,
   challengeSid,

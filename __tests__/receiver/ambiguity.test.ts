@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
-import { AUTH_TOKEN, encodeForm, PUBLIC_URL } from "../support/calls";
+import { AUTH_TOKEN, encodeForm, PUBLIC_URL } from "../support/webhook-requests";
 import { joinCut, listDecisive, type Cut } from "../support/cuts";
-import { PATH, rawCall, sendRaw, startServer, stopServers } from "../support/servers";
+import { PATH, rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
 
 const type = "challenge.approved";
 const sid = (name: keyof typeof SIDS, digit = "b") =>
@@ -27,7 +27,7 @@ async function deliver(
   push.onRejected((error) => void codes.push(error.code));
   const port = await startServer((req, res) => void push(req, res));
   const { status } = await sendRaw(port, [
-    rawCall({
+    rawRequest({
       method: body === undefined ? "GET" : "POST",
       path: query === undefined ? PATH : `${PATH}?${query}`,
       headers: {

@@ -5,7 +5,7 @@ import {
   type ObservedRequest,
   type ReceiverInspection,
 } from "../../lib/receiver/inspection";
-import { AUTH_TOKEN, CHALLENGE_SID, eventCall, PUBLIC_URL } from "../support/calls";
+import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { send, startServer, stopServers } from "../support/servers";
 
 afterEach(stopServers);
@@ -30,11 +30,11 @@ describe("inspectReceiver", () => {
 
   it("observes accepted, duplicate, conflicting and rejected requests", async () => {
     const { observed, port } = await observe();
-    const call = eventCall("challenge.approved");
+    const call = eventRequest("challenge.approved");
     const uuid = new URLSearchParams(call.body).get("uuid") ?? "";
     await send(port, call);
     await send(port, call);
-    await send(port, eventCall("challenge.denied", { uuid }));
+    await send(port, eventRequest("challenge.denied", { uuid }));
     await send(port, { ...call, body: `${call.body}x` });
     expect(observed.map(({ id, result, error }) => [id, result, error?.code])).toEqual([
       [1, "new", undefined],
@@ -49,7 +49,7 @@ describe("inspectReceiver", () => {
   it("has the event of a request whose handler failed", async () => {
     const { push, observed, port } = await observe();
     push.on("challenge.approved", () => Promise.reject(new Error("away")));
-    expect((await send(port, eventCall("challenge.approved"))).status).toBe(500);
+    expect((await send(port, eventRequest("challenge.approved"))).status).toBe(500);
     expect(observed).toMatchObject([
       { queued: { event: { type: "challenge.approved" } }, error: { code: "HANDLER_FAILED" } },
     ]);
@@ -62,7 +62,7 @@ describe("inspectReceiver", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
       throw new Error("away");
     });
-    expect((await send(port, eventCall("challenge.approved"))).status).toBe(200);
+    expect((await send(port, eventRequest("challenge.approved"))).status).toBe(200);
     await failed;
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(observed.map(({ id, failedLater, error }) => [id, failedLater, error?.code])).toEqual([
@@ -77,7 +77,7 @@ describe("inspectReceiver", () => {
     inspection.observe(() => {
       throw new Error("of the observer");
     });
-    expect((await send(port, eventCall("challenge.approved"))).status).toBe(200);
+    expect((await send(port, eventRequest("challenge.approved"))).status).toBe(200);
     expect(warn.mock.calls).toEqual([
       [expect.any(String), expect.objectContaining({ code: "LISTENER_FAILED" })],
     ]);
@@ -87,7 +87,7 @@ describe("inspectReceiver", () => {
   it("does not observe after its observer was removed", async () => {
     const { observed, stop, port } = await observe();
     stop();
-    await send(port, eventCall("challenge.approved"));
+    await send(port, eventRequest("challenge.approved"));
     expect(observed).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe("inspectReceiver", () => {
     const { count, oldestStartMs = 0 } = inspection.readPendingWaits();
     expect(count).toBe(1);
     expect(oldestStartMs).toBeGreaterThanOrEqual(beforeMs);
-    await send(port, eventCall("challenge.approved"));
+    await send(port, eventRequest("challenge.approved"));
     await wait;
     expect(inspection.readPendingWaits().count).toBe(0);
   });

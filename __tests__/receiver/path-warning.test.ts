@@ -3,7 +3,7 @@ import express from "express";
 import express4 from "express4";
 import { pushWebhooks } from "express-push-verification";
 import { createWarnOfPath } from "../../lib/receiver/path-warning";
-import { PUBLIC_URL } from "../support/calls";
+import { PUBLIC_URL } from "../support/webhook-requests";
 import { mount, startServer, stopServers, type Middleware } from "../support/servers";
 
 const options = { authToken: "token", publicUrl: PUBLIC_URL };

@@ -12,11 +12,11 @@ import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
-  callParams,
-  eventCall,
+  eventPairs,
+  eventRequest,
   PUBLIC_URL,
-  signedCall,
-} from "../support/calls";
+  signedRequestOf,
+} from "../support/webhook-requests";
 import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
 
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
@@ -61,7 +61,7 @@ describe("pushWebhooks", () => {
         queue: { store, outcomes: createMemoryOutcomes() },
       });
       const port = await startServer(push);
-      const request = eventCall("challenge.approved", { uuid: "u1" }, { method });
+      const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
       expect(await send(port, request)).toHaveProperty("status", 200);
       expect(stored).toEqual([
         {
@@ -86,7 +86,7 @@ describe("pushWebhooks", () => {
     push.onUnhandled((event) => void types.push(event.type));
     const port = await startServer((req, res) => void push(req, res));
     for (const type of ["challenge.approved", "challenge.denied", "factor.suspended"]) {
-      expect(await send(port, signedCall(callParams(type)))).toHaveProperty("status", 200);
+      expect(await send(port, signedRequestOf(eventPairs(type)))).toHaveProperty("status", 200);
     }
     expect(types).toEqual(["challenge.denied", "factor.suspended"]);
   });
@@ -96,7 +96,7 @@ describe("pushWebhooks", () => {
     const contexts: object[] = [];
     push.onAny((_event, context) => void contexts.push(context));
     const port = await startServer((req, res) => void push(req, res));
-    await send(port, eventCall("factor.created"));
+    await send(port, eventRequest("factor.created"));
     expect(contexts).toEqual([
       {
         attempt: 1,
@@ -114,7 +114,7 @@ describe("pushWebhooks", () => {
     push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
     const app = express().use(PATH, push);
     const port = await startServer(app);
-    const call = eventCall("factor.created", {}, { method: "GET" });
+    const call = eventRequest("factor.created", {}, { method: "GET" });
     await send(port, { ...call, path: `${call.path}&x=1` });
     expect(rejected).toEqual([
       { code: "SIGNATURE_MISMATCH", method: "GET", path: PATH, remoteAddress: "127.0.0.1" },
@@ -127,7 +127,7 @@ describe("pushWebhooks", () => {
     push.onAny((event) => void events.push(event.type));
     const app = express().use("/behind", express.Router().use("/a/proxy", push));
     for (const method of ["POST", "GET"] as const) {
-      const call = eventCall(
+      const call = eventRequest(
         "factor.created",
         {},
         { method, publicUrl: `${PUBLIC_URL}?tenant=blue` },
@@ -148,7 +148,7 @@ describe("pushWebhooks", () => {
       forwarded.push(error);
       res.status(418).end();
     }) as express.ErrorRequestHandler);
-    const { path, headers } = eventCall("factor.created");
+    const { path, headers } = eventRequest("factor.created");
     await supertest(app).post(path).set(headers).send("x=1").expect(418);
     expect(forwarded).toEqual([expect.any(WebhookError)]);
   });
@@ -156,7 +156,7 @@ describe("pushWebhooks", () => {
   it("responds itself with forwardErrors if there is no next", async () => {
     const push = pushWebhooks({ ...options, forwardErrors: true, logger: silent });
     const port = await startServer((req, res) => void push(req, res));
-    expect(await send(port, { ...eventCall("factor.created"), body: "x=1" })).toHaveProperty(
+    expect(await send(port, { ...eventRequest("factor.created"), body: "x=1" })).toHaveProperty(
       "status",
       403,
     );
@@ -172,7 +172,7 @@ describe("pushWebhooks", () => {
     };
     let responded: unknown;
     const port = await startServer((req, res) => void (responded = push(req, res, next)));
-    await expect(send(port, { ...eventCall("factor.created"), headers: {} })).rejects.toThrow();
+    await expect(send(port, { ...eventRequest("factor.created"), headers: {} })).rejects.toThrow();
     await expect(responded).resolves.toBeUndefined();
     expect(codes).toEqual(["INTERNAL_ERROR"]);
   });
@@ -183,7 +183,7 @@ describe("pushWebhooks", () => {
       res.end("mine");
       void push(req, res);
     });
-    expect(await (await send(port, eventCall("factor.created"))).text()).toBe("mine");
+    expect(await (await send(port, eventRequest("factor.created"))).text()).toBe("mine");
   });
 
   it("responds 500 when a property of the request throws", async () => {
@@ -199,7 +199,7 @@ describe("pushWebhooks", () => {
       });
       void push(req, res);
     });
-    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 500);
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
     expect(errors).toMatchObject([
       { code: "INTERNAL_ERROR", cause: { name: "RangeError", message: broken.message } },
     ]);
@@ -212,7 +212,7 @@ describe("pushWebhooks", () => {
     push.onAny(() => Promise.reject(new Error("no")));
     const port = await startServer((req, res) => void push(req, res));
     for (const status of [500, 500]) {
-      expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", status);
+      expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", status);
     }
     const detail = expect.stringMatching(/^Error: no\n {4}at .*push-webhooks\.test/);
     expect(warning.mock.calls).toEqual([
@@ -234,7 +234,7 @@ describe("pushWebhooks", () => {
           throw new Error("must not run");
         });
         push.onRejected((...report) => void reported.push(report));
-        return send(await startServer(listenerOf(push)), eventCall("factor.created"));
+        return send(await startServer(listenerOf(push)), eventRequest("factor.created"));
       }),
     );
     expect(performance.now() - startedMs).toBeGreaterThan(7_900);
@@ -260,8 +260,8 @@ describe("pushWebhooks", () => {
       }),
     );
     for (const call of [
-      eventCall("factor.created"),
-      { ...eventCall("factor.created"), body: "" },
+      eventRequest("factor.created"),
+      { ...eventRequest("factor.created"), body: "" },
     ]) {
       await expect(send(port, call)).rejects.toThrow("fetch failed");
     }
@@ -282,12 +282,12 @@ describe("pushWebhooks", () => {
     });
     const port = await startServer((req, res) => void push(req, res));
     const stop = new AbortController();
-    const stranger = { ...eventCall("factor.created"), body: `account_sid=AC${"0".repeat(32)}` };
+    const stranger = { ...eventRequest("factor.created"), body: `account_sid=AC${"0".repeat(32)}` };
     const crowd = Array.from({ length: 300 }, () =>
       send(port, stranger, stop.signal).catch(() => "ended"),
     );
     await new Promise((later) => setTimeout(later, 300));
-    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 200);
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 200);
     // Requests with the same claimed identity share a lookup.
     expect(lookups).toBeLessThan(10);
     stop.abort();
@@ -312,13 +312,13 @@ describe("pushWebhooks", () => {
     });
     const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
     const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
-    const good = eventCall("challenge.approved", { ...secret, ...metadata });
+    const good = eventRequest("challenge.approved", { ...secret, ...metadata });
     const calls = [
       good,
-      eventCall("challenge.denied", secret),
-      eventCall("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
-      eventCall("challenge.approved", secret, { authToken: "another" }),
-      eventCall("challenge.approved", secret, { method: "GET", authToken: "another" }),
+      eventRequest("challenge.denied", secret),
+      eventRequest("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
+      eventRequest("challenge.approved", secret, { authToken: "another" }),
+      eventRequest("challenge.approved", secret, { method: "GET", authToken: "another" }),
       { ...good, body: `${good.body}%zz` },
       { ...good, headers: { ...good.headers, "content-type": "hush/type" } },
     ];

@@ -1,7 +1,7 @@
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
 import { warnOfWhitespace } from "../../lib/receiver/token-warning";
 import { signedRequest } from "express-push-verification/testing";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL as publicUrl } from "../support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL as publicUrl } from "../support/webhook-requests";
 import { send, startServer, stopServers } from "../support/servers";
 
 const code = "AUTH_TOKEN_WHITESPACE";
@@ -58,7 +58,7 @@ it("warns once of a token that a resolver returns, and responds 403", async () =
   push.onRejected(() => {});
   const port = await startServer((req, res) => void push(req, res));
   for (let times = 0; times < 2; times++) {
-    expect(await send(port, eventCall("factor.created"))).toHaveProperty("status", 403);
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 403);
   }
   expect(takeWarnings()).toEqual([expect.stringContaining("function authToken")]);
 });

@@ -7,11 +7,11 @@ import {
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
-  callParams,
+  eventPairs,
   encodeForm,
   PUBLIC_URL,
-  signedCall,
-} from "../support/calls";
+  signedRequestOf,
+} from "../support/webhook-requests";
 
 describe("createCoverGet", () => {
   it.each<[string, string, string | undefined, [string, string][]]>([
@@ -141,7 +141,7 @@ describe("createFindUrlAmbiguity", () => {
 
 describe("a request to another URL of the account, which is not a publicUrl here", () => {
   const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
-  const victim = callParams("challenge.approved", "v1", { entity_identity: "victim" }).toSorted(
+  const victim = eventPairs("challenge.approved", "v1", { entity_identity: "victim" }).toSorted(
     ([a], [b]) => (a < b ? -1 : 1),
   );
 
@@ -149,17 +149,17 @@ describe("a request to another URL of the account, which is not a publicUrl here
     "is no POST when it was a GET of publicUrl and %j",
     async (rest) => {
       const planted = `${victim.flat().join("")}z`;
-      const params = callParams("factor.created", "v2", {
+      const params = eventPairs("factor.created", "v2", {
         factor_metadata: JSON.stringify({ planted }),
       });
-      const { path, headers } = signedCall(params, {
+      const { path, headers } = signedRequestOf(params, {
         publicUrl: PUBLIC_URL + rest,
         method: "GET",
       });
       const signed = `https://hooks.example.test${path}`.slice(PUBLIC_URL.length);
       const [before = "", after = ""] = signed.split(planted);
       const recut: Pair[] = [[before, ""], ...victim, [`z${after}`, ""]];
-      const forged = { ...signedCall(recut), url: "/", body: encodeForm(recut) };
+      const forged = { ...signedRequestOf(recut), url: "/", body: encodeForm(recut) };
       const signature = headers["x-service-signature"] ?? "";
       expect(forged.headers["x-service-signature"]).toBe(signature);
       await expect(verifyPushRequest(forged, options)).rejects.toHaveProperty(
@@ -171,7 +171,7 @@ describe("a request to another URL of the account, which is not a publicUrl here
 
   it("is rejected as a GET if it was a POST to publicUrl and a query", async () => {
     const planted = `&${encodeForm(victim)}&z=`;
-    const params = callParams("factor.created", "v2", {
+    const params = eventPairs("factor.created", "v2", {
       factor_friendly_name: "phone",
       factor_metadata: JSON.stringify({ planted }),
     });
@@ -186,9 +186,9 @@ describe("a request to another URL of the account, which is not a publicUrl here
 
   it("is irrelevant if a value contains a URL without an account", async () => {
     const hidden = JSON.stringify({ link: `${PUBLIC_URL}?account_sid=VA&type=a` });
-    const params = callParams("challenge.approved", "v2", { challenge_hidden_details: hidden });
+    const params = eventPairs("challenge.approved", "v2", { challenge_hidden_details: hidden });
     for (const method of ["POST", "GET"] as const) {
-      const { path: url, ...call } = signedCall(params, { method });
+      const { path: url, ...call } = signedRequestOf(params, { method });
       await expect(
         verifyPushRequest({ ...call, url, body: call.body ?? null }, options),
       ).resolves.toHaveProperty("account_sid", ACCOUNT_SID);

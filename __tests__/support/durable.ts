@@ -12,11 +12,11 @@ import {
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
-import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestCall } from "./calls";
+import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
 import { send, startServer } from "./servers";
 
 export const QUEUE_NAME = "durable-test";
-/** The user of every event that `eventCall` creates. */
+/** The user of every event that `eventRequest` creates. */
 export const entityIdentity = "user-7f3a-22";
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -28,7 +28,7 @@ export interface DurableReceiver {
   queue: DurableQueue;
   push: PushWebhooks;
   /** Sends a webhook request and returns the status of the response. */
-  deliver(call: TestCall): Promise<number>;
+  deliver(call: TestRequest): Promise<number>;
   /** Closes the receiver and the queue. */
   close(deadlineMs?: number): Promise<void>;
 }

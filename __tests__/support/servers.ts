@@ -152,6 +152,3 @@ export function rawRequest(request: TestRequest, extraHeaders: string[] = []): s
 
 /** The path that receivers are mounted at. */
 export const PATH = new URL(PUBLIC_URL).pathname;
-
-/** The former name of {@link rawRequest}. */
-export { rawRequest as rawCall };

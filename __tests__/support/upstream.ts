@@ -6,7 +6,7 @@ import {
   type NewWebhook,
   type WebhookResource,
 } from "express-push-verification/emulator";
-import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./calls";
+import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
 import { startServer, stopServers } from "./servers";
 
 /** An answer that a test wants instead of the right one. */

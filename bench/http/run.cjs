@@ -3,6 +3,7 @@
  * Runs the benches over HTTP, all of them or those that are named:
  *
  * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [console] [starts] [memory]
+ * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
 const { canPin, IS_PINNED, isPinned, LOAD_CORE, pin } = require("./cores.cjs");
@@ -23,6 +24,8 @@ const BENCHES = {
 };
 
 async function main(names) {
+  const commit = names.find((name) => name.startsWith("against="))?.slice("against=".length);
+  if (commit !== undefined) return require("./against.cjs").against(commit);
   const unknown = names.find((name) => !Object.hasOwn(BENCHES, name));
   if (unknown !== undefined) {
     throw new Error(`There is no bench ${unknown}: ${Object.keys(BENCHES).join(", ")}.`);

@@ -7,6 +7,7 @@ const express = require("express");
 const { z } = require("zod");
 
 const { CONTESTANT, MODE, AUTH_TOKEN: authToken, PUBLIC_URL: publicUrl } = process.env;
+const DIST = process.env.DIST ?? `${__dirname}/../../dist`;
 const HEADER = "x-service-signature";
 
 const loadTwilio = () => require(require.resolve("twilio", { paths: [`${__dirname}/..`] }));
@@ -66,7 +67,7 @@ const JSON_PARAMETERS = [
 const bodies = new Map();
 const sids = new Map();
 function allByHand() {
-  const { pushEventSchema } = require("../../dist");
+  const { pushEventSchema } = require(DIST);
   return (req, res) =>
     readBody(req, (body) => {
       const params = querystring.parse(body);
@@ -100,7 +101,7 @@ const sdk = () => {
 };
 const ok = (_req, res) => res.status(200).end();
 function ours() {
-  const { pushWebhooks } = require("../../dist");
+  const { pushWebhooks } = require(DIST);
   const push = pushWebhooks({ authToken, publicUrl });
   push.on("challenge.approved", () => void handled++);
   push.onRejected(() => {});
@@ -129,7 +130,7 @@ const CONTESTANTS = {
     return (req, res) => push(req, res);
   },
   console: () => {
-    const { adminRouter, createAdminClient } = require("../../dist/admin");
+    const { adminRouter, createAdminClient } = require(`${DIST}/admin`);
     const push = ours();
     const app = expressWith(push);
     const [zeros, unused] = ["0".repeat(32), "http://127.0.0.1:9"];

@@ -6,10 +6,10 @@ const { AUTH_TOKEN, PUBLIC_URL } = require("./calls.cjs");
 const { pin, SERVER_CORE } = require("./cores.cjs");
 
 /** Starts a contestant; `measure` tells its CPU time in µs and its RSS in bytes so far. */
-async function startServer(contestant, mode = "normal") {
+async function startServer(contestant, mode = "normal", settings = {}) {
   const [command, ...args] = pin(SERVER_CORE, [process.execPath, `${__dirname}/server.cjs`]);
   const child = spawn(command, args, {
-    env: { ...process.env, CONTESTANT: contestant, MODE: mode, AUTH_TOKEN, PUBLIC_URL },
+    env: { ...process.env, CONTESTANT: contestant, MODE: mode, AUTH_TOKEN, PUBLIC_URL, ...settings },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const [{ port }] = await once(child, "message");

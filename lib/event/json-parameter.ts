@@ -26,8 +26,8 @@ export function parseJsonParameter(
 }
 
 function isTooDeep(text: string, json: unknown): boolean {
-  // Omit the walk if there are too few brackets, as in nearly all texts.
-  if (!hasMoreBrackets(text, MAX_LEVELS)) return false;
+  // Omit the walk if there are too few brackets, as in nearly all texts; a level takes two.
+  if (text.length <= 2 * MAX_LEVELS || !hasMoreBrackets(text, MAX_LEVELS)) return false;
   let level = [json];
   for (let depth = 0; depth <= MAX_LEVELS; depth++) {
     level = level.filter((value) => typeof value === "object" && value !== null);

@@ -11,7 +11,7 @@ import keyPageEmpty from "../../fixtures/keys-page-empty.json";
 import requests from "../../fixtures/requests.json";
 import webhookPageEmpty from "../../fixtures/webhooks-page-empty.json";
 import webhookPage1 from "../../fixtures/webhooks-page-1-of-3.json";
-import { ACCOUNT_SID, SERVICE_SID } from "../../support/calls";
+import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import {
   clientOptions,
   MAIN_KEY,

@@ -1,7 +1,7 @@
 import { pushWebhooks } from "express-push-verification";
 import { createAdminClient } from "express-push-verification/admin";
 import type { NewWebhook } from "express-push-verification/emulator";
-import { AUTH_TOKEN, PUBLIC_URL } from "../../support/calls";
+import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import {
   clientOptions,
   startUpstream,

@@ -10,7 +10,7 @@ import {
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { signedRequest, type SignedRequest } from "express-push-verification/testing";
-import { AUTH_TOKEN } from "../../support/calls";
+import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { clientOptions, startUpstream, type Upstream } from "../../support/upstream";
 
 export const PATH = "/webhooks/push";

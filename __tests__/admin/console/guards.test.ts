@@ -6,7 +6,7 @@ import supertest from "supertest";
 import { pushWebhooks } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { AUTH_TOKEN, PUBLIC_URL } from "../../support/calls";
+import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { clientOptions, SECRETS, stopUpstreams } from "../../support/upstream";
 import { APPS } from "../staff-app";
 import { startConsole, stopApps } from "./console-app";

@@ -1,6 +1,6 @@
 import type { ConsoleQueue } from "express-push-verification/admin";
 import { eventFixture } from "express-push-verification/testing";
-import { ACCOUNT_SID } from "../../support/calls";
+import { ACCOUNT_SID } from "../../support/webhook-requests";
 
 type Letter =
   ReturnType<ConsoleQueue["deadLetters"]> extends AsyncIterable<infer One> ? One : never;

@@ -1,5 +1,5 @@
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
-import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/calls";
+import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
 import {
   closePages,
   describeWithBrowser,

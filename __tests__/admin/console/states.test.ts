@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/calls";
+import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
 import {
   closePages,
   describeWithBrowser,

@@ -6,7 +6,7 @@ import supertest from "supertest";
 import type { Logger } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { ACCOUNT_SID, SERVICE_SID } from "../../support/calls";
+import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import {
   clientOptions,
   MAIN_KEY,

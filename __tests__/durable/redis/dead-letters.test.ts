@@ -1,6 +1,6 @@
 import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue, DurableQueueOptions } from "express-push-verification/durable";
-import { ACCOUNT_SID, AUTH_TOKEN, eventCall } from "../../support/calls";
+import { ACCOUNT_SID, AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { openReceiver, type DurableReceiver } from "../../support/durable";
 import {
   collect,
@@ -51,7 +51,7 @@ describeWithAnyRedis("dead letters", () => {
   });
 
   const work = () => queue.work(receiver.push.handlers);
-  const deliver = (call = eventCall("challenge.approved")) => receiver.deliver(call);
+  const deliver = (call = eventRequest("challenge.approved")) => receiver.deliver(call);
 
   it("runs failing handlers again, and makes an event that exhausted its attempts a dead letter", async () => {
     fails = (_event, attempt) => (attempt < 3 ? new Error("not yet") : undefined);
@@ -62,7 +62,7 @@ describeWithAnyRedis("dead letters", () => {
 
     handled = [];
     fails = () => new Error("never");
-    await deliver(eventCall("challenge.denied", { uuid: "dead" }));
+    await deliver(eventRequest("challenge.denied", { uuid: "dead" }));
     await until(async () => (await queue.stats()).deadLetters === 1);
     const letters = await collect(queue.deadLetters());
     expect(letters).toEqual([
@@ -89,7 +89,7 @@ describeWithAnyRedis("dead letters", () => {
   it("runs the handlers of one dead letter or of all again, with all attempts", async () => {
     fails = () => new PermanentError("down");
     work();
-    for (const uuid of ["a", "b", "c"]) await deliver(eventCall("factor.created", { uuid }));
+    for (const uuid of ["a", "b", "c"]) await deliver(eventRequest("factor.created", { uuid }));
     await until(async () => (await queue.stats()).deadLetters === 3);
     fails = (_event, attempt) => (attempt < 3 ? new Error("again") : undefined);
     handled = [];
@@ -114,7 +114,7 @@ describeWithAnyRedis("dead letters", () => {
     fails = () => new PermanentError("down");
     const worker = work();
     const uuids = Array.from({ length: 20 }, (_, index) => `u${index}`);
-    for (const uuid of uuids) await deliver(eventCall("factor.created", { uuid }));
+    for (const uuid of uuids) await deliver(eventRequest("factor.created", { uuid }));
     await until(async () => (await queue.stats()).deadLetters === 20);
     await worker.close();
     const counts = await Promise.all([queue.retryAll(), queue.retryAll(), queue.retryAll()]);
@@ -130,7 +130,7 @@ describeWithAnyRedis("dead letters", () => {
   it("discards a dead letter and keeps its uuid: a replay is a duplicate", async () => {
     fails = () => new PermanentError("poison");
     work();
-    const call = eventCall("factor.created", { uuid: "poison" });
+    const call = eventRequest("factor.created", { uuid: "poison" });
     await deliver(call);
     await until(async () => (await queue.stats()).deadLetters === 1);
     expect([await queue.discard("poison"), await queue.discard("poison")]).toEqual([true, false]);
@@ -143,7 +143,7 @@ describeWithAnyRedis("dead letters", () => {
   it("lists dead letters that this version cannot read", async () => {
     fails = () => new PermanentError("x");
     work();
-    await deliver(eventCall("factor.created", { uuid: "odd" }));
+    await deliver(eventRequest("factor.created", { uuid: "odd" }));
     await until(async () => (await queue.stats()).deadLetters === 1);
     const keys = await server.redis.keys(`${options.prefix}:q:*-*-*`);
     const key = keys.find((name) => !name.includes(":de:")) ?? "";
@@ -158,7 +158,7 @@ describeWithAnyRedis("dead letters", () => {
       throw new PermanentError("no");
     });
     bounded.queue.work(bounded.push.handlers, { concurrency: 1, onError: () => {} });
-    const calls = ["a", "b", "c", "d", "e"].map((uuid) => eventCall("factor.created", { uuid }));
+    const calls = ["a", "b", "c", "d", "e"].map((uuid) => eventRequest("factor.created", { uuid }));
     for (const call of calls) await bounded.deliver(call);
     const discarded = () =>
       logger.error.mock.calls
@@ -184,7 +184,7 @@ describeWithAnyRedis("dead letters", () => {
     fails = () => new PermanentError("down");
     const worker = work();
     for (let index = 0; index < 30; index++) {
-      await deliver(eventCall("factor.created", { uuid: `u${index}` }));
+      await deliver(eventRequest("factor.created", { uuid: `u${index}` }));
     }
     await until(async () => (await queue.stats()).deadLetters === 30);
     await worker.close();
@@ -201,8 +201,10 @@ describeWithAnyRedis("dead letters", () => {
     fails = ({ entity_identity }) => (entity_identity === "poison" ? new Error("no") : undefined);
     queue.work(receiver.push.handlers, { concurrency: 2 });
     for (let count = 0; count < 10; count++) {
-      await deliver(eventCall("factor.created", { uuid: `p${count}`, entity_identity: "poison" }));
-      await deliver(eventCall("factor.created", { uuid: `g${count}` }));
+      await deliver(
+        eventRequest("factor.created", { uuid: `p${count}`, entity_identity: "poison" }),
+      );
+      await deliver(eventRequest("factor.created", { uuid: `g${count}` }));
     }
     await until(() => handled.filter(({ event }) => event.uuid.startsWith("g")).length === 10);
     await until(async () => (await queue.stats()).deadLetters === 10);

@@ -6,7 +6,7 @@ import {
   type RedisServer,
 } from "../../support/redis";
 import type { DurableQueueOptions } from "express-push-verification/durable";
-import { eventCall } from "../../support/calls";
+import { eventRequest } from "../../support/webhook-requests";
 import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../../support/durable";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { stopServers } from "../../support/servers";
@@ -31,7 +31,7 @@ describeWithRedis("waitForChallenge between processes", () => {
     index: number,
     type: "challenge.approved" | "challenge.denied" = "challenge.approved",
   ) {
-    const call = eventCall(type, { challenge_sid: sidOf(index), uuid: `${type} ${index}` });
+    const call = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type} ${index}` });
     expect(await receiver.deliver(call)).toBe(200);
     return call;
   }

@@ -5,7 +5,7 @@ import {
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
-import { AUTH_TOKEN, eventCall } from "../../support/calls";
+import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { openReceiver, queuedParams, type DurableReceiver } from "../../support/durable";
 import {
   describeWithAnyRedis,
@@ -56,7 +56,7 @@ describeWithAnyRedis("durableQueue", () => {
   });
 
   const work = () => queue.work(receiver.push.handlers);
-  const deliver = (call = eventCall("challenge.approved")) => receiver.deliver(call);
+  const deliver = (call = eventRequest("challenge.approved")) => receiver.deliver(call);
 
   it("stores an event before the response, and runs its handlers later", async () => {
     expect(await deliver()).toBe(200);
@@ -113,7 +113,7 @@ describeWithAnyRedis("durableQueue", () => {
     "../../etc",
   ])("handles a webhook request with the uuid %j once", async (uuid) => {
     work();
-    const call = eventCall("factor.created", { uuid });
+    const call = eventRequest("factor.created", { uuid });
     expect(await Promise.all([deliver(call), deliver(call), deliver(call)])).toEqual([
       200, 200, 200,
     ]);
@@ -152,9 +152,9 @@ describeWithAnyRedis("durableQueue", () => {
 
   it("counts workers, and how long the oldest event has waited", async () => {
     expect(await queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
-    await deliver(eventCall("factor.created", { uuid: "first" }));
+    await deliver(eventRequest("factor.created", { uuid: "first" }));
     await new Promise((later) => setTimeout(later, 300));
-    await deliver(eventCall("factor.created", { uuid: "second" }));
+    await deliver(eventRequest("factor.created", { uuid: "second" }));
     const { oldestWaitingMs } = await queue.stats();
     expect(oldestWaitingMs).toBeGreaterThanOrEqual(300);
     expect(oldestWaitingMs).toBeLessThan(5_000);
@@ -185,11 +185,11 @@ describeWithAnyRedis("durableQueue", () => {
     const slow = await openReceiver({ ...options, connection: proxy.url });
     await slow.queue.ready();
     // BullMQ sends its script once.
-    await slow.deliver(eventCall("challenge.approved", { uuid: "warm-up" }));
-    await slow.deliver(eventCall("challenge.approved", { uuid: "warm-up 2" }));
+    await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up" }));
+    await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up 2" }));
     proxy.delay(100);
     const startMs = performance.now();
-    expect(await slow.deliver(eventCall("challenge.approved", { uuid: "timed" }))).toBe(200);
+    expect(await slow.deliver(eventRequest("challenge.approved", { uuid: "timed" }))).toBe(200);
     // A round trip takes 200 ms.
     expect(performance.now() - startMs).toBeLessThan(380);
     await slow.close();
@@ -200,7 +200,7 @@ describeWithAnyRedis("durableQueue", () => {
     const unknown: string[] = [];
     receiver.push.onUnhandled(({ type }) => void unknown.push(type));
     work();
-    await deliver(eventCall("factor.created", { type: "challenge.expired" }));
+    await deliver(eventRequest("factor.created", { type: "challenge.expired" }));
     await until(() => unknown.length === 1);
     expect(unknown).toEqual(["challenge.expired"]);
   });

@@ -1,7 +1,12 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { hashText } from "../../../lib/signature/signature";
-import { CHALLENGE_SID, callParams, eventCall, PUBLIC_URL } from "../../support/calls";
+import {
+  CHALLENGE_SID,
+  eventPairs,
+  eventRequest,
+  PUBLIC_URL,
+} from "../../support/webhook-requests";
 import {
   entityIdentity,
   openReceiver,
@@ -61,13 +66,13 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     await until(async () => (await redis.pubsub("CHANNELS", "*")).length === 1);
     // The message alone is a hint to read a key that does not exist.
     await redis.publish(keyOf(CHALLENGE_SID), "\u0000{ no outcome");
-    const factor = JSON.stringify(callParams("factor.created"));
+    const factor = JSON.stringify(eventPairs("factor.created"));
     for (const value of ["{", "null", "5", "[1]", '[["type",5]]', "[]", factor])
       await publish(value);
     await until(() => wait.warnings.includes("OUTCOME_UNREADABLE"));
     expect([wait.messages, wait.child.exitCode]).toEqual([["waits"], null]);
 
-    await publish(JSON.stringify(callParams("challenge.denied")));
+    await publish(JSON.stringify(eventPairs("challenge.denied")));
     await until(() => wait.messages.length === 2);
     expect(wait.messages).toEqual(["waits", "challenge.denied"]);
     expect(wait.warnings.match(/OUTCOME_UNREADABLE/g)).toHaveLength(1);
@@ -100,7 +105,7 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     const waiting = receiver.push.waitForChallenge(wait);
     await until(async () => (await server.redis.keys("*:unreadable:*")).length === 1);
     const deliver = (type: "challenge.denied" | "challenge.approved") =>
-      receiver?.deliver(eventCall(type, { challenge_sid: sidOf(1), uuid: type }));
+      receiver?.deliver(eventRequest(type, { challenge_sid: sidOf(1), uuid: type }));
     expect(await deliver("challenge.denied")).toBe(200);
     expect(await waiting).toHaveProperty("type", "challenge.denied");
     expect(await deliver("challenge.approved")).toBe(200);

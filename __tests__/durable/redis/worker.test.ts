@@ -10,7 +10,7 @@ import {
 } from "express-push-verification";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { AUTH_TOKEN, eventCall, PUBLIC_URL } from "../../support/calls";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 import { entityIdentity, QUEUE_NAME, queuedEvent } from "../../support/durable";
 import {
   collect,
@@ -160,7 +160,7 @@ describeWithRedis("workers", () => {
     for (const name of ["v1", "v2", undefined]) {
       const push = pushWebhooks({ ...common, name });
       const port = await startServer((req, res) => void push(req, res));
-      const call = eventCall("factor.created", { uuid: `to ${name}` });
+      const call = eventRequest("factor.created", { uuid: `to ${name}` });
       expect(await send(port, call)).toHaveProperty("status", 200);
     }
     queue.work(handlers);

@@ -1,0 +1,80 @@
+"use strict";
+/** This version beside another commit: CPU time of the server per request, in alternating rounds. */
+const { execFileSync, spawnSync } = require("node:child_process");
+const { existsSync, mkdtempSync, rmSync, symlinkSync } = require("node:fs");
+const { tmpdir } = require("node:os");
+const { join } = require("node:path");
+const { makeGoodCall } = require("./calls.cjs");
+const { sendAll } = require("./load.cjs");
+const { median } = require("./median.cjs");
+const { startServer } = require("./servers.cjs");
+const { warmUp } = require("./warm-up.cjs");
+
+const ROOT = join(__dirname, "..", "..");
+const ROUNDS = 40;
+const CALLS_PER_ROUND = 500;
+const MODES = { g: "in node:http", f: "in Express 5" };
+
+function git(...args) {
+  return execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
+}
+
+/** Builds a commit in a folder of its own. */
+function build(commit) {
+  const folder = join(mkdtempSync(join(tmpdir(), "push-against-")), "checkout");
+  git("worktree", "add", "--detach", folder, commit);
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const project = existsSync(join(folder, "tsconfig.build.json")) ? "tsconfig.build.json" : ".";
+  const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+  const built = spawnSync(tsc, ["-p", project], { cwd: folder, stdio: "inherit" });
+  if (built.status !== 0) throw new Error(`${commit} does not compile.`);
+  return folder;
+}
+
+async function measureRound({ port, measure }) {
+  const calls = Array.from({ length: CALLS_PER_ROUND }, makeGoodCall);
+  const before = await measure();
+  await sendAll(port, calls, 200);
+  return ((await measure()).cpuMicros - before.cpuMicros) / CALLS_PER_ROUND;
+}
+
+async function compareBuilds(contestant, dist) {
+  const servers = [await startServer(contestant, "normal", { DIST: dist })];
+  servers.push(await startServer(contestant));
+  for (const server of servers) await warmUp(server);
+  const [before, now, ratios] = [[], [], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    // In turns: what else runs on the machine then disturbs both alike.
+    const figures = [];
+    for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
+      figures[index] = await measureRound(servers[index]);
+    }
+    before.push(figures[0]);
+    now.push(figures[1]);
+    ratios.push(figures[1] / figures[0]);
+  }
+  for (const server of servers) server.stop();
+  return { before: median(before), now: median(now), ratio: median(ratios) };
+}
+
+/** @param {string} commit what git knows it by */
+async function against(commit) {
+  if (commit === undefined) throw new Error("Pass a commit: npm run bench -- against=<commit>");
+  const folder = build(commit);
+  try {
+    console.log(
+      `\nCPU of the server per good request, ${git("rev-parse", "--short", commit)} and now: medians of ${ROUNDS} alternating rounds of ${CALLS_PER_ROUND}, and of their ratios`,
+    );
+    for (const [contestant, name] of Object.entries(MODES)) {
+      const { before, now, ratio } = await compareBuilds(contestant, join(folder, "dist"));
+      console.log(
+        `${before.toFixed(1).padStart(6)} µs ${now.toFixed(1).padStart(6)} µs ${ratio.toFixed(3)}  ${name}`,
+      );
+    }
+  } finally {
+    git("worktree", "remove", "--force", folder);
+    rmSync(join(folder, ".."), { recursive: true, force: true });
+  }
+}
+
+module.exports = { against };
