@@ -51,7 +51,7 @@ export function createConnections(): Connections {
     const session = getHttp2Stream(req)?.session;
     if (session === undefined) return followSockets(server, req.socket);
     rememberSession(session);
-    server.on("session", rememberSession);
+    addListener(server, "session", rememberSession);
   }
 
   function rememberSession(session: Http2Session): void {
@@ -112,13 +112,25 @@ function followSockets(server: Server, first: Socket): void {
   if (socketsByServer.has(server)) return;
   const sockets = new Set<Socket>();
   socketsByServer.set(server, sockets);
-  const follow = (socket: Socket) => {
+  const followSocket = (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   };
-  follow(first);
+  followSocket(first);
   // The sockets that requests have: a TLS server emits "connection" with the one below.
-  server.on("encrypted" in first ? "secureConnection" : "connection", follow);
+  addListener(server, "encrypted" in first ? "secureConnection" : "connection", followSocket);
+}
+
+/** Adds a listener beyond those that an emitter may have: above ten of them Node warns of a leak. */
+function addListener<Argument>(
+  server: Server,
+  name: string,
+  listener: (argument: Argument) => void,
+): void {
+  const limit = server.getMaxListeners();
+  // 0 is no limit.
+  if (limit !== 0) server.setMaxListeners(limit + 1);
+  server.on(name, listener);
 }
 
 /** Whether a connection may carry a request whose headers are complete. */

@@ -10,7 +10,7 @@ import {
 } from "../validation/validate-options";
 import type { OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
 import type { VerifyOptions, VerifySettings } from "./verify-options";
 
