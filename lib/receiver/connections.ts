@@ -51,7 +51,8 @@ export function createConnections(): Connections {
     const session = getHttp2Stream(req)?.session;
     if (session === undefined) return followSockets(server, req.socket);
     rememberSession(session);
-    addListener(server, "session", rememberSession);
+    allowListener(server);
+    server.on("session", rememberSession);
   }
 
   function rememberSession(session: Http2Session): void {
@@ -118,19 +119,15 @@ function followSockets(server: Server, first: Socket): void {
   };
   followSocket(first);
   // The sockets that requests have: a TLS server emits "connection" with the one below.
-  addListener(server, "encrypted" in first ? "secureConnection" : "connection", followSocket);
+  allowListener(server);
+  server.on("encrypted" in first ? "secureConnection" : "connection", followSocket);
 }
 
-/** Adds a listener beyond those that an emitter may have: above ten of them Node warns of a leak. */
-function addListener<Argument>(
-  server: Server,
-  name: string,
-  listener: (argument: Argument) => void,
-): void {
+/** Adds one to how many listeners an emitter may have: above ten of them Node warns of a leak. */
+function allowListener(server: Server): void {
   const limit = server.getMaxListeners();
   // 0 is no limit.
   if (limit !== 0) server.setMaxListeners(limit + 1);
-  server.on(name, listener);
 }
 
 /** Whether a connection may carry a request whose headers are complete. */
