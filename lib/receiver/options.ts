@@ -45,7 +45,8 @@ export interface PushWebhooksOptions extends VerifyOptions {
    */
   dedupe?: DedupeStore | false | undefined;
   /**
-   * Stores events before the response and runs their handlers later; see `durableQueue`.
+   * Stores events before the response and runs their handlers later; see `sqliteQueue`,
+   * `redisQueue` and `postgresQueue`.
    * @default none: handlers run in this process
    */
   queue?: EventQueue | undefined;
@@ -90,7 +91,8 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   },
   queue: {
     accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
-    expected: 'a queue that durableQueue() of "express-push-verification/durable" returned',
+    expected:
+      'a queue that sqliteQueue(), redisQueue() or postgresQueue() of "express-push-verification/durable" returned',
   },
   forwardErrors: oneOf(true, false),
   logger: {
