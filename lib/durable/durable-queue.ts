@@ -61,6 +61,11 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
    * @throws TypeError as {@link DurableQueue.retry}.
    */
   discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /**
+   * Counts the events of the queue, over all processes.
+   *
+   * @throws an error when the store cannot be reached.
+   */
   stats(): Promise<QueueStats>;
   /** Stores no more, finishes what runs within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;

@@ -1,6 +1,7 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
 import { createMemoryDedupe } from "../memory/memory-dedupe";
+import { LOGGER } from "../validation/option-rules";
 import {
   validateOptions,
   hasMethods,
@@ -93,10 +94,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
     expected: 'a queue that durableQueue() of "express-push-verification/durable" returned',
   },
   forwardErrors: oneOf(true, false),
-  logger: {
-    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
-  },
+  logger: LOGGER,
 };
 
 /**
