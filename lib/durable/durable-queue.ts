@@ -64,7 +64,7 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
   /**
    * Counts the events of the queue, over all processes.
    *
-   * @throws an error when the store cannot be reached.
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
    */
   stats(): Promise<QueueStats>;
   /** Stores no more, finishes what runs within the deadline, and disconnects. */
