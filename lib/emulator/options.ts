@@ -14,7 +14,7 @@ import type { NewKey } from "./resources/key";
 import { newKeySchema } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
 import type { NewWebhook } from "./resources/webhook";
-import { webhookSchema } from "./resources/webhooks";
+import { webhookFieldsSchema } from "./resources/webhooks";
 
 /** Options of `createEmulator`. */
 export interface EmulatorOptions {
@@ -71,7 +71,7 @@ const RULES: OptionRules<EmulatorOptions> = {
     secret: true,
   },
   webhooks: {
-    ...listRule(webhookSchema.partial().required({ webhook_url: true }).array()),
+    ...listRule(webhookFieldsSchema.partial().required({ webhook_url: true }).array()),
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },
