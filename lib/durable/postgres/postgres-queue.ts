@@ -10,7 +10,7 @@ import type { Lanes } from "./lanes";
 import { createLetters } from "./letters";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 import { createServer, type Statement } from "./server";
 import { openSession } from "./session";
 import { writeStatistics, type StatisticsRow } from "./statistics";
@@ -36,7 +36,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
     longestPauseMs: 200,
-    isNeutral: (error) => error instanceof PostgresQueueError,
+    isNeutral: (error) => error instanceof QueueError,
   });
   const upkeep = startUpkeep(server, session, settings, () => {
     for (const worker of workers) worker.nudge(1);

@@ -8,7 +8,7 @@ import { validateWork } from "../work-options";
 import { openBullQueue } from "./bull-queue";
 import { endConnection, openConnection } from "./connection";
 import { createDeadLetters } from "./dead-letters";
-import { DurabilityError } from "./durability-error";
+import { QueueError } from "../queue-error";
 import { createOperations } from "./operations";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
@@ -131,5 +131,5 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
 
 /** Its message names the lines of redis.conf to change: the cause must keep them all. */
 function isNeutral(error: unknown): boolean {
-  return error instanceof DurabilityError;
+  return error instanceof QueueError;
 }

@@ -1,6 +1,6 @@
 import type { DeliveryResult } from "../../observability/diagnostics";
 import type { QueueStats } from "../durable-queue";
-import type { QueueFileErrorCode } from "./queue-file-error";
+import type { QueueErrorCode } from "../queue-error";
 
 /** An outcome to be kept. */
 export interface OutcomeRow {
@@ -98,7 +98,7 @@ export interface ThreadFailure {
   code: string | undefined;
   message: string;
   /** Of a file that cannot be used. */
-  fileCode?: QueueFileErrorCode;
+  fileCode?: QueueErrorCode;
 }
 
 /** What the thread posts. */

@@ -11,7 +11,7 @@ import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
 import type { Argument, OperationName, Result } from "./protocol";
-import { QueueFileError } from "./queue-file-error";
+import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
 import { createWorker, type SqliteWorker } from "./worker";
@@ -67,7 +67,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     what: "the file of the queue",
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
-    isNeutral: (error) => error instanceof QueueFileError,
+    isNeutral: (error) => error instanceof QueueError,
   });
   const timer = setInterval(beat, HEARTBEAT_MS);
 
