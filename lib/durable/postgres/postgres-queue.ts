@@ -3,7 +3,8 @@ import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
-import type { DurableQueue, EventWorker } from "../durable-queue";
+import type { DurableQueue } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
 import { toNewEvent } from "./job";
 import type { Lanes } from "./lanes";
@@ -102,21 +103,11 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       session.setWorking(true);
       const lanes = startWorker(server, session, settings, handlers, workOptions);
       workers.add(lanes);
-      const finish = async () => {
+      return createEventWorker(async () => {
         await lanes.finish();
         workers.delete(lanes);
         session.setWorking(workers.size > 0);
-      };
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(finish(), closeOptions);
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
-      return worker;
+      });
     },
     async stats() {
       const [row] = await query<StatisticsRow>(writeStatistics(settings));

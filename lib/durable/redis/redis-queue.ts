@@ -4,6 +4,7 @@ import { createRetry } from "../../delivery/retry";
 import { WebhookError } from "../../errors/webhook-error";
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue, EventWorker } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
 import { openBullQueue } from "./bull-queue";
 import { endConnection, openConnection } from "./connection";
@@ -85,26 +86,12 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
       if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
-      const { concurrency = 16, handlerTimeoutMs = 10_000, onError } = workOptions;
       const parts = { outcomes, letters, beats };
-      const running = startWorker(settings, parts, {
-        handlers,
-        concurrency,
-        handlerTimeoutMs,
-        onError,
+      const running = startWorker(settings, parts, handlers, workOptions);
+      const worker = createEventWorker(running.finish, () => {
+        running.disconnect();
+        workers.delete(worker);
       });
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(running.finish(), closeOptions).finally(() => {
-            running.disconnect();
-            workers.delete(worker);
-          });
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
       workers.set(worker, running);
       return worker;
     },

@@ -3,7 +3,8 @@ import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
-import type { DurableQueue, EventWorker } from "../durable-queue";
+import type { DurableQueue } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
 import { createLetters } from "./letters";
@@ -139,22 +140,12 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       workers.set(id, running);
       running.start();
       beat();
-      const finish = async () => {
+      return createEventWorker(async () => {
         const idle = running.finish();
         beat();
         await idle;
         workers.delete(id);
-      };
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(finish(), closeOptions);
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
-      return worker;
+      });
     },
     stats: () => run("stats", undefined),
     close,
