@@ -60,7 +60,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 }
 
 /** Options of a receiver with their defaults. */
-export interface ReceiverSettings extends VerifySettings {
+export interface PushWebhooksSettings extends VerifySettings {
   name: string | undefined;
   handlers: Handlers | undefined;
   deadlineMs: number;
@@ -106,7 +106,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
 export function resolveReceiverOptions(
   owner: string,
   options: PushWebhooksOptions,
-): ReceiverSettings {
+): PushWebhooksSettings {
   validateOptions(owner, options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;

@@ -20,9 +20,6 @@ export function toPayload(payload: JobPayload): string {
   return toAsciiJson(payload);
 }
 
-/** Claims of a job beyond this number mean that processes died in its handlers. */
-export const MAX_STALLS = 20;
-
 /**
  * Above what a job reaches: Graphile Worker would leave a job that reached it where it is, without a
  * handler and without a dead letter.

@@ -15,7 +15,7 @@ import { QueueError } from "../queue-error";
 import { createServer, type Statement } from "./server";
 import { openSession } from "./session";
 import { writeStatistics, type StatisticsRow } from "./statistics";
-import { createEventStore } from "./store";
+import { createStoreEvent } from "./store";
 import { startUpkeep } from "./upkeep";
 import { startWorker } from "./worker";
 
@@ -26,7 +26,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
   const server = createServer(settings);
   const session = openSession(server, settings);
   const outcomes = createSharedOutcomes(server, session, settings);
-  const storeEvent = createEventStore(server, settings);
+  const storeEvent = createStoreEvent(server, settings);
   const letters = createLetters(query, settings);
   const workers = new Set<Lanes>();
   const running = new Set<Promise<unknown>>();

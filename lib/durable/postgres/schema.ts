@@ -6,7 +6,7 @@ import { QueueError } from "../queue-error";
 import type { Server } from "./server";
 
 /** The version of the tables below. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** Graphile Worker logs the payloads of jobs, which hold identities. */
 export const SILENT = new Logger(() => () => {});

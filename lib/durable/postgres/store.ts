@@ -38,7 +38,7 @@ const MAX_RUNNING = 2;
 const TIMEOUT_MS = 2_000;
 
 /** Creates the function that stores events. */
-export function createEventStore(server: Server, settings: PostgresSettings): StoreEvent {
+export function createStoreEvent(server: Server, settings: PostgresSettings): StoreEvent {
   const text = writeStatement(settings);
   const { name, dedupeTtlMs, outcomeTtlMs } = settings;
   const queued: Pending[] = [];

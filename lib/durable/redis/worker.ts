@@ -11,7 +11,7 @@ import type { DurableSettings } from "./options";
 import type { SharedOutcomes } from "./outcomes";
 import { findRefusal } from "./redis-reply";
 import type { WorkerBeats } from "./worker-beats";
-import { describeFailure, isPermanent } from "../handler-failure";
+import { describeFailure, isPermanent, MAX_STALLS } from "../handler-failure";
 import { readEventNames } from "../event-names";
 import { createEventRunner } from "../event-runner";
 import type { RestoredEvent, StoredEvent } from "../stored-event";
@@ -38,8 +38,6 @@ export interface WorkerParts {
  */
 const LOCK_MS = 6_000;
 const STALLED_CHECK_MS = 3_000;
-// After as many kills in a row the event itself may be the cause.
-const MAX_STALLED_COUNT = 20;
 const RECORD_ATTEMPT_MS = 2_000;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
@@ -70,7 +68,7 @@ export function startWorker(
     concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MAX_STALLED_COUNT,
+    maxStalledCount: MAX_STALLS,
     runRetryDelay: RUN_RETRY_MS,
   });
   const workerId = crypto.randomUUID();

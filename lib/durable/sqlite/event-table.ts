@@ -1,4 +1,5 @@
 import type { DeliveryResult } from "../../observability/diagnostics";
+import { MAX_STALLS } from "../handler-failure";
 import type { Connection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
 import { LEASE_MS, type ClaimedEvent, type EventRun, type NewEvent } from "./protocol";
@@ -18,8 +19,6 @@ export interface EventTable {
   purge(): number;
 }
 
-// After as many kills in a row the event itself may be the cause.
-const MAX_STALLS = 20;
 const PURGED_AT_ONCE = 200;
 
 /** Creates the view of the events; `owner` is this process. */

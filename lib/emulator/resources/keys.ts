@@ -44,7 +44,7 @@ export interface StoredKeys {
 }
 
 /**
- * Creates the account's store of keys.
+ * Creates the keys of the account.
  *
  * @throws EmulatorError (from its methods) 20002 for a name over 64 characters, 60200 for another
  *   invalid field, 70151 for more than `maxKeys` keys.

@@ -40,7 +40,7 @@ export interface StoredWebhooks {
 }
 
 /**
- * Creates the service's store of webhooks.
+ * Creates the webhooks of the service.
  *
  * @param webhookMethod the method of webhooks that do not set one.
  * @throws EmulatorError (from its methods) 60200 for an invalid field.
