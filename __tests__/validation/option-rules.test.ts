@@ -15,7 +15,7 @@ it("LOGGER accepts an object with all four methods", () => {
 });
 
 it("FUNCTION accepts functions", () => {
-  expect([() => {}, async () => {}, class {}].every(FUNCTION.accepts)).toBe(true);
+  expect([() => {}, async () => {}, Date].every(FUNCTION.accepts)).toBe(true);
   expect([{}, "text", null].some(FUNCTION.accepts)).toBe(false);
 });
 

@@ -5,6 +5,7 @@ import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/clo
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
+import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { toNewEvent } from "./job";
 import type { Lanes } from "./lanes";
@@ -91,11 +92,12 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       record: (account, event) => run(() => outcomes.record(outcomes.toRow(account, event))),
       wait: outcomes.wait,
     },
-    store(queued, deadlineAtMs) {
+    async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      const stored = toNewEvent(queued, settings);
-      return run((isWanted) => storeEvent(stored, outcome, isWanted), deadlineAtMs);
+      const added = toNewEvent(queued, settings);
+      const store = (isWanted: () => boolean) => storeEvent(added, outcome, isWanted);
+      return compareContent(queued, await run(store, deadlineAtMs));
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);

@@ -1,4 +1,3 @@
-import type { DeliveryResult } from "../../observability/diagnostics";
 import { MAX_STALLS } from "../handler-failure";
 import type { Connection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
@@ -6,7 +5,8 @@ import { LEASE_MS, type ClaimedEvent, type EventRun, type NewEvent } from "./pro
 
 /** The uuids and the events that are still to be handled. Its methods run in a transaction. */
 export interface EventTable {
-  store(event: NewEvent): DeliveryResult;
+  /** Returns the content of the event that was stored before under its uuid; undefined: none was. */
+  store(event: NewEvent): string | undefined;
   /** Gives due events to a worker of this process. */
   claim(worker: number, count: number): ClaimedEvent[];
   /** When the next event is due, or undefined; in the past when one is due already. */
@@ -70,13 +70,12 @@ export function createEventTable(
       const keyBytes = Buffer.from(key, "hex");
       const found = findUuid.get(keyBytes);
       if (found !== undefined && Number(found.expires_at) > nowMs) {
-        const stored = Buffer.from(found.content as Uint8Array).toString("hex");
-        return stored === content ? "duplicate" : "conflict";
+        return Buffer.from(found.content as Uint8Array).toString("hex");
       }
       const { lastInsertRowid } = insertUuid.run(keyBytes, Buffer.from(content, "hex"), expiresAt);
       insertEvent.run(Number(lastInsertRowid), uuid, body, nowMs, nowMs);
       if (outcome !== undefined) outcomes.record(outcome);
-      return "new";
+      return undefined;
     },
     claim(worker, count) {
       const rows = claimDue.all(owner, Date.now(), count);

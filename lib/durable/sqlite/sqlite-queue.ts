@@ -5,6 +5,7 @@ import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/clo
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
+import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
 import { createLetters } from "./letters";
@@ -127,10 +128,11 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       record: (account, event) => run("record", outcomes.toRow(account, event)),
       wait: outcomes.wait,
     },
-    store(queued, deadlineAtMs) {
+    async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      return track(run("store", toNewEvent(queued, outcome, settings.dedupeTtlMs), deadlineAtMs));
+      const added = toNewEvent(queued, outcome, settings.dedupeTtlMs);
+      return compareContent(queued, await track(run("store", added, deadlineAtMs)));
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
