@@ -1,4 +1,4 @@
-import { adaptConsole } from "../observability/console-logger";
+import { adaptConsole, createLogger } from "../observability/console-logger";
 import { callSafely } from "../observability/safe-call";
 import type { Logger } from "../observability/logger";
 
@@ -8,12 +8,7 @@ import type { Logger } from "../observability/logger";
  */
 export function createSafeLogger(logger: Logger): Logger {
   const adapted = adaptConsole(logger);
-  const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
-    void callSafely(() => adapted[level](fields, message));
-  return {
-    debug: createMethod("debug"),
-    info: createMethod("info"),
-    warn: createMethod("warn"),
-    error: createMethod("error"),
-  };
+  return createLogger(
+    (level, fields, message) => void callSafely(() => adapted[level](fields, message)),
+  );
 }

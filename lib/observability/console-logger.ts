@@ -7,8 +7,15 @@ import type { Logger } from "./logger";
  */
 export function adaptConsole(logger: Logger): Logger {
   if (!(logger instanceof Console)) return logger;
+  return createLogger((level, fields, message) => logger[level](message, fields));
+}
+
+/** Creates a logger whose methods call one function. */
+export function createLogger(
+  log: (level: keyof Logger, fields: object, message: string) => void,
+): Logger {
   const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
-    logger[level](message, fields);
+    log(level, fields, message);
   return {
     debug: createMethod("debug"),
     info: createMethod("info"),

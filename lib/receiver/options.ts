@@ -1,6 +1,7 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
 import { createMemoryDedupe } from "../memory/memory-dedupe";
+import { LOGGER } from "../validation/option-rules";
 import {
   validateOptions,
   hasMethods,
@@ -60,7 +61,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 }
 
 /** Options of a receiver with their defaults. */
-export interface ReceiverSettings extends VerifySettings {
+export interface PushWebhooksSettings extends VerifySettings {
   name: string | undefined;
   handlers: Handlers | undefined;
   deadlineMs: number;
@@ -95,10 +96,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
       'a queue that sqliteQueue(), redisQueue() or postgresQueue() of "express-push-verification/durable" returned',
   },
   forwardErrors: oneOf(true, false),
-  logger: {
-    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
-  },
+  logger: LOGGER,
 };
 
 /**
@@ -110,7 +108,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
 export function resolveReceiverOptions(
   owner: string,
   options: PushWebhooksOptions,
-): ReceiverSettings {
+): PushWebhooksSettings {
   validateOptions(owner, options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;

@@ -1,6 +1,7 @@
 import { V2_PARAMETERS } from "../form/parameters";
 import { isSid } from "../form/sid";
-import { validateOptions, HEADER_NAME, oneOf, wholeNumber } from "../validation/validate-options";
+import { HEADER_NAME } from "../validation/option-rules";
+import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import type { UrlMatching } from "../signature/signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
