@@ -1,10 +1,14 @@
 "use strict";
-/** This version beside another commit: CPU time of the server per request, in alternating rounds. */
+/**
+ * This version beside another commit, per good request: CPU time of the server in alternating rounds,
+ * and instructions where valgrind is installed. Differences of CPU time below 5 % need a quiet machine.
+ */
 const { execFileSync, spawnSync } = require("node:child_process");
 const { existsSync, mkdtempSync, rmSync, symlinkSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
 const { makeGoodCall } = require("./calls.cjs");
+const { instructions } = require("./instructions.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
@@ -57,9 +61,11 @@ async function compareBuilds(contestant, dist) {
   return { before: median(before), now: median(now), ratio: median(ratios) };
 }
 
+const format = (count) => `${(count / 1_000).toFixed(1)} k`.padStart(9);
+
 /** @param {string} commit what git knows it by */
 async function against(commit) {
-  if (commit === undefined) throw new Error("Pass a commit: npm run bench -- against=<commit>");
+  if (commit === "") throw new Error("Pass a commit: npm run bench -- against=<commit>");
   const folder = build(commit);
   try {
     console.log(
@@ -70,6 +76,12 @@ async function against(commit) {
       console.log(
         `${before.toFixed(1).padStart(6)} µs ${now.toFixed(1).padStart(6)} µs ${ratio.toFixed(3)}  ${name}`,
       );
+    }
+    const counts = await instructions([join(folder, "dist"), join(ROOT, "dist")]);
+    if (counts === undefined) console.log("no instructions counted: valgrind is not installed");
+    else {
+      const [before, now] = counts;
+      console.log(`${format(before)} ${format(now)} ${(now / before).toFixed(3)}  instructions`);
     }
   } finally {
     git("worktree", "remove", "--force", folder);

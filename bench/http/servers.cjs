@@ -9,7 +9,14 @@ const { pin, SERVER_CORE } = require("./cores.cjs");
 async function startServer(contestant, mode = "normal", settings = {}) {
   const [command, ...args] = pin(SERVER_CORE, [process.execPath, `${__dirname}/server.cjs`]);
   const child = spawn(command, args, {
-    env: { ...process.env, CONTESTANT: contestant, MODE: mode, AUTH_TOKEN, PUBLIC_URL, ...settings },
+    env: {
+      ...process.env,
+      CONTESTANT: contestant,
+      MODE: mode,
+      AUTH_TOKEN,
+      PUBLIC_URL,
+      ...settings,
+    },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const [{ port }] = await once(child, "message");

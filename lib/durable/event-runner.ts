@@ -2,7 +2,8 @@ import { createDispatch } from "../delivery/dispatch";
 import type { Handlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { publish } from "../observability/diagnostics";
-import { createReporter, type Logger, type Reporter } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
+import { createReporter, type Reporter } from "../observability/reporter";
 import { readStoredEvent, type RestoredEvent } from "./stored-event";
 import type { WorkOptions } from "./work-options";
 

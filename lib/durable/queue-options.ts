@@ -1,4 +1,4 @@
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 import {
   MAX_TIMER_MS,
   validateOptions,

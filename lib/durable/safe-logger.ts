@@ -1,6 +1,6 @@
 import { adaptConsole, createLogger } from "../observability/console-logger";
 import { callSafely } from "../observability/safe-call";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 
 /**
  * Wraps a logger of the app so that it never throws: the queue logs from listeners of connections,

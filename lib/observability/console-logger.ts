@@ -1,5 +1,5 @@
 import { Console } from "node:console";
-import type { Logger } from "./reporter";
+import type { Logger } from "./logger";
 
 /**
  * Returns a logger that calls a console with the message before the fields: a console prints its

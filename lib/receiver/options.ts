@@ -11,7 +11,7 @@ import {
 } from "../validation/validate-options";
 import type { OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
 import type { VerifyOptions, VerifySettings } from "./verify-options";
 
@@ -46,7 +46,8 @@ export interface PushWebhooksOptions extends VerifyOptions {
    */
   dedupe?: DedupeStore | false | undefined;
   /**
-   * Stores events before the response and runs their handlers later; see `durableQueue`.
+   * Stores events before the response and runs their handlers later; see `sqliteQueue`,
+   * `redisQueue` and `postgresQueue`.
    * @default none: handlers run in this process
    */
   queue?: EventQueue | undefined;
@@ -91,7 +92,8 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   },
   queue: {
     accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
-    expected: 'a queue that durableQueue() of "express-push-verification/durable" returned',
+    expected:
+      'a queue that sqliteQueue(), redisQueue() or postgresQueue() of "express-push-verification/durable" returned',
   },
   forwardErrors: oneOf(true, false),
   logger: LOGGER,

@@ -31,7 +31,7 @@ export interface VerifyOptions {
   limitBytes?: number | undefined;
   /**
    * The accounts whose events are accepted. With several accounts, `authToken` must be a function
-   * or one token. @default the account of the token
+   * or one token. @default `account_sid` is not checked: every account whose token signed the request
    */
   allowedAccountSids?: readonly string[] | undefined;
   /**

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import { FUNCTION, LOGGER } from "../../validation/option-rules";
 import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";

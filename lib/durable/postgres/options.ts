@@ -1,4 +1,4 @@
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import {
   hasMethods,
   oneOf,

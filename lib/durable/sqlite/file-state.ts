@@ -1,6 +1,6 @@
 import { createNeutralCause } from "../../errors/neutral-cause";
 import { WebhookError } from "../../errors/webhook-error";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import { QueueError } from "../queue-error";
 
 /** Whether the file of a queue can be used. */
