@@ -6,9 +6,11 @@ import {
   expectNoFaults,
   findViolations,
   openPage,
+  reportScreenshots,
   startBrowser,
   stopBrowser,
   takeFaults,
+  takeScreenshot,
   type PageOptions,
 } from "../support/browser";
 import { PASSWORD, startLoginApp, type LoginApp } from "../support/login-app";
@@ -19,7 +21,10 @@ describeWithBrowser("the page of the login", () => {
   let app: LoginApp;
 
   beforeAll(startBrowser, 30_000);
-  afterAll(stopBrowser);
+  afterAll(async () => {
+    await stopBrowser();
+    reportScreenshots();
+  });
   beforeEach(async () => {
     app = await startLoginApp();
   });
@@ -81,6 +86,8 @@ describeWithBrowser("the page of the login", () => {
     const page = await open();
     await enterPassword(page);
     await visible(page, "expired");
+    await takeScreenshot(page, "login-expired-light");
+    expect(await findViolations(page)).toEqual([]);
     expectNoFaults();
   }, 30_000);
 
@@ -131,6 +138,7 @@ describeWithBrowser("the page of the login", () => {
     app.server.close();
     app.server.closeAllConnections();
     await page.waitForSelector('#waiting-text:text-is("Connection lost, trying again")');
+    await takeScreenshot(page, "login-lost-light");
     app.server.listen(Number(new URL(app.url).port), "127.0.0.1");
     await page.waitForSelector('#waiting-text:text-is("Waiting for your response")');
     const sid = app.challengeSids.at(-1) ?? "";
@@ -160,31 +168,37 @@ describeWithBrowser("the page of the login", () => {
   it.each<[string, PageOptions]>([
     ["light", { colorScheme: "light" }],
     ["dark", { colorScheme: "dark" }],
-    ["phone width", { viewport: PHONE_WIDTH }],
+    ["phone", { viewport: PHONE_WIDTH }],
+    ["phone-dark", { viewport: PHONE_WIDTH, colorScheme: "dark" }],
   ])(
     "has no violation of accessibility rules in any state: %s",
-    async (_name, options) => {
+    async (look, options) => {
       const page = await open(options);
-      const check = async () => {
+      const check = async (state: string) => {
+        await takeScreenshot(page, `login-${state}-${look}`);
         expect(await findViolations(page)).toEqual([]);
         const overflow = await page.evaluate(
           "document.documentElement.scrollWidth - document.documentElement.clientWidth",
         );
         expect(overflow).toBe(0);
       };
-      await check();
+      await check("signed-out");
+      await enterPassword(page, "ada", "wrong");
+      await page.waitForSelector("#form-error:not(:empty)");
+      await check("wrong-password");
+      takeFaults();
       await beginLogin(page);
       // The question fades in: its text has too little contrast meanwhile.
       await page.waitForTimeout(300);
-      await check();
+      await check("waiting");
       await page.click(".question .deny");
       await visible(page, "denied");
-      await check();
+      await check("denied");
       await page.click("#denied .again");
       await beginLogin(page);
       await page.click(".question .primary");
       await visible(page, "signed-in");
-      await check();
+      await check("signed-in");
       expectNoFaults();
     },
     60_000,

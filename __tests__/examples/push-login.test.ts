@@ -290,11 +290,13 @@ describe("the settings of the real service", () => {
 });
 
 describe("npm start", () => {
-  it("prints the addresses of the login and of the console, and ends on Ctrl-C", async () => {
+  /** Starts the example, and reads the addresses and the process that it prints. */
+  async function startExample() {
     // A process group of its own: a terminal sends Ctrl-C to the whole group.
     const env = { ...process.env, PORT: "0" };
     // Without prestart: the page is built, and other tests read it.
     const started = spawn("npm", ["start", "--ignore-scripts"], { cwd: ROOT, detached: true, env });
+    const ended = once(started, "exit");
     let output = "";
     for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
       output += String(chunk);
@@ -303,6 +305,20 @@ describe("npm start", () => {
     started.stdout.resume();
     const [, login = ""] = /^The login: +(\S+)/m.exec(output) ?? [];
     const [, staff = ""] = /^The admin console: +(\S+)/m.exec(output) ?? [];
+    const [, pid] = /"kill (\d+)"/.exec(output) ?? [];
+    return { group: -(started.pid ?? 0), pid: Number(pid), ended, login, staff };
+  }
+
+  const untilUnreachable = (url: string) =>
+    until(() =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
+    );
+
+  it("prints the addresses of the login and of the console, and ends on Ctrl-C", async () => {
+    const { login, staff, group, ended } = await startExample();
     expect(await (await fetch(login)).text()).toContain("<title>Example Bank");
     const signedIn = await fetch(staff, { redirect: "manual" });
     const [cookie = ""] = signedIn.headers.getSetCookie();
@@ -311,14 +327,16 @@ describe("npm start", () => {
     expect([signedIn.status, shown.status]).toEqual([302, 200]);
     expect(shown.headers.get("content-type")).toMatch(/^text\/html/);
     expect((await fetch(page)).status).toBe(403);
-    const ended = once(started, "exit");
-    process.kill(-(started.pid ?? 0), "SIGINT");
+    process.kill(group, "SIGINT");
     await ended;
-    await until(() =>
-      fetch(login).then(
-        () => false,
-        () => true,
-      ),
-    );
+    await untilUnreachable(login);
+  }, 60_000);
+
+  it("ends with all its processes when the printed one is killed", async () => {
+    const { login, pid, group, ended } = await startExample();
+    process.kill(pid, "SIGTERM");
+    await ended;
+    await untilUnreachable(login);
+    expect(() => process.kill(group, 0)).toThrow("ESRCH");
   }, 60_000);
 });

@@ -1,5 +1,7 @@
 /** A real browser whose pages fail a test when they break a rule of every page. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   chromium,
   type Browser,
@@ -78,6 +80,24 @@ export async function openPage(url: string, options: PageOptions = {}): Promise<
   });
   await page.goto(url);
   return page;
+}
+
+/** The folder of the screenshots: PUSH_TEST_SHOTS, or one beside the temporary files. */
+const shotsFolder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-test-shots");
+
+/** Writes a screenshot of the whole page, for people to look at, once its animations ended. */
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(shotsFolder, { recursive: true });
+  await page.screenshot({
+    path: join(shotsFolder, `${name}.png`),
+    fullPage: true,
+    animations: "disabled",
+  });
+}
+
+/** Names the folder of the screenshots in the output of the run; call it in afterAll. */
+export function reportScreenshots(): void {
+  if (executablePath !== "") console.log(`Screenshots: ${shotsFolder}`);
 }
 
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");

@@ -56,7 +56,8 @@ async function main(): Promise<void> {
 
   console.log(`The login:         ${appUrl}/  (user ${USER}, password ${password})`);
   console.log(`The admin console: ${appUrl}/staff?key=${staffKey}`);
-  console.log("It runs until Ctrl-C.");
+  // The shell of "npm start" does not pass SIGTERM on: kill this process, not npm.
+  console.log(`It runs until Ctrl-C, or "kill ${process.pid}" in another terminal.`);
 
   const end = async () => {
     server.close();

@@ -47,7 +47,11 @@ interface DeliveryChange {
 const apps: ConsoleApp[] = [];
 
 export async function stopApps(): Promise<void> {
-  for (const app of apps.splice(0)) await app.stop();
+  for (const app of apps.splice(0)) {
+    await app.stop();
+    // Pending waits would keep the process alive.
+    await app.push.close();
+  }
 }
 
 /** Starts an app whose publicUrl is its own. */

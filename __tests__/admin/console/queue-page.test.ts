@@ -34,7 +34,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.locator("h4").first().waitFor();
     expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
-    await group.locator("summary").click();
+    await group.locator("summary").first().click();
     expect(await group.locator(".letter .mono").allInnerTexts()).toEqual([
       "uuid-2",
       "uuid-1",
@@ -43,7 +43,7 @@ describeWithBrowser("the page of the queue", () => {
     await group.getByRole("button", { name: "Retry", exact: true }).first().click();
     await group.getByText("2 events").waitFor();
     // Open as before, although the list was drawn again.
-    expect(await group.locator("details").getAttribute("open")).toBe("");
+    expect(await group.locator("details").first().getAttribute("open")).toBe("");
     await page.getByRole("button", { name: "Retry these 2" }).first().click();
     await page.getByRole("button", { name: "Retry all 3" }).click();
     await page.getByText("No dead letters.").waitFor();
@@ -87,6 +87,49 @@ describeWithBrowser("the page of the queue", () => {
       await page.getByRole("button", { name: "Retry these 2" }).first().click();
     }
     await page.getByText("No dead letters.").waitFor();
+    expectNoFaults();
+  });
+});
+
+describeWithBrowser("dead letters on other pages", () => {
+  it("are counted in the navigation, and are not when there are none", async () => {
+    const app = await startConsole({ router: { queue: createMemoryQueue(ERRORS) } });
+    const page = await openPage(app.url);
+    const link = page.getByRole("link", { name: "Queue 6 dead letters" });
+    await link.click();
+    await page.getByRole("button", { name: "Retry all 6" }).click();
+    await page.getByText("No dead letters.").waitFor();
+    await page.getByRole("link", { name: "Receiver" }).click();
+    await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
+    expectNoFaults();
+  });
+});
+
+describeWithBrowser("the event of a dead letter", () => {
+  const MASKED = ["Version", "Account", "Factor", "Challenge"];
+  const TEXTS = [
+    "factor_friendly_name",
+    "factor_metadata",
+    "challenge_details",
+    "challenge_metadata",
+  ];
+
+  it.each<[boolean, string[], string]>([
+    [false, MASKED, "us…22"],
+    [true, [...MASKED, ...TEXTS], "user-7f3a-22"],
+  ])("has its SIDs, and its texts with reveal %s", async (reveal, names, entity) => {
+    const queue = createMemoryQueue(["down", "down"]);
+    const app = await startConsole({ router: { queue, console: { reveal } } });
+    const page = await openPage(`${app.url}#queue`);
+    await page.locator("summary").first().click();
+    const letter = page.locator(".letter", { hasText: "uuid-1" });
+    await letter.locator("summary").click();
+    expect(await letter.locator("dt").allInnerTexts()).toEqual(names);
+    await letter.getByText(entity, { exact: true }).waitFor();
+    // uuid-0 cannot be read, and has a receiver.
+    const unreadable = page.locator(".letter", { hasText: "unreadable event" });
+    await unreadable.locator("summary").click();
+    expect(await unreadable.locator("dt").allInnerTexts()).toEqual(["Account", "Receiver"]);
     expectNoFaults();
   });
 });

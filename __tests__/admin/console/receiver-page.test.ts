@@ -61,6 +61,7 @@ describeWithBrowser("the receiver's page", () => {
     const box = page.locator(".details .box");
     expect(await box.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
     expect(await box.locator("mark").allInnerTexts()).toEqual(["/"]);
+    expect(await page.locator(".rows .attempt").innerText()).toBe("–");
     await box.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
     await page.locator("#announcer", { hasText: "webhook_url was set" }).waitFor();
     const [webhook] = await app.upstream.listWebhooks();

@@ -248,10 +248,10 @@ describeWithBrowser("the page of the keys", () => {
     await said(page, "The key was renamed.");
     const renamed = page.locator(".keys .line", { hasText: "deploy old" });
     await renamed.getByRole("button", { name: "Revoke" }).click();
-    await page.getByLabel("Type deploy old to confirm").fill("deploy");
+    await page.getByLabel('Type "deploy old" to confirm').fill("deploy");
     await press(page, "Revoke key");
     expect(await page.locator("dialog[open] input:invalid").count()).toBe(1);
-    await page.getByLabel("Type deploy old to confirm").fill("deploy old");
+    await page.getByLabel('Type "deploy old" to confirm').fill("deploy old");
     await press(page, "Revoke key");
     await said(page, "The key was revoked.");
     await renamed.waitFor({ state: "detached" });
@@ -270,7 +270,7 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByText(HOSTILE[0]?.slice(0, 64) ?? "", { exact: true }).waitFor();
     const line = page.locator(".keys .line", { hasText: "\\u202e" });
     await line.getByRole("button", { name: "Revoke" }).click();
-    await page.getByLabel(/^Type SK[0-9a-f]{32} to confirm$/).waitFor();
+    await page.getByLabel(/^Type "SK[0-9a-f]{32}" to confirm$/).waitFor();
     expect(await page.locator("main script, main img, dialog script").count()).toBe(0);
     expect(await page.title()).toBe("Keys · Push webhooks");
     expectNoFaults();

@@ -1,7 +1,4 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
-import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
 import {
@@ -10,9 +7,11 @@ import {
   expectNoFaults,
   findViolations,
   openPage,
+  reportScreenshots,
   startBrowser,
   stopBrowser,
   takeFaults,
+  takeScreenshot,
 } from "../../support/browser";
 import {
   MAIN_KEY,
@@ -25,12 +24,10 @@ import { startConsole, stopApps, type ConsoleApp } from "./console-app";
 import { HOSTILE } from "./hostile-texts";
 import { createMemoryQueue } from "./memory-queue";
 
-const folder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-console-shots");
-mkdirSync(folder, { recursive: true });
 beforeAll(startBrowser, 60_000);
 afterAll(async () => {
   await stopBrowser();
-  console.log(`Screenshots of the console: ${folder}`);
+  reportScreenshots();
 });
 afterEach(async () => {
   await closePages();
@@ -134,7 +131,7 @@ const STATES: State[] = [
     async arrange(page) {
       await page.getByText("200 handled").waitFor();
       await page.getByRole("button", { name: "Rejected or failed" }).click();
-      await page.getByText("No request here").waitFor();
+      await page.getByText("No request matches this filter.").waitFor();
     },
   },
   {
@@ -294,7 +291,17 @@ const STATES: State[] = [
     name: "queue-letters",
     hash: "queue",
     start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
-    arrange: (page) => page.locator("summary").first().click(),
+    async arrange(page) {
+      await page.locator("summary").first().click();
+      await page.locator(".letter summary").first().click();
+    },
+  },
+  {
+    name: "queue-revealed",
+    hash: "queue",
+    start: () =>
+      startConsole({ router: { console: { reveal: true }, queue: createMemoryQueue(ERRORS) } }),
+    arrange: (page) => page.locator(".letter summary").last().click(),
   },
   {
     name: "queue-empty",
@@ -358,7 +365,7 @@ async function inspect(page: Page, name: string) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
-    await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
+    await takeScreenshot(page, `console-${name}-${look}`);
     const violations = await findViolations(page);
     const width = await page.evaluate("document.documentElement.scrollWidth");
     if (violations.length > 0 || width !== viewport.width) found[look] = { violations, width };

@@ -125,8 +125,14 @@ export interface DeadLetterRow {
   uuid: string;
   accountSid: string;
   receiver: string | undefined;
+  /** Undefined when the event cannot be read, like the SIDs below. */
   type: string | undefined;
+  version: string | undefined;
+  factorSid: string | undefined;
+  challengeSid: string | undefined;
   entity: string | undefined;
+  /** Texts of the device; only when the console reveals them. */
+  revealed: readonly (readonly [name: string, text: string])[];
   attempts: number;
   failedAtMs: number;
 }

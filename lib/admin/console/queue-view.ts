@@ -1,7 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { DeadLetterGroup, DeadLetterRow, QueueView } from "./console-view";
 import { cutText } from "./mask";
-import { showEntity } from "./request-row";
+import { listTexts, readField, showEntity } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
 interface ListedDeadLetter {
@@ -115,7 +115,11 @@ function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
     accountSid,
     receiver,
     type: event?.type,
+    version: event?.version,
+    factorSid: readField(event, "factor_sid"),
+    challengeSid: readField(event, "challenge_sid"),
     entity: showEntity(event, reveals),
+    revealed: reveals ? listTexts(event) : [],
     attempts,
     failedAtMs: failedAt.getTime(),
   };

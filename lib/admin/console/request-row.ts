@@ -65,7 +65,11 @@ export function showEntity(
 
 type Field = "factor_sid" | "challenge_sid" | "entity_identity" | "factor_friendly_name";
 
-function readField(event: PushEvent | UnknownPushEvent | undefined, name: Field) {
+/** Reads a field that only some types of events have. */
+export function readField(
+  event: PushEvent | UnknownPushEvent | undefined,
+  name: Field,
+): string | undefined {
   return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
 }
 
@@ -76,7 +80,8 @@ const REVEALED = new Set([
   "challenge_metadata",
 ]);
 
-function listTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+/** Lists the texts of the device and of the challenge. */
+export function listTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
   const params = event?.params ?? [];
   return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

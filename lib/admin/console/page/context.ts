@@ -7,10 +7,14 @@ export interface ConsolePage {
   id: string;
   title: string;
   element: HTMLElement;
+  /** What the navigation counts of it. */
+  badge?: HTMLElement;
   /** Called each time that the page is shown. */
   show(): void;
   /** Called when another page is shown. */
   hide?(): void;
+  /** Called once when the console starts with another page: fills the badge. */
+  update?(): void;
 }
 
 /** What the pages share. */

@@ -2,6 +2,7 @@ import type { DeadLetterGroup, DeadLetterRow, QueueView } from "../console-view"
 import { send } from "./api";
 import { actionButton, openDialog } from "./dialog";
 import { h, received, type Child } from "./dom";
+import { listFacts } from "./facts";
 import { formatCount, formatDate, plural } from "./format";
 
 type Choice =
@@ -39,8 +40,12 @@ export function createDeadLetters(
       h(
         "div",
         { class: "panel-head" },
-        h("h4", { class: "error-text" }, received(error)),
-        h("span", { class: "pill bad" }, formatCount(count)),
+        h(
+          "div",
+          { class: "error-text" },
+          h("span", { class: "pill bad", "aria-hidden": "true" }, formatCount(count)),
+          h("h4", {}, received(error)),
+        ),
         !readOnly &&
           count > 1 &&
           h(
@@ -89,6 +94,7 @@ export function createDeadLetters(
           `${plural(attempts, "attempt")}, the last failed `,
           h("time", { datetime: failedAt }, formatDate(failedAt)),
         ),
+        showEvent(letter),
       ),
       !readOnly &&
         h(
@@ -136,7 +142,9 @@ export function createDeadLetters(
       content: h(
         "p",
         {},
-        "Its handlers will never run, also not when the service sends it again. This cannot be undone.",
+        count === 1
+          ? "Its handlers will never run, also not when the service sends it again. This cannot be undone."
+          : "Their handlers will never run, also not when the service sends them again. This cannot be undone.",
       ),
       action: `Discard ${what}`,
       isDangerous: true,
@@ -161,5 +169,21 @@ function emptyState(): HTMLElement {
     { class: "panel state" },
     h("p", { class: "state-title" }, "No dead letters."),
     h("p", {}, "Every event that failed was handled by a later attempt, or is being retried."),
+  );
+}
+
+function showEvent({ uuid, accountSid, receiver, ...event }: DeadLetterRow): HTMLElement {
+  return h(
+    "details",
+    { "data-key": JSON.stringify([uuid, accountSid, receiver]) },
+    h("summary", {}, "Event"),
+    listFacts([
+      ["Version", event.version],
+      ["Account", accountSid],
+      ["Factor", event.factorSid],
+      ["Challenge", event.challengeSid],
+      ["Receiver", receiver],
+      ...event.revealed,
+    ]),
   );
 }

@@ -51,13 +51,13 @@ export function openRevoke({ sid, friendly_name }: Key, reload: () => Promise<vo
         " stops working at once, wherever it is in use. This cannot be undone.",
       ),
       h("p", { class: "mono muted" }, sid),
-      field(`Type ${wanted} to confirm`, typed),
+      field(`Type "${wanted}" to confirm`, typed),
     ],
     action: "Revoke key",
     isDangerous: true,
     async submit(form) {
       if (typed.value !== wanted) {
-        typed.setCustomValidity(`Type exactly ${wanted}.`);
+        typed.setCustomValidity(`Type exactly "${wanted}".`);
         form.reportValidity();
         return KEEP_OPEN;
       }

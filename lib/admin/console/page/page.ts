@@ -23,7 +23,7 @@ async function start(): Promise<void> {
     const settings = await send<ConsoleSettings>("GET", "console");
     const context: Context = { settings, webhooks: createSharedWebhooks(settings) };
     showHeader(settings);
-    openPages(createPages(context), context);
+    openPages(createPages(context));
   } catch (error) {
     replaceContent(
       content,
@@ -75,11 +75,10 @@ function showLiveState(state: LiveState): void {
   replaceContent(live, h("span", { class: "dot", "aria-hidden": "true" }), LIVE_TEXTS[state]);
 }
 
-function openPages(pages: readonly ConsolePage[], { webhooks, settings }: Context): void {
+function openPages(pages: readonly ConsolePage[]): void {
   const content = byId("content");
-  const badge = h("span", { class: "badge", hidden: true });
-  const links = pages.map(({ id, title }) =>
-    h("a", { href: `#${id}` }, title, id === "webhooks" && [" ", badge]),
+  const links = pages.map(({ id, title, badge }) =>
+    h("a", { href: `#${id}` }, title, badge !== undefined && [" ", badge]),
   );
   replaceContent(
     byId("nav"),
@@ -109,18 +108,9 @@ function openPages(pages: readonly ConsolePage[], { webhooks, settings }: Contex
     page.element.querySelector<HTMLElement>("h2")?.focus();
   }
 
-  webhooks.onChange(() => {
-    const count = webhooks.state?.findings.length ?? 0;
-    badge.hidden = count === 0;
-    replaceContent(
-      badge,
-      String(count),
-      h("span", { class: "word" }, count === 1 ? " finding" : " findings"),
-    );
-  });
   addEventListener("hashchange", () => open(false));
   open(true);
-  if (settings.receiver !== undefined && current?.id !== "webhooks") void webhooks.reload();
+  for (const page of pages) if (page !== current) page.update?.();
 }
 
 addEventListener("unhandledrejection", () => announce("The page itself failed. Reload it."));

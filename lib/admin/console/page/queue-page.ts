@@ -1,12 +1,15 @@
 import type { QueueView } from "../console-view";
 import { createLoader, describeFailure, send } from "./api";
 import type { Context, ConsolePage } from "./context";
+import { createBadge } from "./badge";
 import { createDeadLetters } from "./dead-letters";
 import { actionButton } from "./dialog";
 import { h, replaceContent } from "./dom";
 import { formatAge, formatCount } from "./format";
 
 const REFRESH_MS = 5_000;
+/** For the count in the navigation. */
+const HIDDEN_REFRESH_MS = 30_000;
 
 /** Creates the page of the queue: its counts and its dead letters. */
 export function createQueuePage({ settings }: Context): ConsolePage {
@@ -15,6 +18,7 @@ export function createQueuePage({ settings }: Context): ConsolePage {
   const letters = h("div", { class: "stack" });
   const showDeadLetters = createDeadLetters(readOnly, reload);
   const load = createLoader(() => send<QueueView>("GET", "console/queue"));
+  const badge = createBadge();
   let timer: number | undefined;
   let rendered = "";
   const element = h(
@@ -41,12 +45,20 @@ export function createQueuePage({ settings }: Context): ConsolePage {
     return load(render, renderFailure);
   }
 
+  function reloadEvery(ms: number): void {
+    clearInterval(timer);
+    timer = setInterval(() => {
+      if (!document.hidden) void reload();
+    }, ms);
+  }
+
   function render(view: QueueView): void {
     const key = JSON.stringify(view);
     if (key === rendered) return;
     rendered = key;
     const { oldestWaitingMs, workers } = view;
     cards.hidden = false;
+    badge.show(view.deadLetters, "dead letter", "dead letters");
     replaceContent(
       cards,
       card(
@@ -90,14 +102,17 @@ export function createQueuePage({ settings }: Context): ConsolePage {
     id: "queue",
     title: "Queue",
     element,
+    badge: badge.element,
     show() {
       if (rendered === "") replaceContent(letters, h("p", { class: "state" }, "Loading."));
       void reload();
-      timer = setInterval(() => {
-        if (!document.hidden) void reload();
-      }, REFRESH_MS);
+      reloadEvery(REFRESH_MS);
     },
-    hide: () => clearInterval(timer),
+    hide: () => reloadEvery(HIDDEN_REFRESH_MS),
+    update() {
+      void reload();
+      reloadEvery(HIDDEN_REFRESH_MS);
+    },
   };
 }
 

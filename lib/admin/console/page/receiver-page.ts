@@ -120,7 +120,7 @@ export function createReceiverPage(
     const isStored = byResult.stored > 0 || settings.hasQueue;
     replaceContent(
       cards,
-      card("Received", rest.received, `within ${formatAge(Date.now() - rest.sinceMs)}`),
+      card("Received", rest.received, `in the last ${formatAge(Date.now() - rest.sinceMs)}`),
       card(
         isStored ? "Stored" : "Handled",
         byResult.handled + byResult.stored,

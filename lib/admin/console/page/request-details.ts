@@ -3,11 +3,12 @@ import { send } from "./api";
 import type { Context } from "./context";
 import { actionButton } from "./dialog";
 import { h, received, type Child } from "./dom";
+import { listFacts, type Fact } from "./facts";
 import { compareUrls } from "./url-difference";
 
 /** The details of a request: the cause of a failure first, then what is known of the request. */
 export function createDetails(row: RequestRow, context: Context): HTMLElement {
-  return h("div", { class: "box" }, describeCause(row, context), listFacts(row, context));
+  return h("div", { class: "box" }, describeCause(row, context), listRowFacts(row, context));
 }
 
 function describeCause(row: RequestRow, context: Context): Child {
@@ -99,24 +100,17 @@ function offerUrlFix(signedUrl: string, { settings, webhooks }: Context): Child 
   ];
 }
 
-function listFacts(row: RequestRow, { settings }: Context): Child {
+function listRowFacts(row: RequestRow, { settings }: Context): Child {
   const { receiver } = settings;
   const urls = receiver?.publicUrls ?? [];
-  const facts: [name: string, value: string | undefined][] = [
+  return listFacts([
     ["Request", row.target],
     ["uuid", row.uuid],
     ["Account", row.accountSid],
     ["Factor", row.factorSid],
     ["Challenge", row.challengeSid],
     ["Signed URL", urls.length > 1 && row.urlIndex !== undefined ? urls[row.urlIndex] : undefined],
-    ...row.issues.map((issue): [string, string] => ["Unreadable", issue]),
-    ...row.revealed.map(([name, text]): [string, string] => [name, text]),
-  ];
-  const known = facts.filter(([, value]) => value !== undefined);
-  if (known.length === 0) return undefined;
-  return h(
-    "dl",
-    { class: "facts" },
-    known.map(([name, value]) => [h("dt", {}, name), h("dd", {}, received(value))]),
-  );
+    ...row.issues.map((issue): Fact => ["Unreadable", issue]),
+    ...row.revealed,
+  ]);
 }

@@ -26,6 +26,10 @@ export function fillLine({ row, line, toggle }: RequestLine, tokenCount: number 
   const label = errorCode ?? result;
   toggle.setAttribute("aria-label", `Details of ${time}, ${row.type ?? "not verified"}, ${label}`);
   const of = tokenCount === undefined ? "" : ` of ${tokenCount}`;
+  // Without a rotation the token of every request is the same.
+  const isTokenIdle = tokenIndex === undefined || tokenCount === 1;
+  // An unverified request has no uuid, so its deliveries cannot be counted.
+  const attempt = row.uuid === undefined ? "–" : row.attempt;
   line.className = `line ${TONES[result]}`;
   replaceContent(
     line,
@@ -56,11 +60,11 @@ export function fillLine({ row, line, toggle }: RequestLine, tokenCount: number 
       "span",
       { role: "cell", class: row.attempt === 1 ? "attempt idle" : "attempt" },
       h("span", { class: "key" }, "attempt "),
-      row.attempt,
+      attempt,
     ),
     h(
       "span",
-      { role: "cell", class: tokenIndex === undefined ? "token idle" : "token" },
+      { role: "cell", class: isTokenIdle ? "token idle" : "token" },
       tokenIndex === undefined
         ? "–"
         : [h("span", { class: "key" }, "token "), `${tokenIndex + 1}${of}`],

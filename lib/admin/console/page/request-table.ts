@@ -92,7 +92,7 @@ export function createRequestTable(context: Context) {
     table.hidden = count === 0;
     message.hidden = count > 0;
     if (isLoading) replaceContent(message, h("p", {}, "Connecting to the receiver."));
-    else if (shown.size > 0) replaceContent(message, h("p", {}, "No request here is like that."));
+    else if (shown.size > 0) replaceContent(message, h("p", {}, "No request matches this filter."));
     else replaceContent(message, emptyState(context));
   }
 

@@ -29,13 +29,13 @@ export function openTestEventDialog({ settings }: Context): void {
       field("Event type", type),
       choices("Version", "version", [
         ["v2", "v2"],
-        ["v1", "v1", "legacy"],
+        ["v1", "v1, legacy"],
       ]),
-      choices("Way", "via", [
-        ["direct", "To the receiver in this process", "Tests the receiver and its handlers."],
+      choices("Send to", "via", [
+        ["direct", "The receiver in this process", "Tests the receiver and its handlers."],
         [
           "network",
-          "To publicUrl, over the network",
+          "publicUrl, over the network",
           `Also tests DNS, TLS, proxies and the mount: ${publicUrl}`,
         ],
       ]),

@@ -1,6 +1,7 @@
 import type { Webhook } from "../../client/webhook";
 import { describeFailure, send } from "./api";
 import type { Context, ConsolePage } from "./context";
+import { createBadge } from "./badge";
 import { actionButton, openDialog } from "./dialog";
 import { h, received, replaceContent, type Child } from "./dom";
 import { showFinding } from "./findings";
@@ -11,6 +12,7 @@ import { openWebhookForm } from "./webhook-form";
 export function createWebhooksPage(context: Context): ConsolePage {
   const { settings, webhooks: shared } = context;
   const list = h("div", { class: "stack", "aria-live": "off" });
+  const badge = createBadge();
   const element = h(
     "section",
     { "aria-labelledby": "webhooks-title" },
@@ -38,6 +40,7 @@ export function createWebhooksPage(context: Context): ConsolePage {
 
   function render(): void {
     const { state, error } = shared;
+    badge.show(state?.findings.length ?? 0, "finding", "findings");
     if (error !== undefined) return replaceContent(list, failure(error));
     if (state === undefined) return replaceContent(list, h("p", { class: "state" }, "Loading."));
     const { webhooks, findings, findingsError } = state;
@@ -112,8 +115,13 @@ export function createWebhooksPage(context: Context): ConsolePage {
         "div",
         { class: "panel-head" },
         h("h3", { id: titleId }, received(friendly_name)),
-        h("span", { class: `pill ${isEnabled ? "good" : "off"}` }, received(status)),
-        h("span", { class: "pill info" }, received(version)),
+        h(
+          "span",
+          { class: "pills" },
+          h("span", { class: `pill ${isEnabled ? "good" : "off"}` }, received(status)),
+          " ",
+          h("span", { class: "pill info" }, received(version)),
+        ),
         !settings.readOnly &&
           h(
             "div",
@@ -201,7 +209,16 @@ export function createWebhooksPage(context: Context): ConsolePage {
 
   shared.onChange(render);
   render();
-  return { id: "webhooks", title: "Webhooks", element, show: () => void shared.reload() };
+  return {
+    id: "webhooks",
+    title: "Webhooks",
+    element,
+    badge: badge.element,
+    show: () => void shared.reload(),
+    update() {
+      if (settings.receiver !== undefined) void shared.reload();
+    },
+  };
 }
 
 function fact(name: string, value: Child): Child {
