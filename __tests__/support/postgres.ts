@@ -6,7 +6,10 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 
-/** The folder of initdb and postgres: on the PATH, or where Debian installs them. */
+/**
+ * The folder of initdb and postgres: PUSH_TEST_POSTGRES_BIN, else where Debian installs them, else on
+ * the PATH.
+ */
 export const binaries = findBinaries();
 
 /** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
@@ -57,6 +60,8 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 function findBinaries(): string | undefined {
+  const { PUSH_TEST_POSTGRES_BIN: chosen = "" } = process.env;
+  if (chosen !== "") return chosen;
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian) : [];
   const folders = [
