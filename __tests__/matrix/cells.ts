@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "./command";
 import { RESOLUTIONS, ROOT, type App } from "./versions";
@@ -9,6 +10,8 @@ const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
 // Declarations of other packages are read in full, too: skipLibCheck is off.
 const STRICT =
   "--noEmit --strict --exactOptionalPropertyTypes --esModuleInterop --target es2022 --types node";
+
+const POSTGRES_SUITES = join("__tests__", "durable", "postgres");
 
 /** One thing that must work. */
 export interface Cell {
@@ -24,11 +27,12 @@ export interface Plan {
   typescripts: string[];
   /** The apps whose types are read. */
   typedApps: App[];
+  postgreses: string[];
 }
 
 /** Every cell of a plan; what others need comes first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
-  const { nodes, apps, typescripts, typedApps } = plan;
+  const { nodes, apps, typescripts, typedApps, postgreses } = plan;
   const install = (name: string, run: () => Promise<string>) => ({
     name: `${name} · install`,
     run,
@@ -40,10 +44,14 @@ export function listCells(plan: Plan, workshop: Workshop): Cell[] {
     ),
     ...nodes.map((major) => install(`node ${major}`, () => workshop.installNode(major))),
     ...apps.map((app) => install(app.name, () => workshop.installApp(app))),
+    ...postgreses.map((version) =>
+      install(`postgres ${version}`, () => workshop.installPostgres(version)),
+    ),
     ...nodes.flatMap((major) => apps.flatMap((app) => listRuns(major, app, workshop))),
     ...typescripts.flatMap((version) =>
       typedApps.flatMap((app) => listCompilations(version, app, workshop)),
     ),
+    ...postgreses.flatMap((version) => listSuites(version, workshop)),
   ];
 }
 
@@ -92,4 +100,17 @@ function listCompilations(version: string, app: App, workshop: Workshop): Cell[]
     };
     return [{ name: `typescript ${version} · ${app.name} · ${name}`, run }];
   });
+}
+
+/** The suites of the queue in Postgres, on this Node and the sources of this repository. */
+function listSuites(version: string, workshop: Workshop): Cell[] {
+  return readdirSync(join(ROOT, POSTGRES_SUITES)).map((file) => ({
+    name: `postgres ${version} · ${file}`,
+    run: async () => {
+      const PUSH_TEST_POSTGRES_BIN = await workshop.installPostgres(version);
+      const args = [JEST, "--forceExit", join(POSTGRES_SUITES, file)];
+      const env = { ...process.env, PUSH_TEST_POSTGRES_BIN };
+      await runCommand(process.execPath, args, { cwd: ROOT, env });
+    },
+  }));
 }

@@ -14,6 +14,16 @@ export const NODES = [20, 22, 24, 26];
 /** The releases of TypeScript that are supported, without some in the middle. */
 export const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
 
+/** The releases of PostgreSQL that the tests run against, as the npm packages of their binaries count. */
+export const POSTGRESES = [
+  "13.23.0-beta.16",
+  "14.23.0-beta.17",
+  "15.18.0-beta.17",
+  "16.14.0-beta.17",
+  "17.10.0-beta.17",
+  "18.4.0-beta.17",
+];
+
 /** An app that has installed the package. */
 export interface App {
   name: string;
