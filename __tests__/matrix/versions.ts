@@ -4,9 +4,17 @@ import { join } from "node:path";
 /** The folder of this repository. */
 export const ROOT = join(__dirname, "..", "..");
 
-const { dependencies, peerDependencies } = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
+const {
+  dependencies,
+  peerDependencies,
+  jest: settings,
+} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
+  "dependencies" | "peerDependencies",
+  Record<string, string>
+> & { jest: { moduleNameMapper: Record<string, string> } };
+
+/** The settings of Jest in this repository. */
+export const JEST_SETTINGS = settings;
 
 /** The majors of Node that are supported. */
 export const NODES = [20, 22, 24, 26];
@@ -23,6 +31,9 @@ export const POSTGRESES = [
   "17.10.0-beta.17",
   "18.4.0-beta.17",
 ];
+
+/** The releases of Graphile Worker that the tests run with beside the one of package.json. */
+export const GRAPHILE_WORKERS = ["0.17.3"];
 
 /** An app that has installed the package. */
 export interface App {
