@@ -1,7 +1,7 @@
 import type * as Package from "express-push-verification";
 import { pushWebhooks, WebhookError, PermanentError } from "express-push-verification";
 import { ApiError, InputError } from "express-push-verification/admin";
-import { DurabilityError } from "express-push-verification/durable";
+import { QueueError } from "express-push-verification/durable";
 import { EmulatorError } from "express-push-verification/emulator";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, startServer, stopServers } from "./support/servers";
@@ -66,7 +66,7 @@ describe("the public errors", () => {
     new ApiError("message", api),
     new InputError("key", [{ path: "sid", message: "message" }]),
     new EmulatorError("NOT_FOUND", "message"),
-    new DurabilityError("message"),
+    new QueueError("REDIS_NOT_DURABLE", "message"),
   ])("never write their cause as JSON: $name", (error) => {
     const cause = Object.assign(new Error("hush"), { password: "hush" });
     // Enumerable, as an app may assign it.

@@ -1,6 +1,6 @@
 /**
- * The recipes of docs/frameworks.md for other frameworks, each in a process of its own, with the
- * built package and the packages of examples/frameworks.
+ * The recipes of the documents for other frameworks, each in a process of its own, with the built
+ * package and the packages of examples/frameworks.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ if (!isInstalled) {
 }
 const describeWithFrameworks = isInstalled ? describe : describe.skip;
 
-describeWithFrameworks("the recipes of docs/frameworks.md", () => {
+describeWithFrameworks("the recipes for other frameworks", () => {
   const started: ChildProcess[] = [];
 
   beforeAll(async () => {
@@ -97,6 +97,14 @@ describeWithFrameworks("the recipes of docs/frameworks.md", () => {
     },
     30_000,
   );
+
+  it("vitest: a test with mocked time passes", async () => {
+    const vitest = join(home, "node_modules", "vitest", "vitest.mjs");
+    cpSync(join(folder, "vitest.ts"), join(folder, "vitest.test.ts"));
+    const args = ["run", "--root", folder, "--reporter", "json"];
+    const { stdout } = await run(process.execPath, [vitest, ...args]);
+    expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1 });
+  }, 60_000);
 
   it("lambda: a bundle of one file handles an event of API Gateway", async () => {
     const bundle = join(folder, "bundled", "handler.js");

@@ -3,13 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pushWebhooks } from "express-push-verification";
 import { createAdminClient, InputError, type ApiErrorCode } from "express-push-verification/admin";
-import {
-  DurabilityError,
-  postgresQueue,
-  redisQueue,
-  type PostgresQueueErrorCode,
-  type QueueFileErrorCode,
-} from "express-push-verification/durable";
+import { postgresQueue, redisQueue, type QueueErrorCode } from "express-push-verification/durable";
 import { createEmulator } from "express-push-verification/emulator";
 import { resolveSqliteOptions } from "../lib/durable/sqlite/options";
 import { ERRORS } from "../lib/emulator/emulator-error";
@@ -58,9 +52,7 @@ describe("docs/errors.md", () => {
       ...Object.keys(STATUS_BY_CODE),
       ...API_ERROR_CODES,
       new InputError("", []).code,
-      new DurabilityError("").code,
-      ...QUEUE_FILE_ERROR_CODES,
-      ...POSTGRES_QUEUE_ERROR_CODES,
+      ...QUEUE_ERROR_CODES,
     ];
     expect(documented.toSorted()).toEqual(codes.toSorted());
     for (const code of Object.keys(STATUS_BY_CODE)) {
@@ -148,22 +140,20 @@ const API_ERROR_CODES = Object.keys({
   OWN_KEY: true,
 } satisfies Record<ApiErrorCode, true>);
 
-/** The codes of QueueFileError: a key that is missing or too much does not compile. */
-const QUEUE_FILE_ERROR_CODES = Object.keys({
+/** The codes of QueueError: a key that is missing or too much does not compile. */
+const QUEUE_ERROR_CODES = Object.keys({
+  REDIS_NOT_DURABLE: true,
+  REDIS_REJECTED: true,
+  POSTGRES_NOT_DURABLE: true,
+  POSTGRES_REJECTED: true,
+  POSTGRES_POOLED: true,
+  POSTGRES_OLD: true,
+  SCHEMA_NEWER: true,
   FILE_FOREIGN: true,
   FILE_DAMAGED: true,
   FILE_NEWER: true,
   FILE_IN_USE: true,
-} satisfies Record<QueueFileErrorCode, true>);
-
-/** The codes of PostgresQueueError: a key that is missing or too much does not compile. */
-const POSTGRES_QUEUE_ERROR_CODES = Object.keys({
-  POSTGRES_NOT_DURABLE: true,
-  POSTGRES_POOLED: true,
-  POSTGRES_REJECTED: true,
-  POSTGRES_OLD: true,
-  SCHEMA_NEWER: true,
-} satisfies Record<PostgresQueueErrorCode, true>);
+} satisfies Record<QueueErrorCode, true>);
 
 /** The options that the rejection of an unknown one names. */
 function listOptions(create: () => unknown): string[] {

@@ -12,12 +12,8 @@ export type {
   Handlers,
 } from "./delivery/handler-registry";
 export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
-export type {
-  ErrorListener,
-  Logger,
-  RejectedListener,
-  RejectedRequest,
-} from "./observability/reporter";
+export type { ErrorListener, RejectedListener, RejectedRequest } from "./observability/reporter";
+export type { Logger } from "./observability/logger";
 export type {
   AccountTokens,
   AuthTokenResolver,

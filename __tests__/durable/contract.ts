@@ -89,6 +89,17 @@ export function describeContract(engine: Engine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 1 });
     });
 
+    it("takes a delivery that another token of the account signed for a duplicate", async () => {
+      const first = factor("a", { contentHash: "signed with the first token" });
+      expect(await store(first)).toBe("new");
+      const rotated = { ...first, contentHash: "signed with the second token" };
+      const listOtherHashes = () => ["signed with a third token", first.contentHash];
+      expect(await store({ ...rotated, listOtherHashes })).toBe("duplicate");
+      expect(await store({ ...rotated, listOtherHashes: () => ["of other content"] })).toBe(
+        "conflict",
+      );
+    });
+
     it("stores one of many concurrent deliveries, of two processes", async () => {
       const other = await open();
       const stored = Array.from({ length: 20 }, (_, index) =>

@@ -140,6 +140,26 @@ describe("createConnections", () => {
       session.destroy();
     });
 
+    it("follows the sessions of one server for many receivers", async () => {
+      const receivers = Array.from({ length: 12 }, createConnections);
+      const answered = new Promise<void>((resolve) => {
+        http2Server = createHttp2Server((req, res) => {
+          for (const each of receivers) each.end(each.begin(req as never, res as never));
+          res.end();
+          resolve();
+        }).listen(0);
+      });
+      const { port } = http2Server!.address() as AddressInfo;
+      const session = connectHttp2(`http://127.0.0.1:${port}`);
+      session.request().resume();
+      await answered;
+      const count = http2Server?.listenerCount("session");
+      expect(count).toBeGreaterThan(10);
+      // Beyond it, Node warns of a leak.
+      expect(http2Server?.getMaxListeners()).toBeGreaterThanOrEqual(count ?? 0);
+      session.destroy();
+    });
+
     it("leaves a request whose body is complete, and its response, alone", async () => {
       const connections = createConnections();
       const send = await start(connections);

@@ -1,5 +1,6 @@
-import { request, STATUS_CODES, type IncomingMessage, type RequestListener } from "node:http";
+import { IncomingMessage, request, STATUS_CODES, type RequestListener } from "node:http";
 import type { ClientHttp2Stream } from "node:http2";
+import { Socket } from "node:net";
 import { boundRest, sendResponse } from "../../lib/receiver/response";
 import { sendStream, startHttp2Server, stopHttp2Servers } from "../support/http2-servers";
 import { sendRaw, startServer, stopServers } from "../support/servers";
@@ -172,6 +173,16 @@ describe("over HTTP/2", () => {
         setTimeout(() => res.end("later"), 80);
       });
       expect(await sendStream(session, openPost)).toMatchObject({ status: 200, text: "later" });
+    });
+
+    it("does not keep the process alive once the connection is gone", async () => {
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout");
+      const before = timers().length;
+      // Of an adapter: it has no connection that could close.
+      boundRest(new IncomingMessage(new Socket()), 60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(timers()).toHaveLength(before);
     });
 
     it("sets no timer for a request that ended with its headers", async () => {

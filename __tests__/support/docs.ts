@@ -22,7 +22,7 @@ export const DOCUMENTS = [
 ];
 
 /** Recipes whose packages only examples/frameworks has; `frameworks.test.ts` runs them. */
-export const FRAMEWORKS: readonly (string | undefined)[] = ["fastify", "hono", "nest"];
+export const FRAMEWORKS: readonly (string | undefined)[] = ["fastify", "hono", "nest", "vitest"];
 
 /** Reads a file of the repository. */
 export function readText(file: string): string {
@@ -43,10 +43,11 @@ export function listBlocks(file: string, language = "ts"): DocsBlock[] {
   }));
 }
 
-/** Returns the block of a recipe in docs/frameworks.md. */
+/** Returns the block of a recipe in the documents. */
 export function findRecipe(name: string): string {
-  const found = listBlocks("docs/frameworks.md").find(({ recipe }) => recipe === name);
-  if (found === undefined) throw new Error(`docs/frameworks.md has no recipe ${name}`);
+  const blocks = DOCUMENTS.flatMap((file) => listBlocks(file));
+  const found = blocks.find(({ recipe }) => recipe === name);
+  if (found === undefined) throw new Error(`The documents have no recipe ${name}`);
   return found.code;
 }
 

@@ -14,6 +14,7 @@ const NAMES = {
   e: "d, zod and a switch: the whole job today",
   f: "this package in Express 5",
   g: "this package in node:http",
+  j: "this package in front of Express, for its path",
   h: "b, and by hand all that g does: zod, all JSON, uuids and outcomes kept",
   i: "h in Express 5",
 };

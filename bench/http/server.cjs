@@ -129,6 +129,11 @@ const CONTESTANTS = {
     const push = ours();
     return (req, res) => push(req, res);
   },
+  j: () => {
+    const push = ours();
+    const app = expressWith(ok);
+    return (req, res) => (req.url.startsWith("/push") ? push(req, res) : app(req, res));
+  },
   console: () => {
     const { adminRouter, createAdminClient } = require(`${DIST}/admin`);
     const push = ours();

@@ -1,5 +1,6 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient, AdminClientOptions, Keys, Webhooks } from "./client/client";
+export type { AdminClient, Keys, Webhooks } from "./client/client";
+export type { AdminClientOptions } from "./client/options";
 export type { RequestOptions } from "./client/transport";
 export type { List, Page, PageQuery } from "./client/list";
 export type { CreatedKey, Key, KeyInput } from "./client/key";

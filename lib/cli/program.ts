@@ -11,8 +11,7 @@ import { addWebhooksCommand } from "./webhooks-command";
 
 const { version } = require("../../package.json") as { version: string };
 
-/** Exit codes of the program. */
-export const EXIT_CODES = {
+const EXIT_CODES = {
   /** The command succeeded. */
   done: 0,
   /** The command failed, a request was rejected, or a problem was found. */

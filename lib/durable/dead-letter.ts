@@ -1,4 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { readEventNames } from "./event-names";
+import { readStoredEvent } from "./stored-event";
 
 /** An event that exhausted its attempts. */
 export interface DeadLetter {
@@ -22,4 +24,22 @@ export interface DeadLetterOptions {
   accountSid?: string | undefined;
   /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
   receiver?: string | undefined;
+}
+
+/** Creates a dead letter from the event as it is stored. */
+export function createDeadLetter(
+  stored: unknown,
+  failure: Pick<DeadLetter, "error" | "attempts" | "failedAt">,
+): DeadLetter {
+  const { uuid, accountSid, receiver } = readEventNames(stored);
+  return { uuid, accountSid, receiver, event: readIfPossible(stored), ...failure };
+}
+
+function readIfPossible(stored: unknown): DeadLetter["event"] {
+  try {
+    return readStoredEvent(stored).event;
+  } catch {
+    // The error may quote the parameters. Undefined tells that this version cannot read the event.
+    return undefined;
+  }
 }

@@ -30,8 +30,7 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
   /**
    * Resolves once events can be stored; waits for a store that is down.
    *
-   * @throws DurabilityError of Redis, with the lines of redis.conf to change; QueueFileError of
-   *   SQLite; PostgresQueueError of Postgres; WebhookError `CLOSING`.
+   * @throws QueueError when the store cannot hold the queue as it is set up; WebhookError `CLOSING`.
    */
   ready(): Promise<void>;
   /**
@@ -61,6 +60,11 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
    * @throws TypeError as {@link DurableQueue.retry}.
    */
   discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /**
+   * Counts the events of the queue, over all processes.
+   *
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
+   */
   stats(): Promise<QueueStats>;
   /** Stores no more, finishes what runs within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;

@@ -1,6 +1,9 @@
 import { PermanentError } from "../errors/permanent-error";
 import type { WebhookError } from "../errors/webhook-error";
 
+/** How many processes may die in the handlers of an event: it may be the cause. */
+export const MAX_STALLS = 20;
+
 /** Returns whether a handler threw a PermanentError: running the handlers again is of no use. */
 export function isPermanent({ cause }: WebhookError): boolean {
   return listReasons(cause).some((reason) => reason instanceof PermanentError);

@@ -1,11 +1,11 @@
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 import {
-  hasMethods,
   MAX_TIMER_MS,
   validateOptions,
   wholeNumber,
   type OptionRules,
 } from "../validation/validate-options";
+import { LOGGER } from "../validation/option-rules";
 import { BACKOFF_RULE, resolveBackoff, type Backoff } from "./backoff";
 import { createSafeLogger } from "./safe-logger";
 
@@ -55,10 +55,7 @@ export const QUEUE_RULES: OptionRules<QueueOptions> = {
   maxPending: wholeNumber(1, 1_000_000, "events"),
   outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   maxWaiting: wholeNumber(1, 1_000_000, "waits"),
-  logger: {
-    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
-  },
+  logger: LOGGER,
 };
 
 /**

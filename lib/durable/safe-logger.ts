@@ -1,6 +1,6 @@
-import { adaptConsole } from "../observability/console-logger";
+import { adaptConsole, createLogger } from "../observability/console-logger";
 import { callSafely } from "../observability/safe-call";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 
 /**
  * Wraps a logger of the app so that it never throws: the queue logs from listeners of connections,
@@ -8,12 +8,7 @@ import type { Logger } from "../observability/reporter";
  */
 export function createSafeLogger(logger: Logger): Logger {
   const adapted = adaptConsole(logger);
-  const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
-    void callSafely(() => adapted[level](fields, message));
-  return {
-    debug: createMethod("debug"),
-    info: createMethod("info"),
-    warn: createMethod("warn"),
-    error: createMethod("error"),
-  };
+  return createLogger(
+    (level, fields, message) => void callSafely(() => adapted[level](fields, message)),
+  );
 }

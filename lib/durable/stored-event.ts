@@ -17,7 +17,7 @@ export interface StoredEvent {
 }
 
 /** An event that was read from the store. */
-export interface ReadEvent extends Omit<StoredEvent, "params"> {
+export interface RestoredEvent extends Omit<StoredEvent, "params"> {
   event: PushEvent | UnknownPushEvent;
 }
 
@@ -46,7 +46,7 @@ export function toStoredEvent(queued: QueuedEvent): StoredEvent {
  *
  * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for what this version cannot read.
  */
-export function readStoredEvent(stored: unknown): ReadEvent {
+export function readStoredEvent(stored: unknown): RestoredEvent {
   const { params, ...context } = storedEventSchema.parse(stored);
   return { event: parseEvent(params), ...context };
 }

@@ -1,7 +1,8 @@
+import type { Waiters } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/form";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 
 /** Parses the outcome of a challenge as an engine stores it; returns undefined for another value. */
 export function parseStoredOutcome(params: string): ChallengeEvent | undefined {
@@ -15,14 +16,24 @@ export function parseStoredOutcome(params: string): ChallengeEvent | undefined {
 }
 
 /**
- * Creates the function that reports an unreadable outcome, to the logger or else as a process
- * warning; once, because the value may be read many times.
+ * Creates the function that resolves the waits for an outcome as it is stored. It reports an
+ * unreadable one, to the logger or else as a process warning; once, because the value may be read
+ * many times.
  *
  * @param place where the outcome is stored, for the message.
  */
-export function createWarnOfUnreadable(place: string, logger: Logger | undefined): () => void {
+export function createResolveStored(
+  waiters: Waiters,
+  place: string,
+  logger: Logger | undefined,
+): (key: string, params: string) => void {
   let hasWarned = false;
-  return function warnOfUnreadable() {
+  return function resolveStored(key, params) {
+    const event = parseStoredOutcome(params);
+    if (event !== undefined) {
+      waiters.resolve(key, event);
+      return;
+    }
     if (hasWarned) return;
     hasWarned = true;
     const message = `An outcome in ${place} is unreadable; the wait for it continues.`;

@@ -1,5 +1,6 @@
 import { areHandlersEmpty, isHandlers, type Handlers } from "../delivery/handler-registry";
 import type { ErrorListener } from "../observability/reporter";
+import { FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
 
 /** Options of `queue.work`. */
@@ -15,7 +16,7 @@ export interface WorkOptions {
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  onError: { accepts: (value: unknown) => typeof value === "function", expected: "a function" },
+  onError: FUNCTION,
 };
 
 /**

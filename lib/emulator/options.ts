@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
+import { FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
 import {
   validateOptions,
-  HEADER_NAME,
   MAX_TIMER_MS,
   oneOf,
   wholeNumber,
@@ -12,10 +12,9 @@ import type { Clock } from "./resources/dates";
 import { describeFirstIssue } from "./resources/validate-fields";
 import type { NewKey } from "./resources/key";
 import { newKeySchema } from "./resources/keys";
-import { isSid } from "../form/sid";
 import { createAuthToken, createSid } from "./resources/sids";
 import type { NewWebhook } from "./resources/webhook";
-import { webhookSchema } from "./resources/webhooks";
+import { webhookFieldsSchema } from "./resources/webhooks";
 
 /** Options of `createEmulator`. */
 export interface EmulatorOptions {
@@ -72,7 +71,7 @@ const RULES: OptionRules<EmulatorOptions> = {
     secret: true,
   },
   webhooks: {
-    ...listRule(webhookSchema.partial().required({ webhook_url: true }).array()),
+    ...listRule(webhookFieldsSchema.partial().required({ webhook_url: true }).array()),
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },
@@ -89,7 +88,7 @@ const RULES: OptionRules<EmulatorOptions> = {
   maxDeliveries: wholeNumber(1, 1_000_000, "deliveries"),
   maxKeys: wholeNumber(0, 1_000_000, "keys"),
   now: {
-    accepts: (value) => typeof value === "function",
+    ...FUNCTION,
     expected: "a function that returns milliseconds since 1970, such as Date.now",
   },
 };
@@ -140,13 +139,6 @@ function listRule(schema: z.ZodType) {
 function haveOwnSids(keys: readonly NewKey[]): boolean {
   const sids = keys.flatMap(({ sid }) => (sid === undefined ? [] : [sid]));
   return new Set(sids).size === sids.length;
-}
-
-function sidRule(prefix: "AC" | "VA") {
-  return {
-    accepts: (value: unknown) => isSid(prefix, value),
-    expected: `a SID: ${prefix} and 32 hexadecimal digits`,
-  };
 }
 
 function tokenRule(expected: string) {

@@ -1,5 +1,5 @@
 import { Console } from "node:console";
-import type { Logger } from "./reporter";
+import type { Logger } from "./logger";
 
 /**
  * Returns a logger that calls a console with the message before the fields: a console prints its
@@ -7,8 +7,15 @@ import type { Logger } from "./reporter";
  */
 export function adaptConsole(logger: Logger): Logger {
   if (!(logger instanceof Console)) return logger;
+  return createLogger((level, fields, message) => logger[level](message, fields));
+}
+
+/** Creates a logger whose methods call one function. */
+export function createLogger(
+  log: (level: keyof Logger, fields: object, message: string) => void,
+): Logger {
   const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
-    logger[level](message, fields);
+    log(level, fields, message);
   return {
     debug: createMethod("debug"),
     info: createMethod("info"),

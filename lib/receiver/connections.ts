@@ -51,6 +51,7 @@ export function createConnections(): Connections {
     const session = getHttp2Stream(req)?.session;
     if (session === undefined) return followSockets(server, req.socket);
     rememberSession(session);
+    allowListener(server);
     server.on("session", rememberSession);
   }
 
@@ -112,13 +113,21 @@ function followSockets(server: Server, first: Socket): void {
   if (socketsByServer.has(server)) return;
   const sockets = new Set<Socket>();
   socketsByServer.set(server, sockets);
-  const follow = (socket: Socket) => {
+  const followSocket = (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   };
-  follow(first);
+  followSocket(first);
   // The sockets that requests have: a TLS server emits "connection" with the one below.
-  server.on("encrypted" in first ? "secureConnection" : "connection", follow);
+  allowListener(server);
+  server.on("encrypted" in first ? "secureConnection" : "connection", followSocket);
+}
+
+/** Adds one to how many listeners an emitter may have: above ten of them Node warns of a leak. */
+function allowListener(server: Server): void {
+  const limit = server.getMaxListeners();
+  // 0 is no limit.
+  if (limit !== 0) server.setMaxListeners(limit + 1);
 }
 
 /** Whether a connection may carry a request whose headers are complete. */

@@ -6,7 +6,7 @@ import type { DeliveryResult } from "../observability/diagnostics";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { signRequest, type WebhookRequest } from "../signature/signed-request";
-import type { ReceiverSettings } from "./options";
+import type { PushWebhooksSettings } from "./options";
 
 /** A webhook request and its result, as an observer receives it. */
 export interface ObservedRequest {
@@ -76,7 +76,7 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 /** Makes a receiver known to {@link inspectReceiver}. */
 export function registerInspection(
   receiver: object,
-  settings: ReceiverSettings,
+  settings: PushWebhooksSettings,
   { observe }: Observers,
   readPendingWaits: () => PendingWaits,
 ): void {

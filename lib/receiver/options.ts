@@ -1,6 +1,7 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
 import { createMemoryDedupe } from "../memory/memory-dedupe";
+import { LOGGER } from "../validation/option-rules";
 import {
   validateOptions,
   hasMethods,
@@ -10,7 +11,7 @@ import {
 } from "../validation/validate-options";
 import type { OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
-import type { Logger } from "../observability/reporter";
+import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
 import type { VerifyOptions, VerifySettings } from "./verify-options";
 
@@ -45,7 +46,8 @@ export interface PushWebhooksOptions extends VerifyOptions {
    */
   dedupe?: DedupeStore | false | undefined;
   /**
-   * Stores events before the response and runs their handlers later; see `durableQueue`.
+   * Stores events before the response and runs their handlers later; see `sqliteQueue`,
+   * `redisQueue` and `postgresQueue`.
    * @default none: handlers run in this process
    */
   queue?: EventQueue | undefined;
@@ -59,7 +61,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 }
 
 /** Options of a receiver with their defaults. */
-export interface ReceiverSettings extends VerifySettings {
+export interface PushWebhooksSettings extends VerifySettings {
   name: string | undefined;
   handlers: Handlers | undefined;
   deadlineMs: number;
@@ -90,13 +92,11 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   },
   queue: {
     accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
-    expected: 'a queue that durableQueue() of "express-push-verification/durable" returned',
+    expected:
+      'a queue that sqliteQueue(), redisQueue() or postgresQueue() of "express-push-verification/durable" returned',
   },
   forwardErrors: oneOf(true, false),
-  logger: {
-    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
-  },
+  logger: LOGGER,
 };
 
 /**
@@ -108,7 +108,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
 export function resolveReceiverOptions(
   owner: string,
   options: PushWebhooksOptions,
-): ReceiverSettings {
+): PushWebhooksSettings {
   validateOptions(owner, options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;

@@ -7,7 +7,7 @@ import { parseEvent } from "../event/parse";
 import { createFindUrlAmbiguity } from "../signature/signed-parts";
 
 /** The event of a webhook request. */
-export interface ReceivedEvent {
+export interface VerifiedEvent {
   event: PushEvent | UnknownPushEvent;
   /** Index of the token that signed the request. */
   authTokenIndex: number;
@@ -16,7 +16,7 @@ export interface ReceivedEvent {
 }
 
 /** Parses the event of an authenticated webhook request. */
-export type ReadEvent = (request: AuthenticatedRequest) => ReceivedEvent;
+export type ReadEvent = (request: AuthenticatedRequest) => VerifiedEvent;
 
 /**
  * Creates the step that parses the event of an authenticated webhook request, and rejects a text

@@ -103,6 +103,8 @@ export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
     const timer = setTimeout(() => {
       if (!req.complete) req.destroy();
     }, bodyTimeoutMs);
+    // The connection keeps the process alive, as long as it is open.
+    timer.unref();
     const stop = () => clearTimeout(timer);
     req.once("end", stop).once("close", stop);
   });

@@ -1,6 +1,7 @@
 import { V2_PARAMETERS } from "../form/parameters";
 import { isSid } from "../form/sid";
-import { validateOptions, HEADER_NAME, oneOf, wholeNumber } from "../validation/validate-options";
+import { HEADER_NAME } from "../validation/option-rules";
+import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import type { UrlMatching } from "../signature/signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
@@ -30,7 +31,7 @@ export interface VerifyOptions {
   limitBytes?: number | undefined;
   /**
    * The accounts whose events are accepted. With several accounts, `authToken` must be a function
-   * or one token. @default the account of the token
+   * or one token. @default `account_sid` is not checked: every account whose token signed the request
    */
   allowedAccountSids?: readonly string[] | undefined;
   /**

@@ -3,12 +3,8 @@ import { signRequest } from "../signature/signed-request";
 import type { PushEventVersion } from "../form/parameters";
 import type { PushEventType } from "../event/event";
 import { FORM_CONTENT_TYPES } from "../form/form";
-import {
-  validateOptions,
-  HEADER_NAME,
-  oneOf,
-  type OptionRules,
-} from "../validation/validate-options";
+import { HEADER_NAME } from "../validation/option-rules";
+import { validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
 import { isHttpUrl } from "../form/url";
 import { listFixturePairs, type EventOverrides } from "./event-params";
 

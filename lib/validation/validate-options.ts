@@ -68,12 +68,6 @@ export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
   };
 }
 
-/** The rule for the name of a header. */
-export const HEADER_NAME: OptionRule = {
-  accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
-  expected: 'the name of a header, such as "X-Service-Signature"',
-};
-
 /** Returns whether a value is an object that has all these methods. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== "object" || value === null) return false;

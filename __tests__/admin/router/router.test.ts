@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { Console } from "node:console";
+import { Writable } from "node:stream";
 import { promisify } from "node:util";
 import express from "express";
 import express4 from "express4";
@@ -283,6 +285,22 @@ describe("onAudit", () => {
     const { text } = await call(appOf(), "get", "/admin/push/keys");
     expect(text).not.toContain(ACCOUNT_SID);
     expect(text).not.toContain("Basic");
+  });
+
+  it("logs to a console the message first, as a receiver does", async () => {
+    let printed = "";
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        printed += String(chunk);
+        done();
+      },
+    });
+    const authorize = () => {
+      throw new TypeError("req.user is undefined");
+    };
+    const app = appOf({ authorize, logger: new Console(stream) });
+    expect(await call(app, "get", "/admin/push/keys")).toHaveProperty("status", 403);
+    expect(printed).toMatch(/^authorize failed \{\n +err: TypeError: req\.user is undefined/);
   });
 
   it.each(APPS)("has no actor on %s when the option throws", async (_name, makeApp) => {

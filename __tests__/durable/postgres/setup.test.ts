@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
 import {
   postgresQueue,
-  PostgresQueueError,
+  QueueError,
   type DurableQueue,
   type PostgresQueueOptions,
 } from "express-push-verification/durable";
@@ -49,7 +49,7 @@ describeWithPostgres("the setup of Postgres", () => {
     it("is rejected by name, and nothing is stored", async () => {
       const queue = open();
       const error = await queue.ready().catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(PostgresQueueError);
+      expect(error).toBeInstanceOf(QueueError);
       expect(error).toMatchObject({ code: "POSTGRES_NOT_DURABLE" });
       expect((error as Error).message).toContain(`${name} = on`);
       await expect(store(queue)).rejects.toMatchObject({
@@ -74,7 +74,7 @@ describeWithPostgres("the setup of Postgres", () => {
     await server.query("alter system set fsync = off");
     await server.query("select pg_reload_conf(), pg_sleep(0.3)");
     const queue = open();
-    await expect(queue.ready()).rejects.toThrow(PostgresQueueError);
+    await expect(queue.ready()).rejects.toThrow(QueueError);
     await server.query("alter system set fsync = on");
     await server.query("select pg_reload_conf()");
     const event = queuedEvent(eventFixture("factor.created"));

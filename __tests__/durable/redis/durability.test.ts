@@ -1,8 +1,4 @@
-import {
-  durableQueue,
-  DurabilityError,
-  type DurableQueue,
-} from "express-push-verification/durable";
+import { durableQueue, QueueError, type DurableQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name, queuedParams } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 
@@ -30,7 +26,7 @@ describeWithRedis("the durability of Redis", () => {
     const { url } = await startRedis(settings);
     const queue = durableQueue({ name, connection: url, storeTimeoutMs: 100 });
     const refusal = await queue.ready().catch((error: unknown) => error as Error);
-    expect(refusal).toBeInstanceOf(DurabilityError);
+    expect(refusal).toBeInstanceOf(QueueError);
     for (const line of lines) expect(String(refusal)).toContain(`\n  ${line}\n`);
     expect(String(refusal).match(/\n {2}/g)).toHaveLength(lines.length);
     await expect(store(queue)).rejects.toMatchObject({

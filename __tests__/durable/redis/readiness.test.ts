@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  DurabilityError,
+  QueueError,
   durableQueue,
   type DurableQueue,
   type DurableQueueOptions,
@@ -71,7 +71,7 @@ describeWithRedis("ready()", () => {
       const server = await startWithConfigAs(command);
       const queue = open(server.url);
       const error = await settle(queue);
-      expect(error).toBeInstanceOf(DurabilityError);
+      expect(error).toBeInstanceOf(QueueError);
       expect(String(error)).toContain(words);
       expect(String(error)).toContain('durability: "provider"');
       const before = await connectionCount(server);
@@ -100,7 +100,7 @@ describeWithRedis("ready()", () => {
       const queue = open(proxy.url, { durability });
       const result = await settle(queue);
       if (durability === "warn") expect(result).toBe("ready");
-      else expect(String(result)).toMatch(/^DurabilityError: .*CONFIG GET got no reply/);
+      else expect(String(result)).toMatch(/^QueueError: .*CONFIG GET got no reply/);
     },
     15_000,
   );
@@ -118,7 +118,7 @@ describeWithRedis("ready()", () => {
     const { url } = await startRedis({ ...DURABLE, ...settings });
     const queue = open(url.replace("//", authority));
     const error = await settle(queue);
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: expect.any(Error) });
+    expect(error).toMatchObject({ code: "REDIS_REJECTED", cause: expect.any(Error) });
     expect(String(error)).toContain(words);
     expect(JSON.stringify(logger.error.mock.calls)).toContain(words);
     expect(JSON.stringify([logger.error.mock.calls, String(error)])).not.toContain("hush");
@@ -142,7 +142,7 @@ describeWithRedis("ready()", () => {
   it("rejects for a node of a cluster, and names the option", async () => {
     const { url } = await startRedis({ ...DURABLE, "cluster-enabled": "yes" });
     expect(await settle(open(url))).toMatchObject({
-      code: "STORE_UNAVAILABLE",
+      code: "REDIS_REJECTED",
       message: expect.stringContaining("connection: { cluster:"),
     });
   });
@@ -152,7 +152,7 @@ describeWithRedis("ready()", () => {
     await redis.replicaof("127.0.0.1", "1");
     const queue = open(url);
     expect(await settle(queue)).toMatchObject({
-      code: "STORE_UNAVAILABLE",
+      code: "REDIS_REJECTED",
       message: expect.stringContaining("replica"),
     });
     await redis.replicaof("NO", "ONE");

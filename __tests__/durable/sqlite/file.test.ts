@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { Logger, WebhookError } from "express-push-verification";
-import { QueueFileError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
+import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { queuedEvent, silent } from "../../support/durable";
@@ -33,7 +33,7 @@ async function expectRejected(file: string, code: string, name?: string): Promis
   const before = readFileSync(file);
   const queue = open(file, name);
   const error = await queue.ready().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(QueueFileError);
+  expect(error).toBeInstanceOf(QueueError);
   expect(error).toEqual(codeOf(code));
   expect((error as Error).message).toContain(file);
   const startMs = performance.now();

@@ -19,7 +19,7 @@ import type {
   newFactorSchema,
 } from "../../../lib/emulator/resources/schemas";
 import type { WebhookFields } from "../../../lib/emulator/resources/webhook";
-import { webhookSchema } from "../../../lib/emulator/resources/webhooks";
+import { webhookFieldsSchema } from "../../../lib/emulator/resources/webhooks";
 import type { Comparable } from "../../support/comparable";
 
 type Input<Schema extends z.ZodType> = Comparable<z.input<Schema>>;
@@ -34,7 +34,7 @@ describe("the interfaces of the emulator, checked by the compiler", () => {
     expectTypeOf<Comparable<NewFactor>>().toEqualTypeOf<Input<typeof newFactorSchema>>();
     expectTypeOf<Comparable<NewChallenge>>().toEqualTypeOf<Input<typeof newChallengeSchema>>();
     expectTypeOf<Comparable<ChallengeDecision>>().toEqualTypeOf<Input<typeof decisionSchema>>();
-    expectTypeOf<Comparable<WebhookFields>>().toEqualTypeOf<Input<typeof webhookSchema>>();
+    expectTypeOf<Comparable<WebhookFields>>().toEqualTypeOf<Input<typeof webhookFieldsSchema>>();
     expectTypeOf<Comparable<Required<NewWebhook>>>().branded.toEqualTypeOf<
       Comparable<{
         [Name in keyof WebhookFields]: Name extends "webhook_url"
@@ -67,6 +67,6 @@ describe("the interfaces of the emulator, checked by the compiler", () => {
     void ({ kind: "delay", delayMs: 5 } satisfies Fault);
     // @ts-expect-error: event_types
     void ({ webhook_url: "http://a.test/", eventTypes: ["*"] } satisfies NewWebhook);
-    expect(webhookSchema.safeParse({ friendlyName: "x" }).success).toBe(false);
+    expect(webhookFieldsSchema.safeParse({ friendlyName: "x" }).success).toBe(false);
   });
 });

@@ -1,15 +1,9 @@
 import { z } from "zod";
-import {
-  validateOptions,
-  MAX_TIMER_MS,
-  wholeNumber,
-  type OptionRules,
-} from "../../validation/validate-options";
+import { validateOptions } from "../../validation/validate-options";
 import { sidSchema } from "../../event/schema";
-import { isSid } from "../../form/sid";
-import { parseUrl } from "../../form/url";
 import { checkWebhooks, type Finding, type Receiver } from "./configuration-drift";
 import { ensureWebhook, type Ensured } from "./ensure-webhook";
+import { CLIENT_RULES, type AdminClientOptions } from "./options";
 import { parseInput } from "./parse-input";
 import type { CreatedKey, Key, KeyInput } from "./key";
 import { createList, type List } from "./list";
@@ -27,31 +21,28 @@ import { createApiError } from "./api-error";
 import { createTransport, type RequestOptions } from "./transport";
 import type { Webhook, WebhookChange, WebhookInput } from "./webhook";
 
-/** Options of `createAdminClient`. */
-export interface AdminClientOptions {
-  /** Base URL of the account API, which manages Keys: {base_url} of the specification. */
-  accountUrl: string;
-  /** Base URL of the verification API, which manages Webhooks: {verify_url}. */
-  verifyUrl: string;
-  accountSid: string;
-  serviceSid: string;
-  /** The account SID, or the SID of a Key. @default `accountSid` */
-  username?: string | undefined;
-  /** The auth token of the account, or the secret of that Key. */
-  password: string;
-  /** Longest time of a request with all its attempts, in milliseconds. @default 10_000 */
-  timeoutMs?: number | undefined;
-  /** Number of retries after a failed attempt. @default 2 */
-  maxRetries?: number | undefined;
-  /** Function that sends the requests. @default the global `fetch` */
-  fetch?: typeof globalThis.fetch | undefined;
-}
-
 /** Keys of the account (section 4.1). Requires the credentials of the account or of a Main key. */
 export interface Keys extends List<Key> {
+  /**
+   * Fetches a Key, without its secret (section 4.1).
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known; InputError for one
+   *   that is malformed.
+   */
   fetch(sid: string, options?: RequestOptions): Promise<Key>;
-  /** Creates a Standard key. No other response has its secret. */
+  /**
+   * Creates a Standard key and returns it with its secret, which no other response has. The path is
+   * that of the list: the specification does not show one.
+   *
+   * @throws ApiError; InputError for a name over 64 characters.
+   */
   create(input?: KeyInput, options?: RequestOptions): Promise<CreatedKey>;
+  /**
+   * Changes the name of a Key and returns the Key (section 4.1).
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known; InputError for a
+   *   name over 64 characters.
+   */
   update(sid: string, input: KeyInput, options?: RequestOptions): Promise<Key>;
   /**
    * Deletes a Key.
@@ -64,9 +55,33 @@ export interface Keys extends List<Key> {
 
 /** Webhooks of the verification service (section 4.2). */
 export interface Webhooks extends List<Webhook> {
+  /**
+   * Fetches a Webhook.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known; InputError for one
+   *   that is malformed.
+   */
   fetch(sid: string, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Creates a Webhook, by default enabled and of version v2. A second one for the same URL sends each
+   * event twice: {@link Webhooks.ensure} creates none.
+   *
+   * @throws ApiError; InputError for a parameter that section 4.2 does not allow.
+   */
   create(input: WebhookInput, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Changes the given parameters of a Webhook, keeps the others, and returns the Webhook.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known; InputError for a
+   *   parameter that section 4.2 does not allow.
+   */
   update(sid: string, input: WebhookChange, options?: RequestOptions): Promise<Webhook>;
+  /**
+   * Deletes a Webhook: the service sends it no further events.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known; InputError for one
+   *   that is malformed.
+   */
   delete(sid: string, options?: RequestOptions): Promise<void>;
   /**
    * Creates the Webhook of `webhook_url`, or changes the fields that differ; idempotent. Concurrent
@@ -87,29 +102,6 @@ export interface AdminClient {
   readonly webhooks: Webhooks;
 }
 
-const RULES: OptionRules<AdminClientOptions> = {
-  accountUrl: { ...baseUrlRule(), required: true },
-  verifyUrl: { ...baseUrlRule(), required: true },
-  accountSid: { ...sidRule("AC"), required: true },
-  serviceSid: { ...sidRule("VA"), required: true },
-  username: {
-    accepts: (value) => isSid("AC", value) || isSid("SK", value),
-    expected: "the SID of the account or of a Key (AC or SK and 32 hexadecimal digits)",
-  },
-  password: {
-    accepts: (value) => typeof value === "string" && value !== "",
-    expected: "the auth token of the account, or the secret of the Key that username names",
-    required: true,
-    secret: true,
-  },
-  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  maxRetries: wholeNumber(0, 10, "retries"),
-  fetch: {
-    accepts: (value) => typeof value === "function",
-    expected: "a function like the global fetch",
-  },
-};
-
 const nothing = z.unknown();
 
 /**
@@ -121,7 +113,7 @@ const nothing = z.unknown();
  *   methods.
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
-  validateOptions("createAdminClient", options, RULES);
+  validateOptions("createAdminClient", options, CLIENT_RULES);
   const { accountSid, serviceSid, username = accountSid } = options;
   const send = createTransport({
     username,
@@ -210,24 +202,6 @@ function toFormPairs(input: object): [name: string, value: string][] {
 
 function checkSid(prefix: "SK" | "YW", sid: unknown): string {
   return parseInput("sid", sidSchema(prefix), sid);
-}
-
-function sidRule(prefix: "AC" | "VA") {
-  return {
-    accepts: (value: unknown) => isSid(prefix, value),
-    expected: `a SID: ${prefix} and 32 hexadecimal digits`,
-  };
-}
-
-function baseUrlRule() {
-  return {
-    accepts: (value: unknown) =>
-      typeof value === "string" &&
-      /^https?:\/\/[^/?#@\s]+[^?#@\s]*$/i.test(value) &&
-      parseUrl(value) !== undefined,
-    expected:
-      'an absolute http or https URL without user, query and fragment, such as "https://api.example.com"',
-  };
 }
 
 function trimSlash(url: string): string {

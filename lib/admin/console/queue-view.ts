@@ -22,6 +22,7 @@ interface LetterOptions {
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue {
+  /** Counts the events of the queue; the console shows no age and no workers when they are absent. */
   stats(): Promise<{
     waiting: number;
     active: number;
@@ -30,9 +31,13 @@ export interface ConsoleQueue {
     oldestWaitingMs?: number | undefined;
     workers?: number | undefined;
   }>;
+  /** Lists the dead letters, the oldest failure first. */
   deadLetters(): AsyncIterable<ListedDeadLetter>;
+  /** Runs the handlers of a dead letter again; resolves to whether there was one. */
   retry(uuid: string, options?: LetterOptions): Promise<boolean>;
+  /** Runs the handlers of every dead letter again; resolves to how many there were. */
   retryAll(): Promise<number>;
+  /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
   discard(uuid: string, options?: LetterOptions): Promise<boolean>;
 }
 

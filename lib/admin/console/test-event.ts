@@ -20,7 +20,7 @@ export interface TestEventChoice {
 const TIMEOUT_MS = 15_000;
 
 /** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
-export function createTestParams(
+function createTestParams(
   { type, version }: Pick<TestEventChoice, "type" | "version">,
   { allowedAccountSids, allowedServiceSids }: ReceiverInspection,
 ) {

@@ -1,17 +1,14 @@
 import type { Request } from "express";
+import type { Logger } from "../../observability/logger";
+import { FUNCTION, LOGGER } from "../../validation/option-rules";
 import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "./audit";
 import { isHttpOrigin } from "./cross-site";
 
-/** Logger of the router; pino and console have this shape. */
-export interface AdminLogger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+/** Logger of the router: the same as that of a receiver. */
+export type AdminLogger = Logger;
 
 /** Options of `adminRouter`. */
 export interface AdminRouterOptions extends ConsoleRouterOptions {
@@ -54,7 +51,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     secret: true,
   },
   authorize: {
-    accepts: isFunction,
+    ...FUNCTION,
     expected:
       "a function that returns whether a request may manage Keys and Webhooks, such as (req) => req.user?.isAdmin === true",
     required: true,
@@ -65,14 +62,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     expected:
       'a list of origins as browsers send them: scheme, host and port without path, such as ["https://staff.example.com"]',
   },
-  onAudit: { accepts: isFunction, expected: "a function" },
-  actor: { accepts: isFunction, expected: "a function" },
-  logger: {
-    accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-    expected: "an object with the methods debug, info, warn and error, such as pino() or console",
-  },
+  onAudit: FUNCTION,
+  actor: FUNCTION,
+  logger: LOGGER,
 };
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}

@@ -1,6 +1,7 @@
 import type express from "express";
 import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
 import { validateOptions } from "../../validation/validate-options";
+import { adaptConsole } from "../../observability/console-logger";
 import { callSafely } from "../../observability/safe-call";
 import { CONTENT_SECURITY_POLICY } from "../console/assets";
 import { createConsole } from "../console/console";
@@ -27,7 +28,8 @@ import { ROUTES, runRoute, type RouteResult, type Route } from "./routes";
  */
 export function adminRouter(options: AdminRouterOptions): Router {
   validateOptions("adminRouter", options, ROUTER_RULES);
-  const { client, authorize, readOnly = false, logger } = options;
+  const { client, authorize, readOnly = false } = options;
+  const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
   // Required here: a script that uses only the client does not need Express.
   const { Router } = require("express") as typeof express;

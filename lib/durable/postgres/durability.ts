@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { PostgresSettings } from "./options";
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 
 const FIRST_VERSION = 130_000;
 const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
@@ -14,7 +14,7 @@ interface Setup {
 /**
  * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
  *
- * @throws PostgresQueueError when it is too old, or when it may lose events and `durability` is
+ * @throws QueueError when it is too old, or when it may lose events and `durability` is
  *   `"require"`; Error for a standby; what pg throws.
  */
 export async function checkDurability(
@@ -30,7 +30,7 @@ export async function checkDurability(
   );
   const { version = 0, is_standby: isStandby = false, settings = [] } = rows[0] ?? {};
   if (version < FIRST_VERSION) {
-    throw new PostgresQueueError(
+    throw new QueueError(
       "POSTGRES_OLD",
       `postgresQueue needs Postgres 13 or newer; this is ${Math.floor(version / 10_000)}.`,
     );
@@ -41,7 +41,7 @@ export async function checkDurability(
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
   const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nOr set durability: "warn" to run like this.`;
-  if (durability === "require") throw new PostgresQueueError("POSTGRES_NOT_DURABLE", problem);
+  if (durability === "require") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
   if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
   else logger.warn({}, problem);
 }

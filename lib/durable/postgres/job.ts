@@ -1,5 +1,5 @@
 import type { QueuedEvent } from "../../delivery/event-queue";
-import { hashText } from "../../signature/signature";
+import { toStoredContent } from "../stored-content";
 import { dedupeIdOf, toStoredEvent } from "../stored-event";
 import { toAsciiJson } from "./ascii-json";
 import { hashKey } from "./names";
@@ -19,9 +19,6 @@ export interface JobPayload {
 export function toPayload(payload: JobPayload): string {
   return toAsciiJson(payload);
 }
-
-/** Claims of a job beyond this number mean that processes died in its handlers. */
-export const MAX_STALLS = 20;
 
 /**
  * Above what a job reaches: Graphile Worker would leave a job that reached it where it is, without a
@@ -44,7 +41,7 @@ export interface NewEvent {
 export function toNewEvent(queued: QueuedEvent, settings: PostgresSettings): NewEvent {
   return {
     key: hashKey(settings, dedupeIdOf(queued)),
-    content: Buffer.from(hashText(queued.contentHash).slice(0, 32), "hex"),
+    content: Buffer.from(toStoredContent(queued.contentHash), "hex"),
     token: crypto.randomUUID(),
     payload: toPayload({ event: toStoredEvent(queued), failures: 0, started: 0 }),
   };

@@ -1,7 +1,7 @@
-import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
 import type { DurableQueue } from "../durable-queue";
-import { readEventNames } from "../sqlite/event-body";
-import { readStoredEvent } from "../stored-event";
+import { parseJson } from "../event-names";
+import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { MAX_CLAIMS } from "./job";
 import { hashKey, namesOf } from "./names";
 import type { PostgresSettings } from "./options";
@@ -42,26 +42,15 @@ export function createLetters(query: Query, settings: PostgresSettings): Letters
   async function findLetters(
     method: "retry" | "discard",
     uuid: string,
-    { accountSid, receiver }: DeadLetterOptions = {},
+    options: DeadLetterOptions = {},
   ): Promise<string[]> {
     const rows = await query<Pick<LetterRow, "id" | "event">>({
       text: `select id, event from ${schema}.push_letter where key = $1`,
       values: [hashLetter(uuid, settings)],
     });
-    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
-    const accounts = new Set<string>();
-    const ids: string[] = [];
-    for (const { id, event } of rows) {
-      const names = readEventNames(event);
-      if ((accountSid ?? names.accountSid) !== names.accountSid) continue;
-      if ((receiver ?? names.receiver) !== names.receiver) continue;
-      ids.push(id);
-      accounts.add(names.account);
-    }
-    if (accounts.size <= 1) return ids;
-    throw new TypeError(
-      `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
-    );
+    const chosen = chooseLetters(rows, ({ event }) => parseJson(event), options);
+    if (chosen === undefined) throw createAmbiguityError(method);
+    return chosen.map(({ id }) => id);
   }
 
   return {
@@ -81,7 +70,11 @@ export function createLetters(query: Query, settings: PostgresSettings): Letters
             order by failed_at, id limit ${PAGE}`,
           values: [name, after.at, after.id, untilId],
         });
-        for (const row of rows) yield toDeadLetter(row);
+        for (const { event, error, started, failed_at } of rows) {
+          const reason = JSON.parse(error) as string;
+          const failure = { error: reason, attempts: started, failedAt: failed_at };
+          yield createDeadLetter(parseJson(event), failure);
+        }
         const end = rows.at(-1);
         if (end === undefined) return;
         after = end;
@@ -125,24 +118,4 @@ function countOf(rows: { count: number }[]): number {
 /** Returns the key that the dead letters of a uuid have. */
 export function hashLetter(uuid: string, settings: PostgresSettings): Buffer {
   return hashKey(settings, `letter:${uuid}`);
-}
-
-function toDeadLetter({ event: body, error, started, failed_at: failedAt }: LetterRow): DeadLetter {
-  const { uuid, accountSid, receiver } = readEventNames(body);
-  let event: DeadLetter["event"];
-  try {
-    ({ event } = readStoredEvent(JSON.parse(body)));
-  } catch {
-    event = undefined;
-  }
-  const attempts = started;
-  return {
-    uuid,
-    accountSid,
-    receiver,
-    event,
-    error: JSON.parse(error) as string,
-    attempts,
-    failedAt,
-  };
 }

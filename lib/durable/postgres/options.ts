@@ -1,4 +1,4 @@
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import {
   hasMethods,
   oneOf,
@@ -14,6 +14,7 @@ export interface PostgresConnectionOptions {
   host?: string | undefined;
   port?: number | undefined;
   user?: string | undefined;
+  /** The password, or a function that pg calls for each connection, as for a token that expires. */
   password?: string | (() => string | Promise<string>) | undefined;
   database?: string | undefined;
   /** Options of `tls.connect`, or whether to use TLS. */

@@ -1,6 +1,6 @@
 import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store";
 import { createWaiters } from "../../challenge/waiters";
-import { createWarnOfUnreadable, parseStoredOutcome } from "../stored-outcome";
+import { createResolveStored } from "../stored-outcome";
 import type { ChallengeEvent } from "../../event/event";
 import { toAsciiJson } from "./ascii-json";
 import { hashKey, namesOf } from "./names";
@@ -45,7 +45,7 @@ export function createSharedOutcomes(
   const waiters = createWaiters({ maxWaiting, onFirst: (key) => check([key]) });
   const toCheck = new Set<string>();
   let isReading = false;
-  const warnOfUnreadable = createWarnOfUnreadable("Postgres", logger);
+  const resolve = createResolveStored(waiters, "Postgres", logger);
 
   session.events.on("notification", (message) => {
     if (message.channel !== channel) return;
@@ -77,12 +77,6 @@ export function createSharedOutcomes(
       values: [keys.map((key) => Buffer.from(key, "hex"))],
       name: "push_outcomes",
     });
-  }
-
-  function resolve(key: string, params: string): void {
-    const event = parseStoredOutcome(params);
-    if (event !== undefined) waiters.resolve(key, event);
-    else warnOfUnreadable();
   }
 
   return {

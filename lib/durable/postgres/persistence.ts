@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueryResult } from "pg";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import type { Server, Statement } from "./server";
 import type { Session } from "./session";
 

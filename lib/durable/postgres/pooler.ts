@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 
 const ROUNDS = 3;
 
@@ -10,7 +10,7 @@ const ROUNDS = 3;
  * A pooler in transaction mode gives the connection of one client to the next that begins a
  * transaction, so a second client gets it, or the first one comes back to another connection.
  *
- * @throws PostgresQueueError `POSTGRES_POOLED` when it does not; what pg throws.
+ * @throws QueueError `POSTGRES_POOLED` when it does not; what pg throws.
  */
 export async function assertNotPooled(client: Client, second: Client): Promise<void> {
   await second.connect();
@@ -34,8 +34,8 @@ async function readPid(client: Client): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-function createPoolerError(): PostgresQueueError {
-  return new PostgresQueueError(
+function createPoolerError(): QueueError {
+  return new QueueError(
     "POSTGRES_POOLED",
     "postgresQueue: a pooler in transaction mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN and locks of a worker are lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
   );

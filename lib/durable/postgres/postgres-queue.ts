@@ -3,18 +3,20 @@ import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
-import type { DurableQueue, EventWorker } from "../durable-queue";
+import type { DurableQueue } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
+import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { toNewEvent } from "./job";
 import type { Lanes } from "./lanes";
 import { createLetters } from "./letters";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 import { createServer, type Statement } from "./server";
 import { openSession } from "./session";
 import { writeStatistics, type StatisticsRow } from "./statistics";
-import { createEventStore } from "./store";
+import { createStoreEvent } from "./store";
 import { startUpkeep } from "./upkeep";
 import { startWorker } from "./worker";
 
@@ -25,7 +27,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
   const server = createServer(settings);
   const session = openSession(server, settings);
   const outcomes = createSharedOutcomes(server, session, settings);
-  const storeEvent = createEventStore(server, settings);
+  const storeEvent = createStoreEvent(server, settings);
   const letters = createLetters(query, settings);
   const workers = new Set<Lanes>();
   const running = new Set<Promise<unknown>>();
@@ -36,7 +38,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
     longestPauseMs: 200,
-    isNeutral: (error) => error instanceof PostgresQueueError,
+    isNeutral: (error) => error instanceof QueueError,
   });
   const upkeep = startUpkeep(server, session, settings, () => {
     for (const worker of workers) worker.nudge(1);
@@ -90,11 +92,12 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       record: (account, event) => run(() => outcomes.record(outcomes.toRow(account, event))),
       wait: outcomes.wait,
     },
-    store(queued, deadlineAtMs) {
+    async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      const stored = toNewEvent(queued, settings);
-      return run((isWanted) => storeEvent(stored, outcome, isWanted), deadlineAtMs);
+      const added = toNewEvent(queued, settings);
+      const store = (isWanted: () => boolean) => storeEvent(added, outcome, isWanted);
+      return compareContent(queued, await run(store, deadlineAtMs));
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
@@ -102,21 +105,11 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       session.setWorking(true);
       const lanes = startWorker(server, session, settings, handlers, workOptions);
       workers.add(lanes);
-      const finish = async () => {
+      return createEventWorker(async () => {
         await lanes.finish();
         workers.delete(lanes);
         session.setWorking(workers.size > 0);
-      };
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(finish(), closeOptions);
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
-      return worker;
+      });
     },
     async stats() {
       const [row] = await query<StatisticsRow>(writeStatistics(settings));

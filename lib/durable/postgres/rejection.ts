@@ -1,4 +1,4 @@
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 
 /** Errors that last until the setup of Postgres or the option `connection` is changed. */
 const LASTING: Readonly<Record<string, string>> = {
@@ -12,12 +12,12 @@ const LASTING: Readonly<Record<string, string>> = {
  * Returns the error of a Postgres that cannot hold the queue as it is set up; undefined for an
  * outage.
  */
-export function toRejection(error: unknown): PostgresQueueError | undefined {
-  if (error instanceof PostgresQueueError) return error;
+export function toRejection(error: unknown): QueueError | undefined {
+  if (error instanceof QueueError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   const reason = LASTING[String(code)];
   if (reason === undefined) return undefined;
-  return new PostgresQueueError(
+  return new QueueError(
     "POSTGRES_REJECTED",
     `postgresQueue: Postgres ${reason}: ${String(message).split("\n", 1)[0]}. Check the option connection; the section on privileges in docs/durable.md lists what the role needs.`,
   );

@@ -2,11 +2,11 @@ import type { Client } from "pg";
 import { Logger, runMigrations } from "graphile-worker";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
-import { PostgresQueueError } from "./postgres-queue-error";
+import { QueueError } from "../queue-error";
 import type { Server } from "./server";
 
 /** The version of the tables below. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** Graphile Worker logs the payloads of jobs, which hold identities. */
 export const SILENT = new Logger(() => () => {});
@@ -57,7 +57,7 @@ const createTables = (schema: string) => `
 /**
  * Creates the schema, or brings it up to date; needs no privilege for a schema that is.
  *
- * @throws PostgresQueueError when a newer version of this package wrote it; what pg throws.
+ * @throws QueueError when a newer version of this package wrote it; what pg throws.
  */
 export async function prepareSchema(
   client: Client,
@@ -71,7 +71,7 @@ export async function prepareSchema(
     // Several statements in one query are one transaction.
     if (version === undefined) await client.query(createTables(schema));
     else if (version > SCHEMA_VERSION) {
-      throw new PostgresQueueError(
+      throw new QueueError(
         "SCHEMA_NEWER",
         `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
       );

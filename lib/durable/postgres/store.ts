@@ -1,4 +1,3 @@
-import type { DeliveryResult } from "../../observability/diagnostics";
 import { MAX_CLAIMS, type NewEvent } from "./job";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
@@ -9,19 +8,21 @@ import type { Server } from "./server";
  * Stores an event and the outcome of its challenge, together with those of other requests that
  * arrive while Postgres is busy: one statement, one commit.
  *
+ * @returns the content of the event that was stored before under its uuid, in hexadecimal; undefined
+ *   when there was none.
  * @param isWanted asked before it is sent. An event that is not wanted any more settles never.
  */
 export type StoreEvent = (
   event: NewEvent,
   outcome: OutcomeRow | undefined,
   isWanted: () => boolean,
-) => Promise<DeliveryResult>;
+) => Promise<string | undefined>;
 
 interface Pending {
   event: NewEvent;
   outcome: OutcomeRow | undefined;
   isWanted: () => boolean;
-  resolve: (result: DeliveryResult) => void;
+  resolve: (stored: string | undefined) => void;
   reject: (error: unknown) => void;
 }
 
@@ -38,7 +39,7 @@ const MAX_RUNNING = 2;
 const TIMEOUT_MS = 2_000;
 
 /** Creates the function that stores events. */
-export function createEventStore(server: Server, settings: PostgresSettings): StoreEvent {
+export function createStoreEvent(server: Server, settings: PostgresSettings): StoreEvent {
   const text = writeStatement(settings);
   const { name, dedupeTtlMs, outcomeTtlMs } = settings;
   const queued: Pending[] = [];
@@ -85,8 +86,8 @@ export function createEventStore(server: Server, settings: PostgresSettings): St
       const row = stored.get(event.key.toString("hex"));
       // Another process stored the uuid after this statement began: the next one sees it.
       if (row === undefined) queued.unshift(pending);
-      else if (row.token === event.token) resolve("new");
-      else resolve(row.content.equals(event.content) ? "duplicate" : "conflict");
+      else if (row.token === event.token) resolve(undefined);
+      else resolve(row.content.toString("hex"));
     }
   }
 

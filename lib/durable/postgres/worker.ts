@@ -1,15 +1,12 @@
-import { createDispatch } from "../../delivery/dispatch";
 import type { Handlers } from "../../delivery/handler-registry";
-import { WebhookError } from "../../errors/webhook-error";
-import { publish } from "../../observability/diagnostics";
-import { createReporter } from "../../observability/reporter";
+import type { WebhookError } from "../../errors/webhook-error";
 import { pauseAfter } from "../backoff";
-import { describeFailure, isPermanent } from "../handler-failure";
-import { readEventNames } from "../sqlite/event-body";
-import { readStoredEvent, type ReadEvent } from "../stored-event";
+import { readEventNames } from "../event-names";
+import { createEventRunner } from "../event-runner";
+import { describeFailure, isPermanent, MAX_STALLS } from "../handler-failure";
 import type { WorkOptions } from "../work-options";
 import { toAsciiJson } from "./ascii-json";
-import { MAX_CLAIMS, MAX_STALLS, toPayload, type JobPayload } from "./job";
+import { MAX_CLAIMS, toPayload, type JobPayload } from "./job";
 import type { Job } from "./lane";
 import { startLanes, type Lanes } from "./lanes";
 import { hashLetter } from "./letters";
@@ -25,13 +22,11 @@ export function startWorker(
   session: Session,
   settings: PostgresSettings,
   handlers: Handlers,
-  { concurrency = 16, handlerTimeoutMs = 10_000, onError }: WorkOptions,
+  workOptions: WorkOptions,
 ): Lanes {
   const { attempts, backoff, logger, name } = settings;
   const { schema } = namesOf(settings);
-  const reports = createReporter(logger);
-  if (onError !== undefined) reports.onError(onError);
-  const dispatch = createDispatch(handlers, reports);
+  const runner = createEventRunner(handlers, workOptions, logger);
   const persistence = createPersistence(server, session, logger);
 
   async function handle(payload: unknown, job: Job): Promise<void> {
@@ -42,25 +37,12 @@ export function startWorker(
       return setAside(job, event, attempt, reason);
     }
     try {
-      const { event: read, authTokenIndex, publicUrlIndex, receiver } = readEvent(event);
-      await dispatch(read, { attempt, authTokenIndex, publicUrlIndex, receiver }, handlerTimeoutMs);
+      await runner.run(runner.read(event), attempt);
     } catch (error) {
       const failure = error as WebhookError;
       const isDead = isPermanent(failure) || failures + 1 >= attempts;
       if (isDead) return setAside(job, event, attempt, describeFailure(failure));
       await runAgain(job, { event, failures: failures + 1, started: attempt });
-    }
-  }
-
-  function readEvent(stored: unknown): ReadEvent {
-    try {
-      return readStoredEvent(stored);
-    } catch {
-      // The error may quote the parameters. Another version may read them in a later attempt.
-      const message = "This version cannot read a stored event.";
-      const error = new WebhookError("INTERNAL_ERROR", message);
-      reports.error(error);
-      throw error;
     }
   }
 
@@ -85,8 +67,7 @@ export function startWorker(
     attempt: number,
     reason: string,
   ): Promise<void> {
-    const body = toAsciiJson(event);
-    const { uuid, type } = readEventNames(body);
+    const { uuid, type } = readEventNames(event);
     const text = `
       with removed as materialized (
         select ${schema}.remove_job(key) as job from ${schema}.jobs where id = $1 and key = $2
@@ -94,15 +75,12 @@ export function startWorker(
       insert into ${schema}.push_letter (queue, key, event, error, started, failed_at)
       select $3, $4, $5, $6, $7, clock_timestamp() from removed`;
     const key = hashLetter(uuid, settings);
-    const values = [job.id, job.key, name, key, body, toAsciiJson(reason), attempt];
+    const values = [job.id, job.key, name, key, toAsciiJson(event), toAsciiJson(reason), attempt];
     await persistence.run({ text, values });
-    publish("dead-lettered", { type, attempts: attempt });
-    logger?.error(
-      { type, uuid, attempts: attempt, error: reason },
-      "An event is a dead letter now",
-    );
+    runner.reportLetter({ type, uuid, attempts: attempt, error: reason });
   }
 
+  const { concurrency = 16 } = workOptions;
   const lanes = startLanes(concurrency, handle, server, session, persistence, settings);
   return lanes;
 }

@@ -32,7 +32,9 @@ export interface RedisConnectionOptions {
 export interface RedisInstance {
   readonly isCluster: boolean;
   readonly options: object;
+  /** Creates an instance with the same options; the queue calls it once for each connection. */
   duplicate(...args: never[]): unknown;
+  /** Defines a command of a Lua script; BullMQ calls it, on a duplicate only. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
 }
 

@@ -1,6 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
 import type { DurableSettings } from "./options";
 

@@ -1,7 +1,9 @@
 import { ErrorCode, type Job } from "bullmq";
 import type { Redis } from "ioredis";
-import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
-import { dedupeIdOf, readStoredEvent, uuidPart, type StoredEvent } from "../stored-event";
+import { createDeadLetter, type DeadLetter, type DeadLetterOptions } from "../dead-letter";
+import { readEventNames } from "../event-names";
+import { chooseLetters, createAmbiguityError } from "../letter-choice";
+import { dedupeIdOf, uuidPart, type StoredEvent } from "../stored-event";
 import type { BullQueue } from "./bull-queue";
 import type { DurableSettings } from "./options";
 
@@ -52,36 +54,24 @@ export function createDeadLetters(
       cursor = next;
     } while (cursor !== "0");
     const jobs = await Promise.all([...jobIds].map(getJob));
-    return jobs.filter((job) => job !== undefined).filter((job) => keyOf(job).uuid === uuid);
+    return jobs.filter((job) => job !== undefined).filter((job) => uuidOf(job) === uuid);
   }
 
   async function findLetters(
-    method: string,
+    method: "retry" | "discard",
     uuid: string,
-    { accountSid, receiver }: DeadLetterOptions,
+    options: DeadLetterOptions,
   ): Promise<Job<StoredEvent>[]> {
-    const found = (await findJobs(uuid)).filter((job) => {
-      const key = keyOf(job);
-      return (
-        (accountSid ?? key.accountSid) === key.accountSid &&
-        (receiver ?? key.receiver) === key.receiver
-      );
-    });
-    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
-    const accounts = new Set(found.map(({ data }) => data.account));
-    if (accounts.size > 1) {
-      throw new TypeError(
-        `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
-      );
-    }
-    return found;
+    const chosen = chooseLetters(await findJobs(uuid), ({ data }) => data, options);
+    if (chosen === undefined) throw createAmbiguityError(method);
+    return chosen;
   }
 
   /** Returns whether the job was a dead letter still. */
   async function discardJob(job: Job<StoredEvent>): Promise<boolean> {
     // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
     const { account } = job.data;
-    const key = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: keyOf(job).uuid })}`;
+    const key = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: uuidOf(job) })}`;
     await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
     // 0: another process retried it meanwhile, and its handlers run.
     return (await bull.current().remove(job.id ?? "")) === 1;
@@ -93,7 +83,7 @@ export function createDeadLetters(
     for (const jobId of await redis.zrange(failedKey, "0", String(excess - 1))) {
       const job = await getJob(jobId);
       if (job === undefined || !(await discardJob(job))) continue;
-      const fields = { uuid: keyOf(job).uuid, error: job.failedReason, maxDeadLetters };
+      const fields = { uuid: uuidOf(job), error: job.failedReason, maxDeadLetters };
       logger?.error(fields, "The oldest dead letter was discarded: there are too many");
     }
   }
@@ -140,26 +130,15 @@ async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
   }
 }
 
-function keyOf({ data }: Job<StoredEvent>): Pick<DeadLetter, "accountSid" | "uuid" | "receiver"> {
-  const params = new Map(data.params);
-  const accountSid = params.get("account_sid") ?? "";
-  return { accountSid, uuid: params.get("uuid") ?? "", receiver: data.receiver };
+function uuidOf({ data }: Job<StoredEvent>): string {
+  return readEventNames(data).uuid;
 }
 
 function toDeadLetter(job: Job<StoredEvent>): DeadLetter {
   const { data, failedReason, attemptsStarted, finishedOn = 0 } = job;
-  let event: DeadLetter["event"];
-  try {
-    ({ event } = readStoredEvent(data));
-  } catch {
-    // Undefined tells that this version cannot read it.
-    event = undefined;
-  }
-  return {
-    ...keyOf(job),
-    event,
+  return createDeadLetter(data, {
     error: failedReason,
     attempts: attemptsStarted,
     failedAt: new Date(finishedOn),
-  };
+  });
 }

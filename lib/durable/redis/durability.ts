@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { describeRedisError } from "./connection";
-import { DurabilityError } from "./durability-error";
+import { QueueError } from "../queue-error";
 import type { DurableSettings } from "./options";
 import { findRefusal } from "./redis-reply";
 
@@ -15,14 +15,14 @@ const ADVICE =
 
 /** A check of the settings of Redis. It may be repeated. */
 export interface DurabilityCheck {
-  /** @throws DurabilityError; what the connection throws. */
+  /** @throws QueueError; what the connection throws. */
   check(server: Redis): Promise<void>;
 }
 
 /**
  * Creates the check that a server loses nothing that it has confirmed. A problem is logged once.
  *
- * @throws (by the check) DurabilityError when Redis may lose events and `durability` is `"require"`,
+ * @throws (by the check) QueueError when Redis may lose events and `durability` is `"require"`,
  *   or `"provider"` and Redis shows a wrong setting.
  */
 export function createDurabilityCheck(settings: DurableSettings): DurabilityCheck {
@@ -73,7 +73,7 @@ export function createDurabilityCheck(settings: DurableSettings): DurabilityChec
       if (problem === undefined) return;
       if (durability !== "warn") {
         timeouts = 0;
-        throw new DurabilityError(problem);
+        throw new QueueError("REDIS_NOT_DURABLE", problem);
       }
       report(problem);
     },

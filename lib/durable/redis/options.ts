@@ -1,5 +1,5 @@
 import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import type { Backoff } from "../backoff";
 import { isName, QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";
 import {

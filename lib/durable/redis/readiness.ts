@@ -4,7 +4,7 @@ import { WebhookError } from "../../errors/webhook-error";
 import type { BullQueue } from "./bull-queue";
 import { describeRedisError, listServers } from "./connection";
 import { createDurabilityCheck } from "./durability";
-import { DurabilityError } from "./durability-error";
+import { QueueError } from "../queue-error";
 import type { DurableSettings } from "./options";
 import { findRefusal } from "./redis-reply";
 import { parseServerInfo } from "./server-info";
@@ -69,8 +69,7 @@ export function watchReadiness(
   }
 
   function reject(error: Error): void {
-    // A WebhookError would end the attempts to store at once.
-    problem = error instanceof WebhookError ? new Error(error.message) : error;
+    problem = error;
     rejection = error;
     for (const waiter of waiters) waiter.reject(error);
     waiters.clear();
@@ -120,7 +119,7 @@ export function watchReadiness(
 
   function fail(error: unknown): void {
     const refusal = findRefusal(error);
-    if (refusal !== undefined || isRejection(error)) {
+    if (refusal !== undefined || error instanceof QueueError) {
       reject(refusal === undefined ? (error as Error) : toRejection(refusal));
       checkAfter(Math.min(FIRST_RECHECK_MS * 2 ** failures++, LONGEST_RECHECK_MS));
       return;
@@ -178,16 +177,12 @@ interface Waiter {
   reject: (error: Error) => void;
 }
 
-function isRejection(error: unknown): boolean {
-  return error instanceof DurabilityError || error instanceof WebhookError;
+function createRejection(message: string, cause?: unknown): QueueError {
+  const options = cause === undefined ? undefined : { cause: createNeutralCause(cause) };
+  return new QueueError("REDIS_REJECTED", message, options);
 }
 
-function createRejection(message: string, cause?: unknown): WebhookError {
-  const options = cause === undefined ? {} : { cause: createNeutralCause(cause) };
-  return new WebhookError("STORE_UNAVAILABLE", message, options);
-}
-
-function toRejection(refusal: Error): WebhookError {
+function toRejection(refusal: Error): QueueError {
   const words = describeRedisError(refusal);
   const advice = words.startsWith("NOPERM")
     ? "The user of connection needs every command of BullMQ, INFO included."

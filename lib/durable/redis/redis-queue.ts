@@ -4,11 +4,12 @@ import { createRetry } from "../../delivery/retry";
 import { WebhookError } from "../../errors/webhook-error";
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue, EventWorker } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
 import { openBullQueue } from "./bull-queue";
 import { endConnection, openConnection } from "./connection";
 import { createDeadLetters } from "./dead-letters";
-import { DurabilityError } from "./durability-error";
+import { QueueError } from "../queue-error";
 import { createOperations } from "./operations";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
 import { createSharedOutcomes } from "./outcomes";
@@ -85,26 +86,12 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
       if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
-      const { concurrency = 16, handlerTimeoutMs = 10_000, onError } = workOptions;
       const parts = { outcomes, letters, beats };
-      const running = startWorker(settings, parts, {
-        handlers,
-        concurrency,
-        handlerTimeoutMs,
-        onError,
+      const running = startWorker(settings, parts, handlers, workOptions);
+      const worker = createEventWorker(running.finish, () => {
+        running.disconnect();
+        workers.delete(worker);
       });
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(running.finish(), closeOptions).finally(() => {
-            running.disconnect();
-            workers.delete(worker);
-          });
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
       workers.set(worker, running);
       return worker;
     },
@@ -131,5 +118,5 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
 
 /** Its message names the lines of redis.conf to change: the cause must keep them all. */
 function isNeutral(error: unknown): boolean {
-  return error instanceof DurabilityError;
+  return error instanceof QueueError;
 }

@@ -1,21 +1,21 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { publish } from "../../observability/diagnostics";
-import { createDispatch } from "../../delivery/dispatch";
-import { WebhookError } from "../../errors/webhook-error";
+import type { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import type { Handlers } from "../../delivery/handler-registry";
 import { createRetry } from "../../delivery/retry";
-import { createReporter, type ErrorListener } from "../../observability/reporter";
 import { describeRedisError, endConnection, openConnection } from "./connection";
 import type { DeadLetters } from "./dead-letters";
 import type { DurableSettings } from "./options";
 import type { SharedOutcomes } from "./outcomes";
 import { findRefusal } from "./redis-reply";
 import type { WorkerBeats } from "./worker-beats";
-import { describeFailure, isPermanent } from "../handler-failure";
-import { readStoredEvent, type ReadEvent, type StoredEvent } from "../stored-event";
+import { describeFailure, isPermanent, MAX_STALLS } from "../handler-failure";
+import { readEventNames } from "../event-names";
+import { createEventRunner } from "../event-runner";
+import type { RestoredEvent, StoredEvent } from "../stored-event";
+import type { WorkOptions } from "../work-options";
 
 /** Runs handlers for stored events until it is closed. */
 export interface RedisWorker {
@@ -32,22 +32,12 @@ export interface WorkerParts {
   beats: WorkerBeats;
 }
 
-/** How a worker runs handlers. */
-export interface WorkerSettings {
-  handlers: Handlers;
-  concurrency: number;
-  handlerTimeoutMs: number;
-  onError: ErrorListener | undefined;
-}
-
 /**
  * How soon the event of a killed worker runs again: its lock lapses, then the next check finds it.
  * Both together stay below 10 s.
  */
 const LOCK_MS = 6_000;
 const STALLED_CHECK_MS = 3_000;
-// After as many kills in a row the event itself may be the cause.
-const MAX_STALLED_COUNT = 20;
 const RECORD_ATTEMPT_MS = 2_000;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
@@ -59,12 +49,12 @@ const FAILING_MS = 8_000;
 export function startWorker(
   settings: DurableSettings,
   { outcomes, letters, beats }: WorkerParts,
-  { handlers, concurrency, handlerTimeoutMs, onError }: WorkerSettings,
+  handlers: Handlers,
+  workOptions: WorkOptions,
 ): RedisWorker {
+  const { concurrency = 16 } = workOptions;
   const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs } = settings;
-  const reports = createReporter(logger);
-  if (onError !== undefined) reports.onError(onError);
-  const dispatch = createDispatch(handlers, reports);
+  const runner = createEventRunner(handlers, workOptions, logger);
   const retryRecord = createRetry({
     retryForMs: storeTimeoutMs,
     maxRetrying: concurrency,
@@ -78,7 +68,7 @@ export function startWorker(
     concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MAX_STALLED_COUNT,
+    maxStalledCount: MAX_STALLS,
     runRetryDelay: RUN_RETRY_MS,
   });
   const workerId = crypto.randomUUID();
@@ -105,43 +95,28 @@ export function startWorker(
   connection.once("ready", () => void beats.beat(workerId).catch(() => {}));
   worker.on("failed", (job, error) => {
     if (job === undefined || !isDeadLetter(job, error)) return;
-    const params = new Map(job.data.params);
-    const type = params.get("type") ?? "";
-    const attempts = job.attemptsStarted;
-    publish("dead-lettered", { type, attempts });
-    const fields = { type, uuid: params.get("uuid"), attempts, error: error.message };
-    logger?.error(fields, "An event is a dead letter now");
+    const { type, uuid } = readEventNames(job.data);
+    runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
     // The next dead letter trims in its place.
     letters.trim().catch(() => {});
   });
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
     try {
-      const stored = readJob(job);
-      await recordOutcome(stored, job.timestamp);
-      const { event, authTokenIndex, publicUrlIndex, receiver } = stored;
-      const context = { attempt: job.attemptsStarted, authTokenIndex, publicUrlIndex, receiver };
-      await dispatch(event, context, handlerTimeoutMs);
+      const restored = runner.read(job.data);
+      await recordOutcome(restored, job.timestamp);
+      await runner.run(restored, job.attemptsStarted);
     } catch (error) {
       const reason = describeFailure(error as WebhookError);
       throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
     }
   }
 
-  function readJob(job: Job<StoredEvent>): ReadEvent {
-    try {
-      return readStoredEvent(job.data);
-    } catch {
-      // The error may quote the parameters. Another version may read them in a later attempt.
-      const message = "This version cannot read a stored event.";
-      const error = new WebhookError("INTERNAL_ERROR", message);
-      reports.error(error);
-      throw error;
-    }
-  }
-
   /** Again: the process that stored the event may have died before it recorded the outcome. */
-  async function recordOutcome({ event, account }: ReadEvent, storedAtMs: number): Promise<void> {
+  async function recordOutcome(
+    { event, account }: RestoredEvent,
+    storedAtMs: number,
+  ): Promise<void> {
     if (!isChallengeEvent(event)) return;
     // What is left of the time of the outcome: a late retry must not bring back an expired one.
     const leftMs = Math.min(storedAtMs + outcomeTtlMs - Date.now(), outcomeTtlMs);
@@ -150,7 +125,7 @@ export function startWorker(
       // Without a retry, a short outage of this connection would use up an attempt of the handlers.
       await retryRecord(() => outcomes.record(account, event, leftMs));
     } catch (error) {
-      reports.error(error as WebhookError, event);
+      runner.reports.error(error as WebhookError, event);
       throw error;
     }
   }

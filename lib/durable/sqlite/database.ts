@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { connect, sqliteCodeOf, type Connection } from "./node-sqlite";
-import { QueueFileError } from "./queue-file-error";
+import { QueueError } from "../queue-error";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
 /** A queue's open file. */
@@ -32,7 +32,7 @@ const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
  *
- * @throws QueueFileError; what SQLite throws.
+ * @throws QueueError; what SQLite throws.
  */
 export function openDatabase(file: string, name: string): Database {
   assertOwn(file, name);
@@ -65,21 +65,21 @@ function assertSchema(connection: Connection, file: string, name: string): void 
   const applicationId = readNumber(connection, "PRAGMA application_id");
   if (applicationId === 0 && isEmpty(connection)) return;
   if (applicationId !== APPLICATION_ID) {
-    throw new QueueFileError(
+    throw new QueueError(
       "FILE_FOREIGN",
       `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
     );
   }
   const version = readNumber(connection, "PRAGMA user_version");
   if (version > SCHEMA_VERSION) {
-    throw new QueueFileError(
+    throw new QueueError(
       "FILE_NEWER",
       `sqliteQueue: ${file} has schema version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
     );
   }
   const owner = String(connection.prepare("SELECT name FROM queue").get()?.name);
   if (owner === name) return;
-  throw new QueueFileError(
+  throw new QueueError(
     "FILE_FOREIGN",
     `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
   );
@@ -194,7 +194,7 @@ function explainErrors(file: string, run: () => void): void {
     const code = sqliteCodeOf(error);
     if (code === "SQLITE_NOTADB") {
       const message = `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own.`;
-      throw new QueueFileError("FILE_FOREIGN", message);
+      throw new QueueError("FILE_FOREIGN", message);
     }
     if (code === "SQLITE_CORRUPT") throw damagedError(file, (error as Error).message);
     if (code === "SQLITE_BUSY") {
@@ -203,14 +203,14 @@ function explainErrors(file: string, run: () => void): void {
         ? "It runs on an older Node.js, or is no queue."
         : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING.join(".")} or newer.`;
       const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
-      throw new QueueFileError("FILE_IN_USE", message);
+      throw new QueueError("FILE_IN_USE", message);
     }
     throw error;
   }
 }
 
-function damagedError(file: string, detail: string): QueueFileError {
-  return new QueueFileError(
+function damagedError(file: string, detail: string): QueueError {
+  return new QueueError(
     "FILE_DAMAGED",
     `sqliteQueue: ${file} is damaged (${detail.split("\n", 1)[0]}). Restore a backup, or move it and its -wal away to start with an empty queue.`,
   );

@@ -1,11 +1,12 @@
-import type { DeliveryResult } from "../../observability/diagnostics";
+import { MAX_STALLS } from "../handler-failure";
 import type { Connection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
 import { LEASE_MS, type ClaimedEvent, type EventRun, type NewEvent } from "./protocol";
 
 /** The uuids and the events that are still to be handled. Its methods run in a transaction. */
 export interface EventTable {
-  store(event: NewEvent): DeliveryResult;
+  /** Returns the content of the event that was stored before under its uuid; undefined: none was. */
+  store(event: NewEvent): string | undefined;
   /** Gives due events to a worker of this process. */
   claim(worker: number, count: number): ClaimedEvent[];
   /** When the next event is due, or undefined; in the past when one is due already. */
@@ -18,8 +19,6 @@ export interface EventTable {
   purge(): number;
 }
 
-// After as many kills in a row the event itself may be the cause.
-const MAX_STALLS = 20;
 const PURGED_AT_ONCE = 200;
 
 /** Creates the view of the events; `owner` is this process. */
@@ -71,13 +70,12 @@ export function createEventTable(
       const keyBytes = Buffer.from(key, "hex");
       const found = findUuid.get(keyBytes);
       if (found !== undefined && Number(found.expires_at) > nowMs) {
-        const stored = Buffer.from(found.content as Uint8Array).toString("hex");
-        return stored === content ? "duplicate" : "conflict";
+        return Buffer.from(found.content as Uint8Array).toString("hex");
       }
       const { lastInsertRowid } = insertUuid.run(keyBytes, Buffer.from(content, "hex"), expiresAt);
       insertEvent.run(Number(lastInsertRowid), uuid, body, nowMs, nowMs);
       if (outcome !== undefined) outcomes.record(outcome);
-      return "new";
+      return undefined;
     },
     claim(worker, count) {
       const rows = claimDue.all(owner, Date.now(), count);

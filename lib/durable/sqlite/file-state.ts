@@ -1,7 +1,7 @@
 import { createNeutralCause } from "../../errors/neutral-cause";
 import { WebhookError } from "../../errors/webhook-error";
-import type { Logger } from "../../observability/reporter";
-import { QueueFileError } from "./queue-file-error";
+import type { Logger } from "../../observability/logger";
+import { QueueError } from "../queue-error";
 
 /** Whether the file of a queue can be used. */
 export interface FileState {
@@ -38,7 +38,7 @@ export function createFileState(logger: Logger | undefined): FileState {
     } else process.emitWarning(message, { type: "PushWebhooksWarning", code: "QUEUE_FILE" });
   }
 
-  function isInUseTooLong(error: QueueFileError): boolean {
+  function isInUseTooLong(error: QueueError): boolean {
     if (error.code !== "FILE_IN_USE") return false;
     inUseSinceMs ??= performance.now();
     return performance.now() - inUseSinceMs > MAX_IN_USE_MS;
@@ -55,7 +55,7 @@ export function createFileState(logger: Logger | undefined): FileState {
     assertUsable() {
       if (final === undefined) return;
       const message = "The file of the queue cannot be used; see the cause.";
-      const cause = final instanceof QueueFileError ? final : createNeutralCause(final);
+      const cause = final instanceof QueueError ? final : createNeutralCause(final);
       throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
     },
     open() {
@@ -71,7 +71,7 @@ export function createFileState(logger: Logger | undefined): FileState {
       if (!isOut) warn(error);
       isOut = true;
       isOpen = false;
-      if (!(error instanceof QueueFileError)) return;
+      if (!(error instanceof QueueError)) return;
       if (error.code !== "FILE_IN_USE") final = error;
       if (final !== undefined || isInUseTooLong(error)) reject(error);
     },

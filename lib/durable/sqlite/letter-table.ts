@@ -1,4 +1,5 @@
-import { readEventNames } from "./event-body";
+import { parseJson } from "../event-names";
+import { chooseLetters } from "../letter-choice";
 import type { Connection } from "./node-sqlite";
 import type { LetterQuery, LetterRow, Operations } from "./protocol";
 
@@ -26,19 +27,11 @@ export function createLetterTable(connection: Connection): LetterTable {
 
   /** Runs for each dead letter that is meant; not when they are of several accounts. */
   function change(query: LetterQuery, run: (id: number) => void): number | "ambiguous" {
-    // The authenticated accounts: the account_sid of an event may be a claim of its signer.
-    const accounts = new Set<string>();
-    const ids: number[] = [];
-    for (const row of find.all(query.uuid)) {
-      const { account, accountSid, receiver } = readEventNames(String(row.body));
-      if ((query.accountSid ?? accountSid) !== accountSid) continue;
-      if ((query.receiver ?? receiver) !== receiver) continue;
-      ids.push(Number(row.id));
-      accounts.add(account);
-    }
-    if (accounts.size > 1) return "ambiguous";
-    for (const id of ids) run(id);
-    return ids.length;
+    const found = find.all(query.uuid);
+    const chosen = chooseLetters(found, ({ body }) => parseJson(String(body)), query);
+    if (chosen === undefined) return "ambiguous";
+    for (const { id } of chosen) run(Number(id));
+    return chosen.length;
   }
 
   return {

@@ -1,7 +1,7 @@
-import type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
 import type { DurableQueue } from "../durable-queue";
-import { readStoredEvent } from "../stored-event";
-import { parseJson, readEventNames } from "./event-body";
+import { parseJson } from "../event-names";
+import { createAmbiguityError } from "../letter-choice";
 import type { Argument, LetterRow, OperationName, Result } from "./protocol";
 
 /** Runs an operation in the thread. */
@@ -22,9 +22,7 @@ export function createLetters(run: Run): Letters {
   ): Promise<boolean> {
     const count = await run(method, { uuid, accountSid, receiver });
     if (count !== "ambiguous") return count > 0;
-    throw new TypeError(
-      `${method}: several accounts or receivers have a dead letter of this uuid. Pass those of the letter: ${method}(uuid, { accountSid, receiver }).`,
-    );
+    throw createAmbiguityError(method);
   }
 
   return {
@@ -36,7 +34,10 @@ export function createLetters(run: Run): Letters {
         const after = { afterMs: last?.failedAt ?? 0, afterId: last?.id ?? 0 };
         const rows = await run("letters", { ...after, untilMs });
         if (rows.length === 0) return;
-        for (const row of rows) yield toDeadLetter(row);
+        for (const { body, error, started, failedAt } of rows) {
+          const failure = { error, attempts: started, failedAt: new Date(failedAt) };
+          yield createDeadLetter(parseJson(body), failure);
+        }
         last = rows.at(-1);
       }
     },
@@ -51,24 +52,5 @@ export function createLetters(run: Run): Letters {
       }
     },
     discard: (uuid, options) => change("discard", uuid, options),
-  };
-}
-
-function toDeadLetter({ body, error, started, failedAt }: LetterRow): DeadLetter {
-  const { uuid, accountSid, receiver } = readEventNames(body);
-  let event: DeadLetter["event"];
-  try {
-    ({ event } = readStoredEvent(parseJson(body)));
-  } catch {
-    event = undefined;
-  }
-  return {
-    uuid,
-    accountSid,
-    receiver,
-    event,
-    error,
-    attempts: started,
-    failedAt: new Date(failedAt),
   };
 }

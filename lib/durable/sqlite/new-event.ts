@@ -1,5 +1,5 @@
 import type { QueuedEvent } from "../../delivery/event-queue";
-import { hashText } from "../../signature/signature";
+import { toStoredContent } from "../stored-content";
 import { dedupeIdOf, toStoredEvent } from "../stored-event";
 import { hashKey } from "./outcomes";
 import type { NewEvent, OutcomeRow } from "./protocol";
@@ -12,7 +12,7 @@ export function toNewEvent(
 ): NewEvent {
   return {
     key: hashKey(dedupeIdOf(queued)),
-    content: hashText(queued.contentHash).slice(0, 32),
+    content: toStoredContent(queued.contentHash),
     uuid: queued.uuid,
     body: JSON.stringify(toStoredEvent(queued)),
     expiresAt: Date.now() + dedupeTtlMs,

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Logger } from "../../observability/reporter";
+import type { Logger } from "../../observability/logger";
 import { type OptionRules } from "../../validation/validate-options";
 import type { Backoff } from "../backoff";
 import { QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";

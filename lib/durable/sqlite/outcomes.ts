@@ -1,7 +1,7 @@
 import type { ChallengeEvent } from "../../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store";
 import { createWaiters } from "../../challenge/waiters";
-import { createWarnOfUnreadable, parseStoredOutcome } from "../stored-outcome";
+import { createResolveStored } from "../stored-outcome";
 import { hashText } from "../../signature/signature";
 import type { SqliteSettings } from "./options";
 import type { OutcomeRow } from "./protocol";
@@ -30,7 +30,7 @@ export function createFileOutcomes(
   unwatch: (key: string) => void,
 ): FileOutcomes {
   const waiters = createWaiters({ maxWaiting, onFirst: follow, onLast: unwatch });
-  const warnOfUnreadable = createWarnOfUnreadable("the file", logger);
+  const resolve = createResolveStored(waiters, "the file", logger);
 
   function follow(key: string): void {
     watch(key).then(
@@ -38,12 +38,6 @@ export function createFileOutcomes(
       // The file is not open; watchAgain() follows when it is.
       () => {},
     );
-  }
-
-  function resolve(key: string, params: string): void {
-    const event = parseStoredOutcome(params);
-    if (event !== undefined) waiters.resolve(key, event);
-    else warnOfUnreadable();
   }
 
   return {

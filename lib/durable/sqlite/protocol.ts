@@ -1,6 +1,5 @@
-import type { DeliveryResult } from "../../observability/diagnostics";
 import type { QueueStats } from "../durable-queue";
-import type { QueueFileErrorCode } from "./queue-file-error";
+import type { QueueErrorCode } from "../queue-error";
 
 /** An outcome to be kept. */
 export interface OutcomeRow {
@@ -58,7 +57,8 @@ export interface LetterQuery {
 
 /** The operations of the thread: what each takes and returns. */
 export interface Operations {
-  store(event: NewEvent): DeliveryResult;
+  /** Returns the content of the event that was stored before under its uuid; undefined: none was. */
+  store(event: NewEvent): string | undefined;
   record(outcome: OutcomeRow): void;
   /** Returns the parameters of the outcome, or reports them when they are stored. */
   watch(key: string): string | undefined;
@@ -98,7 +98,7 @@ export interface ThreadFailure {
   code: string | undefined;
   message: string;
   /** Of a file that cannot be used. */
-  fileCode?: QueueFileErrorCode;
+  fileCode?: QueueErrorCode;
 }
 
 /** What the thread posts. */

@@ -3,7 +3,9 @@ import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
-import type { DurableQueue, EventWorker } from "../durable-queue";
+import type { DurableQueue } from "../durable-queue";
+import { createEventWorker } from "../event-worker";
+import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
 import { createLetters } from "./letters";
@@ -11,7 +13,7 @@ import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
 import type { Argument, OperationName, Result } from "./protocol";
-import { QueueFileError } from "./queue-file-error";
+import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
 import { createWorker, type SqliteWorker } from "./worker";
@@ -67,7 +69,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     what: "the file of the queue",
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
-    isNeutral: (error) => error instanceof QueueFileError,
+    isNeutral: (error) => error instanceof QueueError,
   });
   const timer = setInterval(beat, HEARTBEAT_MS);
 
@@ -126,10 +128,11 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       record: (account, event) => run("record", outcomes.toRow(account, event)),
       wait: outcomes.wait,
     },
-    store(queued, deadlineAtMs) {
+    async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      return track(run("store", toNewEvent(queued, outcome, settings.dedupeTtlMs), deadlineAtMs));
+      const added = toNewEvent(queued, outcome, settings.dedupeTtlMs);
+      return compareContent(queued, await track(run("store", added, deadlineAtMs)));
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
@@ -139,22 +142,12 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       workers.set(id, running);
       running.start();
       beat();
-      const finish = async () => {
+      return createEventWorker(async () => {
         const idle = running.finish();
         beat();
         await idle;
         workers.delete(id);
-      };
-      let finished: Promise<void> | undefined;
-      const worker: EventWorker = {
-        close(closeOptions = {}) {
-          validateOptions("close", closeOptions, CLOSE_RULES);
-          finished ??= settleWithin(finish(), closeOptions);
-          return finished;
-        },
-        [Symbol.asyncDispose]: () => worker.close(),
-      };
-      return worker;
+      });
     },
     stats: () => run("stats", undefined),
     close,

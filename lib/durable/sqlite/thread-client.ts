@@ -11,7 +11,7 @@ import type {
   ThreadMessage,
   ThreadSettings,
 } from "./protocol";
-import { QueueFileError } from "./queue-file-error";
+import { QueueError } from "../queue-error";
 
 /** The thread that owns the file, as the app's thread sees it. */
 export interface ThreadClient {
@@ -164,6 +164,6 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
 }
 
 function toError({ code, message, fileCode }: ThreadFailure): Error {
-  if (fileCode !== undefined) return new QueueFileError(fileCode, message);
+  if (fileCode !== undefined) return new QueueError(fileCode, message);
   return Object.assign(new Error(message), code !== undefined && { code });
 }

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from "./database";
 import { createEngine, type Engine } from "./engine";
 import { sqliteCodeOf } from "./node-sqlite";
 import type { Request, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
-import { QueueFileError } from "./queue-file-error";
+import { QueueError } from "../queue-error";
 
 const REOPEN_MS = 250;
 
@@ -20,7 +20,7 @@ let isPurging = false;
 const post = (message: ThreadMessage) => port.postMessage(message);
 
 function describe(error: unknown): ThreadFailure {
-  if (error instanceof QueueFileError) {
+  if (error instanceof QueueError) {
     return { code: error.code, message: error.message, fileCode: error.code };
   }
   const { message, code } = error as NodeJS.ErrnoException;
@@ -36,7 +36,7 @@ function open(): void {
   } catch (error) {
     close();
     post({ type: "closed", failure: describe(error) });
-    const isFinal = error instanceof QueueFileError && error.code !== "FILE_IN_USE";
+    const isFinal = error instanceof QueueError && error.code !== "FILE_IN_USE";
     if (!isFinal) timer = setTimeout(open, REOPEN_MS);
   }
 }

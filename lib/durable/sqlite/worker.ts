@@ -1,15 +1,12 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createDispatch } from "../../delivery/dispatch";
 import type { Handlers } from "../../delivery/handler-registry";
-import { WebhookError } from "../../errors/webhook-error";
-import { publish } from "../../observability/diagnostics";
-import { createReporter } from "../../observability/reporter";
+import type { WebhookError } from "../../errors/webhook-error";
 import { pauseAfter } from "../backoff";
+import { parseJson, readEventNames } from "../event-names";
+import { createEventRunner } from "../event-runner";
 import { describeFailure, isPermanent } from "../handler-failure";
-import { readStoredEvent, type ReadEvent } from "../stored-event";
 import type { WorkOptions } from "../work-options";
-import { parseJson, readEventNames } from "./event-body";
 import type { SqliteSettings } from "./options";
 import type { ClaimedEvent, EventRun } from "./protocol";
 import type { ThreadClient } from "./thread-client";
@@ -36,11 +33,10 @@ export function createWorker(
   { attempts, backoff, logger }: SqliteSettings,
   thread: ThreadClient,
   handlers: Handlers,
-  { concurrency = 16, handlerTimeoutMs = 10_000, onError }: WorkOptions,
+  workOptions: WorkOptions,
 ): SqliteWorker {
-  const reports = createReporter(logger);
-  if (onError !== undefined) reports.onError(onError);
-  const dispatch = createDispatch(handlers, reports);
+  const { concurrency = 16 } = workOptions;
+  const runner = createEventRunner(handlers, workOptions, logger);
   const state = new EventEmitter();
   let activeCount = 0;
   let isFinishing = false;
@@ -48,10 +44,9 @@ export function createWorker(
 
   async function handle({ body, started, failures, id: eventId }: ClaimedEvent): Promise<void> {
     const run: EventRun = { id: eventId, started };
+    const stored = parseJson(body);
     try {
-      const { event, authTokenIndex, publicUrlIndex, receiver } = readBody(body);
-      const context = { attempt: started, authTokenIndex, publicUrlIndex, receiver };
-      await dispatch(event, context, handlerTimeoutMs);
+      await runner.run(runner.read(stored), started);
     } catch (error) {
       const failure = error as WebhookError;
       const isDead = isPermanent(failure) || failures + 1 >= attempts;
@@ -60,22 +55,13 @@ export function createWorker(
       const wasReported = await report(() =>
         thread.request("fail", { ...run, error: reason, runAt }),
       );
-      if (isDead && wasReported) reportDeadLetter(body, started, reason);
+      if (isDead && wasReported) {
+        const { type, uuid } = readEventNames(stored);
+        runner.reportLetter({ type, uuid, attempts: started, error: reason });
+      }
       return;
     }
     await report(() => thread.request("finish", run));
-  }
-
-  function readBody(body: string): ReadEvent {
-    try {
-      return readStoredEvent(parseJson(body));
-    } catch {
-      // The error may quote the parameters. Another version may read them in a later attempt.
-      const message = "This version cannot read a stored event.";
-      const error = new WebhookError("INTERNAL_ERROR", message);
-      reports.error(error);
-      throw error;
-    }
   }
 
   /** Goes on until the file has it: otherwise this process would keep the event for ever. */
@@ -90,13 +76,6 @@ export function createWorker(
         await sleep(REPORT_AGAIN_MS);
       }
     }
-  }
-
-  function reportDeadLetter(body: string, started: number, error: string): void {
-    const { type, uuid } = readEventNames(body);
-    publish("dead-lettered", { type, attempts: started });
-    const fields = { type, uuid, attempts: started, error };
-    logger?.error(fields, "An event is a dead letter now");
   }
 
   function want(count: number): void {

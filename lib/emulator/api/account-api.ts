@@ -1,8 +1,8 @@
 import type { EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
-import type { Key } from "../resources/key";
-import { KEY_LIST, toKeyResource, type Keys } from "../resources/keys";
+import type { StoredKey } from "../resources/key";
+import { KEY_LIST, toKeyResource, type StoredKeys } from "../resources/keys";
 import {
   cutPage,
   formatPageParameters,
@@ -14,7 +14,7 @@ import { readForm, readSingle } from "./request-form";
 import { isSid } from "../../form/sid";
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
-export function createAccountEndpoints(accountSid: string, keys: Keys): Endpoint[] {
+export function createAccountEndpoints(accountSid: string, keys: StoredKeys): Endpoint[] {
   function assertAllowed({ path, identity }: EndpointRequest, sid: string | undefined): void {
     assertMayManageKeys(identity);
     if (!isSid("AC", sid)) throw notFound(path);
@@ -22,7 +22,7 @@ export function createAccountEndpoints(accountSid: string, keys: Keys): Endpoint
     if (sid !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
   }
 
-  function findKey(request: EndpointRequest, [account, sid = ""]: readonly string[]): Key {
+  function findKey(request: EndpointRequest, [account, sid = ""]: readonly string[]): StoredKey {
     assertAllowed(request, account);
     const key = keys.find(sid);
     if (key === undefined) throw notFound(request.path);
@@ -70,12 +70,12 @@ export function createAccountEndpoints(accountSid: string, keys: Keys): Endpoint
   ];
 }
 
-function positionOf(key: Key) {
+function positionOf(key: StoredKey) {
   return { seconds: key.updatedSeconds, sid: key.sid };
 }
 
 /** Returns the envelope of a page of keys (specification, section 2.2). */
-function toEnvelope(page: ListPage<Key>, path: string): object {
+function toEnvelope(page: ListPage<StoredKey>, path: string): object {
   const { items, start, query, first, previous, next } = page;
   const link = (to: PageParameters) => `${path}?${formatPageParameters(to)}`;
   return {

@@ -1,5 +1,5 @@
 import { EmulatorError } from "../emulator-error";
-import type { Keys } from "../resources/keys";
+import type { StoredKeys } from "../resources/keys";
 
 /** Owner of the credentials of a request: the account, a Main key or a Standard key. */
 export type Identity = "account" | "main" | "standard";
@@ -14,7 +14,7 @@ export type Identity = "account" | "main" | "standard";
 export function authenticate(
   authorization: string | undefined,
   account: { accountSid: string; authToken: string },
-  keys: Keys,
+  keys: StoredKeys,
 ): Identity {
   const [, encoded] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? "") ?? [];
   if (encoded === undefined) {

@@ -18,6 +18,7 @@ export interface EndpointRequest {
 /** Response of an endpoint; without `body`, the response has no body. */
 export interface EndpointResponse {
   status: number;
+  headers?: Readonly<Record<string, string>>;
   body?: unknown;
 }
 

@@ -1,16 +1,11 @@
 import { EmulatorError } from "../emulator-error";
 import type { EndpointResponse } from "./endpoint-router";
 
-/** Response to a request that failed: its status, its body and the headers that it must carry. */
-export interface ErrorResponse extends EndpointResponse {
-  headers: Readonly<Record<string, string>>;
-}
-
 /**
  * Creates the response to a request that failed (specification, section 7). An error that is not an
  * EmulatorError is a fault of the emulator: the response is a 500 and the process emits a warning.
  */
-export function toErrorResponse(error: unknown): ErrorResponse {
+export function toErrorResponse(error: unknown): EndpointResponse {
   const { serviceCode, status, message, headers } =
     error instanceof EmulatorError ? error : reportFault(error);
   const more_info = `https://docs.example.test/errors/${serviceCode}`;

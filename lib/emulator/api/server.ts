@@ -36,10 +36,8 @@ export function createApiServer(service: Service): ApiServer {
     } catch (error) {
       // The client disconnected before its request was complete.
       if (req.destroyed && !req.complete) return;
-      const response = toErrorResponse(error);
-      for (const [name, value] of Object.entries(response.headers)) res.setHeader(name, value);
       if (!req.complete) res.setHeader("Connection", "close");
-      sendResponse(res, response);
+      sendResponse(res, toErrorResponse(error));
     }
   }
 
@@ -105,7 +103,8 @@ export function createApiServer(service: Service): ApiServer {
   };
 }
 
-function sendResponse(res: ServerResponse, { status, body }: EndpointResponse): void {
+function sendResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
+  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
   res.setHeader("X-Request-Id", createUuid());
   if (body === undefined) {
     res.writeHead(status).end();

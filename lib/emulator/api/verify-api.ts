@@ -8,25 +8,28 @@ import {
   type PageParameters,
 } from "../resources/pagination";
 import { invalidParameter, readForm, readSingle } from "./request-form";
-import type { NewWebhook, Webhook, WebhookChange } from "../resources/webhook";
+import type { NewWebhook, StoredWebhook, WebhookFields } from "../resources/webhook";
 import {
   toWebhookResource,
   WEBHOOK_LIST,
-  webhookSchema,
+  webhookFieldsSchema,
   type WebhookOwner,
-  type Webhooks,
+  type StoredWebhooks,
 } from "../resources/webhooks";
 
 /** Creates the endpoints of the verification API: those of webhooks (section 4.2). */
-export function createVerifyEndpoints(owner: WebhookOwner, webhooks: Webhooks): Endpoint[] {
-  const toResource = (webhook: Webhook, { baseUrl }: EndpointRequest) =>
+export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebhooks): Endpoint[] {
+  const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) =>
     toWebhookResource(webhook, owner, baseUrl);
 
   function assertService({ path }: EndpointRequest, service: string | undefined): void {
     if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
   }
 
-  function findWebhook(request: EndpointRequest, [service, sid = ""]: readonly string[]): Webhook {
+  function findWebhook(
+    request: EndpointRequest,
+    [service, sid = ""]: readonly string[],
+  ): StoredWebhook {
     assertService(request, service);
     const webhook = webhooks.find(sid);
     if (webhook === undefined) throw notFound(withoutVersion(request.path));
@@ -81,18 +84,18 @@ const FIELDS = {
   Version: "version",
 } as const;
 
-function readWebhook(request: EndpointRequest): WebhookChange {
+function readWebhook(request: EndpointRequest): Partial<WebhookFields> {
   const parameters = readForm(request);
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(FIELDS)) {
     const value = readSingle(parameters, name);
     if (value === undefined) continue;
-    if (!webhookSchema.shape[field].safeParse(value).success) throw invalidParameter(name);
+    if (!webhookFieldsSchema.shape[field].safeParse(value).success) throw invalidParameter(name);
     fields[field] = value;
   }
   const eventTypes = parameters.get("EventTypes");
   if (eventTypes !== undefined) {
-    if (!webhookSchema.shape.event_types.safeParse(eventTypes).success) {
+    if (!webhookFieldsSchema.shape.event_types.safeParse(eventTypes).success) {
       throw new EmulatorError("WEBHOOK_REQUEST_INVALID", "Invalid Request");
     }
     fields.event_types = [...new Set(eventTypes)];
@@ -108,12 +111,12 @@ function readNewWebhook(request: EndpointRequest): NewWebhook {
   return { friendly_name, event_types, webhook_url, ...rest };
 }
 
-function positionOf(webhook: Webhook) {
+function positionOf(webhook: StoredWebhook) {
   return { seconds: webhook.createdSeconds, sid: webhook.sid };
 }
 
 /** Returns the `meta` of a page of webhooks (specification, section 2.4). */
-function toMeta({ query, first, previous, next }: ListPage<Webhook>, url: string): object {
+function toMeta({ query, first, previous, next }: ListPage<StoredWebhook>, url: string): object {
   const link = (to: PageParameters) => `${url}?${formatPageParameters(to)}`;
   return {
     page: query.page,

@@ -10,7 +10,7 @@ import type { SendError } from "./send-error";
 import { sendRequest, type WebhookResponse } from "./send-request";
 import { createAuthToken, createUuid } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
-import type { Webhook } from "../resources/webhook";
+import type { StoredWebhook } from "../resources/webhook";
 
 /** Delivery of one event to one webhook, with all its attempts. Changes until it is finished. */
 export interface WebhookDelivery {
@@ -44,7 +44,7 @@ export type WebhookDeliveryListener = (delivery: WebhookDelivery) => void;
 /** Sender of webhook requests; keeps the newest deliveries. */
 export interface Deliveries {
   /** Delivers an event to a webhook. */
-  deliver(webhook: Webhook, fields: EventParameters & { type: string }): void;
+  deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void;
   /** Lists the newest deliveries, the oldest first. */
   list(): WebhookDelivery[];
   onDelivery(listener: WebhookDeliveryListener): void;
@@ -67,7 +67,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
   // Each pending delivery adds one listener.
   setMaxListeners(0, closing.signal);
 
-  function deliver(webhook: Webhook, fields: EventParameters & { type: string }): void {
+  function deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
     if (closing.signal.aborted) return;
     const plan = faults.take(fields.type);
     const type = plan["unknown-event-type"]?.type ?? fields.type;
@@ -104,7 +104,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
   }
 
   function createRequest(
-    webhook: Webhook,
+    webhook: StoredWebhook,
     params: Pair[],
     plan: FaultPlan,
     uuid: string,

@@ -3,6 +3,7 @@ import { request as requestHttps } from "node:https";
 import type { WebhookRequest } from "../../signature/signed-request";
 import { decodeSafely } from "../../form/percent-encoding";
 import { isHttpUrl } from "../../form/url";
+import { FUNCTION } from "../../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../../validation/validate-options";
 import type { OptionRules } from "../../validation/validate-options";
 import { SendError } from "./send-error";
@@ -38,7 +39,7 @@ const RULES: OptionRules<SendRequestOptions> = {
   timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
   dropConnection: { accepts: (value) => typeof value === "boolean", expected: "true or false" },
-  onSent: { accepts: (value) => typeof value === "function", expected: "a function" },
+  onSent: FUNCTION,
 };
 
 const MAX_RESPONSE_BYTES = 16_384;

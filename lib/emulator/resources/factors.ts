@@ -13,13 +13,57 @@ export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
 
 /** Methods that create and change factors and challenges. They return copies. */
 export interface Factors {
+  /**
+   * Creates an unverified factor and sends `factor.created`.
+   *
+   * @throws EmulatorError `PARAMETER_INVALID` for an invalid field.
+   */
   createFactor(factor?: NewFactor): Factor;
+  /**
+   * Returns a factor.
+   *
+   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
+   */
   fetchFactor(sid: string): Factor;
+  /**
+   * Verifies a factor, so that it can receive challenges, and sends `factor.verified`.
+   *
+   * @throws EmulatorError `NOT_FOUND` for a SID that is not known, `ILLEGAL_TRANSITION` for a factor
+   *   that is verified.
+   */
   verifyFactor(sid: string): Factor;
+  /**
+   * Deletes a factor and sends `factor.deleted`. Its challenges can no longer be decided.
+   *
+   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
+   */
   deleteFactor(sid: string): void;
+  /**
+   * Creates a pending challenge of a verified factor; sends no event.
+   *
+   * @throws EmulatorError `PARAMETER_INVALID` for an invalid field, `NOT_FOUND` for a factor that is
+   *   not known, `ILLEGAL_TRANSITION` for one that is not verified.
+   */
   createChallenge(challenge: NewChallenge): Challenge;
+  /**
+   * Returns a challenge.
+   *
+   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
+   */
   fetchChallenge(sid: string): Challenge;
+  /**
+   * Approves a pending challenge and sends `challenge.approved`.
+   *
+   * @throws EmulatorError `NOT_FOUND` for a SID that is not known, `ILLEGAL_TRANSITION` for a
+   *   challenge that was decided or whose factor was deleted, `PARAMETER_INVALID` for an invalid
+   *   field.
+   */
   approveChallenge(sid: string, decision?: ChallengeDecision): Challenge;
+  /**
+   * Denies a pending challenge and sends `challenge.denied`.
+   *
+   * @throws EmulatorError as {@link Factors.approveChallenge}.
+   */
   denyChallenge(sid: string, decision?: ChallengeDecision): Challenge;
 }
 

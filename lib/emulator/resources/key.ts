@@ -7,7 +7,7 @@ export interface KeyResource {
 }
 
 /** Stored key, with the fields that responses show once or never. */
-export interface Key {
+export interface StoredKey {
   sid: string;
   secret: string;
   friendly_name: string;

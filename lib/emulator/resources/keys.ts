@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { validateFields } from "./validate-fields";
-import type { Key, KeyResource, NewKey } from "./key";
+import type { KeyResource, NewKey, StoredKey } from "./key";
 import type { ListRules } from "./pagination";
 import { isSid } from "../../form/sid";
 import { createSecret, createSid } from "./sids";
@@ -34,23 +34,23 @@ export const KEY_LIST: ListRules = {
   },
 };
 
-/** Keys of the account. The returned keys are live: `rename` changes them. */
-export interface Keys {
-  create(key: NewKey): Key;
-  find(sid: string): Key | undefined;
-  rename(key: Key, friendlyName: string): void;
-  remove(key: Key): void;
-  list(): Iterable<Key>;
+/** Stored keys of the account. The returned keys are live: `rename` changes them. */
+export interface StoredKeys {
+  create(key: NewKey): StoredKey;
+  find(sid: string): StoredKey | undefined;
+  rename(key: StoredKey, friendlyName: string): void;
+  remove(key: StoredKey): void;
+  list(): Iterable<StoredKey>;
 }
 
 /**
- * Creates the account's store of keys.
+ * Creates the keys of the account.
  *
  * @throws EmulatorError (from its methods) 20002 for a name over 64 characters, 60200 for another
  *   invalid field, 70151 for more than `maxKeys` keys.
  */
-export function createKeys(now: Clock, maxKeys: number): Keys {
-  const keys = new Map<string, Key>();
+export function createKeys(now: Clock, maxKeys: number): StoredKeys {
+  const keys = new Map<string, StoredKey>();
 
   return {
     create(key) {
@@ -68,7 +68,7 @@ export function createKeys(now: Clock, maxKeys: number): Keys {
         throw new EmulatorError("TOO_MANY_KEYS", "Maximum Number Of API Keys Exceeded");
       }
       const seconds = readSeconds(now);
-      const created: Key = {
+      const created: StoredKey = {
         sid: sid ?? createSid("SK"),
         secret: secret ?? createSecret(),
         friendly_name,
@@ -93,7 +93,7 @@ export function createKeys(now: Clock, maxKeys: number): Keys {
 }
 
 /** Returns the fields of a key that responses show (section 2.1). */
-export function toKeyResource(key: Key): KeyResource {
+export function toKeyResource(key: StoredKey): KeyResource {
   return {
     sid: key.sid,
     friendly_name: key.friendly_name,

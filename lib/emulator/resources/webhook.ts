@@ -27,7 +27,7 @@ export interface WebhookFields {
 }
 
 /** Stored webhook. */
-export interface Webhook extends WebhookFields {
+export interface StoredWebhook extends WebhookFields {
   sid: string;
   createdSeconds: number;
   updatedSeconds: number;
@@ -48,6 +48,3 @@ export interface NewWebhook {
   /** @default the option `webhookMethod` of the emulator */
   webhook_method?: "GET" | "POST" | undefined;
 }
-
-/** Fields of a webhook to change. */
-export type WebhookChange = Partial<WebhookFields>;

@@ -5,10 +5,10 @@ import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { validateFields } from "./validate-fields";
 import type { ListRules } from "./pagination";
 import { createSid } from "./sids";
-import type { NewWebhook, Webhook, WebhookChange, WebhookResource } from "./webhook";
+import type { NewWebhook, StoredWebhook, WebhookFields, WebhookResource } from "./webhook";
 
 /** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
-export const webhookSchema = z.strictObject({
+export const webhookFieldsSchema = z.strictObject({
   friendly_name: z.string().min(1),
   event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
   webhook_url: z.string().refine(isHttpUrl, "must be an absolute http or https URL"),
@@ -28,29 +28,29 @@ export const WEBHOOK_LIST: ListRules = {
   },
 };
 
-/** Webhooks of the service. The returned webhooks are live: `change` changes them. */
-export interface Webhooks {
-  create(webhook: NewWebhook): Webhook;
-  find(sid: string): Webhook | undefined;
-  change(webhook: Webhook, change: WebhookChange): void;
-  remove(webhook: Webhook): void;
-  list(): Iterable<Webhook>;
+/** Stored webhooks of the service. The returned webhooks are live: `change` changes them. */
+export interface StoredWebhooks {
+  create(webhook: NewWebhook): StoredWebhook;
+  find(sid: string): StoredWebhook | undefined;
+  change(webhook: StoredWebhook, change: Partial<WebhookFields>): void;
+  remove(webhook: StoredWebhook): void;
+  list(): Iterable<StoredWebhook>;
   /** Lists the enabled webhooks that subscribe to a type of event (section 6.4). */
-  listFor(type: PushEventType): Webhook[];
+  listFor(type: PushEventType): StoredWebhook[];
 }
 
 /**
- * Creates the service's store of webhooks.
+ * Creates the webhooks of the service.
  *
  * @param webhookMethod the method of webhooks that do not set one.
  * @throws EmulatorError (from its methods) 60200 for an invalid field.
  */
-export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webhooks {
-  const webhooks = new Map<string, Webhook>();
+export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): StoredWebhooks {
+  const webhooks = new Map<string, StoredWebhook>();
 
   return {
     create(webhook) {
-      const fields = validateFields(webhookSchema, {
+      const fields = validateFields(webhookFieldsSchema, {
         friendly_name: "emulator",
         event_types: ["*"],
         status: "enabled",
@@ -66,7 +66,7 @@ export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Webho
     },
     find: (sid) => webhooks.get(sid),
     change(webhook, change) {
-      const fields = validateFields(webhookSchema.partial(), change);
+      const fields = validateFields(webhookFieldsSchema.partial(), change);
       if (Object.keys(fields).length === 0) return;
       Object.assign(webhook, fields, { updatedSeconds: readSeconds(now) });
     },
@@ -94,7 +94,7 @@ export interface WebhookOwner {
 
 /** Returns the fields of a webhook that responses show (section 2.3). */
 export function toWebhookResource(
-  webhook: Webhook,
+  webhook: StoredWebhook,
   owner: WebhookOwner,
   baseUrl: string,
 ): WebhookResource {
@@ -104,7 +104,7 @@ export function toWebhookResource(
 
 /** Returns the fields of a webhook that responses show, without its `url`. */
 export function toWebhookFields(
-  webhook: Webhook,
+  webhook: StoredWebhook,
   owner: WebhookOwner,
 ): Omit<WebhookResource, "url"> {
   const { sid, createdSeconds, updatedSeconds, event_types, ...fields } = webhook;

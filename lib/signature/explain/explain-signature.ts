@@ -123,7 +123,7 @@ function append(url: string, params: readonly Pair[]): string {
   return `${url.replace(/#.*$/s, "")}${url.includes("?") ? "&" : "?"}${encodeForm(params)}`;
 }
 
-interface Finding {
+interface FoundCause {
   code: SignatureCauseCode;
   subject: string | undefined;
 }
@@ -134,7 +134,7 @@ function search(
   sets: readonly Variant<string>[],
   tokens: readonly Variant<string>[],
   readings: readonly SignatureReading[],
-): { found: Finding[] | undefined; combinations: number } {
+): { found: FoundCause[] | undefined; combinations: number } {
   const algorithms = [...new Set(readings.map(({ algorithm }) => algorithm))];
   let combinations = 0;
   if (readings.length === 0) return { found: undefined, combinations };
@@ -150,7 +150,7 @@ function search(
       if (reading === undefined) continue;
       const read = { causes: reading.causes, subject: undefined };
       const signed = { causes: url.causes, subject: url.value };
-      return { found: listFindings(read, signed, set, token), combinations };
+      return { found: listCauses(read, signed, set, token), combinations };
     }
   }
   return { found: undefined, combinations };
@@ -195,9 +195,9 @@ function withMistakes(all: readonly Variant<string>[], count: number): Variant<s
   return all.filter(({ causes }) => causes.length === count);
 }
 
-function listFindings(
+function listCauses(
   ...changes: { causes: readonly SignatureCauseCode[]; subject?: string | undefined }[]
-): Finding[] {
+): FoundCause[] {
   return changes.flatMap(({ causes, subject }) => causes.map((code) => ({ code, subject })));
 }
 

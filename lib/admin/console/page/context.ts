@@ -3,7 +3,7 @@ import type { ConsoleSettings, FindingView } from "../console-view";
 import { send } from "./api";
 
 /** One page of the console. */
-export interface Page {
+export interface ConsolePage {
   id: string;
   title: string;
   element: HTMLElement;
@@ -17,7 +17,7 @@ export interface Page {
 export interface Context {
   settings: ConsoleSettings;
   /** The webhooks and their findings, as they were read last. */
-  webhooks: WebhookStore;
+  webhooks: SharedWebhooks;
 }
 
 /** The state of the webhooks. */
@@ -29,7 +29,7 @@ export interface WebhookState {
 }
 
 /** Reads the webhooks and compares them with the receiver, for the pages and the navigation. */
-export interface WebhookStore {
+export interface SharedWebhooks {
   readonly state: WebhookState | undefined;
   /** Why the webhooks are missing; undefined when they are not. */
   readonly error: unknown;
@@ -38,27 +38,27 @@ export interface WebhookStore {
   onChange(listener: () => void): void;
 }
 
-/** Creates an empty store. */
-export function createWebhookStore({ receiver }: ConsoleSettings): WebhookStore {
+/** Creates the webhooks, which are not read yet. */
+export function createSharedWebhooks({ receiver }: ConsoleSettings): SharedWebhooks {
   const listeners: (() => void)[] = [];
   let count = 0;
-  const store = {
+  const shared = {
     state: undefined as WebhookState | undefined,
     error: undefined as unknown,
     isLoading: false,
     async reload(): Promise<void> {
       const mine = ++count;
-      store.isLoading = true;
+      shared.isLoading = true;
       try {
         const [webhooks, checked] = await Promise.all([listWebhooks(), check()]);
         if (mine !== count) return;
-        store.state = { webhooks, ...checked };
-        store.error = undefined;
+        shared.state = { webhooks, ...checked };
+        shared.error = undefined;
       } catch (error) {
         if (mine !== count) return;
-        store.error = error;
+        shared.error = error;
       } finally {
-        if (mine === count) store.isLoading = false;
+        if (mine === count) shared.isLoading = false;
       }
       for (const listener of listeners) listener();
     },
@@ -77,7 +77,7 @@ export function createWebhookStore({ receiver }: ConsoleSettings): WebhookStore 
     }
   }
 
-  return store;
+  return shared;
 }
 
 const MAX_PAGES = 20;

@@ -1,6 +1,6 @@
 import type { CreatedKey, Key } from "../../client/key";
 import { createLoader, describeFailure, send, type ProblemError } from "./api";
-import { readQuery, type Context, type Page } from "./context";
+import { readQuery, type Context, type ConsolePage } from "./context";
 import { showCreatedKey } from "./created-key";
 import { actionButton, field, openDialog } from "./dialog";
 import { h, received, replaceContent, type Child } from "./dom";
@@ -15,7 +15,7 @@ interface KeyPage {
 const FIRST_PAGE = "?page_size=20";
 
 /** Creates the page of the keys. */
-export function createKeysPage({ settings }: Context): Page {
+export function createKeysPage({ settings }: Context): ConsolePage {
   const { readOnly, keySid } = settings;
   const created = h("div", {});
   const list = h("div", {});

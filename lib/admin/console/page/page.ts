@@ -1,6 +1,6 @@
 import type { ConsoleSettings } from "../console-view";
 import { describeFailure, send } from "./api";
-import { createWebhookStore, type Context, type Page } from "./context";
+import { createSharedWebhooks, type Context, type ConsolePage } from "./context";
 import { actionButton } from "./dialog";
 import { announce, byId, h, received, replaceContent } from "./dom";
 import { createKeysPage } from "./keys-page";
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   byId("skip").addEventListener("click", () => content.focus());
   try {
     const settings = await send<ConsoleSettings>("GET", "console");
-    const context: Context = { settings, webhooks: createWebhookStore(settings) };
+    const context: Context = { settings, webhooks: createSharedWebhooks(settings) };
     showHeader(settings);
     openPages(createPages(context), context);
   } catch (error) {
@@ -41,7 +41,7 @@ async function start(): Promise<void> {
   }
 }
 
-function createPages(context: Context): Page[] {
+function createPages(context: Context): ConsolePage[] {
   const { receiver, hasQueue } = context.settings;
   return [
     ...(receiver === undefined ? [] : [createReceiverPage(context, showLiveState)]),
@@ -75,7 +75,7 @@ function showLiveState(state: LiveState): void {
   replaceContent(live, h("span", { class: "dot", "aria-hidden": "true" }), LIVE_TEXTS[state]);
 }
 
-function openPages(pages: readonly Page[], { webhooks, settings }: Context): void {
+function openPages(pages: readonly ConsolePage[], { webhooks, settings }: Context): void {
   const content = byId("content");
   const badge = h("span", { class: "badge", hidden: true });
   const links = pages.map(({ id, title }) =>
@@ -87,7 +87,7 @@ function openPages(pages: readonly Page[], { webhooks, settings }: Context): voi
   );
   for (const { element } of pages) element.hidden = true;
   content.replaceChildren(...pages.map(({ element }) => element));
-  let current: Page | undefined;
+  let current: ConsolePage | undefined;
 
   function open(isFirst: boolean): void {
     const page = pages.find(({ id }) => `#${id}` === location.hash) ?? pages[0];

@@ -1,6 +1,6 @@
 import type { QueueView } from "../console-view";
 import { createLoader, describeFailure, send } from "./api";
-import type { Context, Page } from "./context";
+import type { Context, ConsolePage } from "./context";
 import { createDeadLetters } from "./dead-letters";
 import { actionButton } from "./dialog";
 import { h, replaceContent } from "./dom";
@@ -9,7 +9,7 @@ import { formatAge, formatCount } from "./format";
 const REFRESH_MS = 5_000;
 
 /** Creates the page of the queue: its counts and its dead letters. */
-export function createQueuePage({ settings }: Context): Page {
+export function createQueuePage({ settings }: Context): ConsolePage {
   const { readOnly } = settings;
   const cards = h("dl", { class: "cards", "aria-label": "Events in the queue" });
   const letters = h("div", { class: "stack" });

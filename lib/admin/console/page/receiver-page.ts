@@ -1,5 +1,5 @@
 import type { LiveUpdate, RequestRow, Totals } from "../console-view";
-import type { Context, Page } from "./context";
+import type { Context, ConsolePage } from "./context";
 import { announce, h, replaceContent } from "./dom";
 import { formatAge, formatCount, formatDuration, plural } from "./format";
 import { connectLive, type LiveState } from "./live";
@@ -10,7 +10,10 @@ import { openTestEventDialog } from "./test-event";
 const ANNOUNCE_EVERY_MS = 5_000;
 
 /** Creates the page of the receiver: what arrives, what is rejected, and why. */
-export function createReceiverPage(context: Context, onState: (state: LiveState) => void): Page {
+export function createReceiverPage(
+  context: Context,
+  onState: (state: LiveState) => void,
+): ConsolePage {
   const { settings } = context;
   const cards = h("dl", { class: "cards", "aria-label": "Totals" });
   const codes = h("div", { class: "codes" });

@@ -1,6 +1,6 @@
 import type { Webhook } from "../../client/webhook";
 import { describeFailure, send } from "./api";
-import type { Context, Page } from "./context";
+import type { Context, ConsolePage } from "./context";
 import { actionButton, openDialog } from "./dialog";
 import { h, received, replaceContent, type Child } from "./dom";
 import { showFinding } from "./findings";
@@ -8,8 +8,8 @@ import { formatDate } from "./format";
 import { openWebhookForm } from "./webhook-form";
 
 /** Creates the page of the webhooks, with what differs between them and the receiver. */
-export function createWebhooksPage(context: Context): Page {
-  const { settings, webhooks: store } = context;
+export function createWebhooksPage(context: Context): ConsolePage {
+  const { settings, webhooks: shared } = context;
   const list = h("div", { class: "stack", "aria-live": "off" });
   const element = h(
     "section",
@@ -22,7 +22,7 @@ export function createWebhooksPage(context: Context): Page {
         "div",
         { class: "buttons" },
         actionButton("Refresh", async () => {
-          await store.reload();
+          await shared.reload();
           return "The list was read again.";
         }),
         !settings.readOnly &&
@@ -37,7 +37,7 @@ export function createWebhooksPage(context: Context): Page {
   );
 
   function render(): void {
-    const { state, error } = store;
+    const { state, error } = shared;
     if (error !== undefined) return replaceContent(list, failure(error));
     if (state === undefined) return replaceContent(list, h("p", { class: "state" }, "Loading."));
     const { webhooks, findings, findingsError } = state;
@@ -69,7 +69,7 @@ export function createWebhooksPage(context: Context): Page {
       h("p", { class: "state-title" }, "The webhooks could not be read."),
       h("p", {}, describeFailure(error)),
       actionButton("Try again", async () => {
-        await store.reload();
+        await shared.reload();
         return undefined;
       }),
     );
@@ -104,7 +104,7 @@ export function createWebhooksPage(context: Context): Page {
     const { sid, friendly_name, status, version, webhook_url, event_types } = webhook;
     const isEnabled = status === "enabled";
     const titleId = `name-${sid}`;
-    const findings = store.state?.findings.filter((finding) => finding.sid === sid) ?? [];
+    const findings = shared.state?.findings.filter((finding) => finding.sid === sid) ?? [];
     return h(
       "article",
       { class: "panel", "aria-labelledby": titleId },
@@ -171,7 +171,7 @@ export function createWebhooksPage(context: Context): Page {
   async function toggle({ sid, status }: Webhook): Promise<string> {
     const next = status === "enabled" ? "disabled" : "enabled";
     await send("PATCH", `webhooks/${sid}`, { status: next });
-    await store.reload();
+    await shared.reload();
     return `The webhook is ${next}.`;
   }
 
@@ -193,15 +193,15 @@ export function createWebhooksPage(context: Context): Page {
       isDangerous: true,
       async submit() {
         await send("DELETE", `webhooks/${sid}`);
-        await store.reload();
+        await shared.reload();
         return "The webhook was deleted.";
       },
     });
   }
 
-  store.onChange(render);
+  shared.onChange(render);
   render();
-  return { id: "webhooks", title: "Webhooks", element, show: () => void store.reload() };
+  return { id: "webhooks", title: "Webhooks", element, show: () => void shared.reload() };
 }
 
 function fact(name: string, value: Child): Child {

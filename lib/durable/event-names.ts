@@ -1,6 +1,6 @@
-import type { Pair } from "../../form/form";
+import type { Pair } from "../form/form";
 
-/** What names a stored event, also when this version cannot read the event. */
+/** The names of a stored event, also when this version cannot read the event. */
 export interface EventNames {
   /** The authenticated account. */
   account: string;
@@ -12,8 +12,8 @@ export interface EventNames {
 }
 
 /** Reads what names an event from its stored form; empty texts for what is not there. */
-export function readEventNames(body: string): EventNames {
-  const { account, receiver, params } = Object(parseJson(body)) as Record<string, unknown>;
+export function readEventNames(stored: unknown): EventNames {
+  const { account, receiver, params } = Object(stored) as Record<string, unknown>;
   const pairs: unknown[] = Array.isArray(params) ? params : [];
   const byName = new Map(pairs.filter((pair) => Array.isArray(pair)) as unknown as Pair[]);
   return {

@@ -1,0 +1,62 @@
+import { isSid } from "../../form/sid";
+import { parseUrl } from "../../form/url";
+import { FUNCTION, sidRule } from "../../validation/option-rules";
+import {
+  MAX_TIMER_MS,
+  wholeNumber,
+  type OptionRule,
+  type OptionRules,
+} from "../../validation/validate-options";
+
+/** Options of `createAdminClient`. */
+export interface AdminClientOptions {
+  /** Base URL of the account API, which manages Keys: {base_url} of the specification. */
+  accountUrl: string;
+  /** Base URL of the verification API, which manages Webhooks: {verify_url}. */
+  verifyUrl: string;
+  accountSid: string;
+  serviceSid: string;
+  /** The account SID, or the SID of a Key. @default `accountSid` */
+  username?: string | undefined;
+  /** The auth token of the account, or the secret of that Key. */
+  password: string;
+  /** Longest time of a request with all its attempts, in milliseconds. @default 10_000 */
+  timeoutMs?: number | undefined;
+  /** Number of retries after a failed attempt. @default 2 */
+  maxRetries?: number | undefined;
+  /** Function that sends the requests. @default the global `fetch` */
+  fetch?: typeof globalThis.fetch | undefined;
+}
+
+const BASE_URL: OptionRule = {
+  accepts: (value) =>
+    typeof value === "string" &&
+    /^https?:\/\/[^/?#@\s]+[^?#@\s]*$/i.test(value) &&
+    parseUrl(value) !== undefined,
+  expected:
+    'an absolute http or https URL without user, query and fragment, such as "https://api.example.com"',
+};
+
+/** Rules of {@link AdminClientOptions}. */
+export const CLIENT_RULES: OptionRules<AdminClientOptions> = {
+  accountUrl: { ...BASE_URL, required: true },
+  verifyUrl: { ...BASE_URL, required: true },
+  accountSid: { ...sidRule("AC"), required: true },
+  serviceSid: { ...sidRule("VA"), required: true },
+  username: {
+    accepts: (value) => isSid("AC", value) || isSid("SK", value),
+    expected: "the SID of the account or of a Key (AC or SK and 32 hexadecimal digits)",
+  },
+  password: {
+    accepts: (value) => typeof value === "string" && value !== "",
+    expected: "the auth token of the account, or the secret of the Key that username names",
+    required: true,
+    secret: true,
+  },
+  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  maxRetries: wholeNumber(0, 10, "retries"),
+  fetch: {
+    ...FUNCTION,
+    expected: "a function like the global fetch",
+  },
+};

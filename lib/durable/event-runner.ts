@@ -1,0 +1,70 @@
+import { createDispatch } from "../delivery/dispatch";
+import type { Handlers } from "../delivery/handler-registry";
+import { WebhookError } from "../errors/webhook-error";
+import { publish } from "../observability/diagnostics";
+import type { Logger } from "../observability/logger";
+import { createReporter, type Reporter } from "../observability/reporter";
+import { readStoredEvent, type RestoredEvent } from "./stored-event";
+import type { WorkOptions } from "./work-options";
+
+/** A dead letter as it is reported. */
+export interface ReportedLetter {
+  type: string;
+  uuid: string;
+  attempts: number;
+  error: string;
+}
+
+/** Runs the handlers of stored events, for the worker of any engine. */
+export interface EventRunner {
+  /** Reports the failures of the worker. */
+  readonly reports: Reporter;
+  /**
+   * Reads a stored event.
+   *
+   * @throws WebhookError `INTERNAL_ERROR`, which is reported, when this version cannot read it.
+   */
+  read(stored: unknown): RestoredEvent;
+  /**
+   * Runs the handlers of an event.
+   *
+   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which is reported.
+   */
+  run(restored: RestoredEvent, attempt: number): Promise<void>;
+  /** Reports an event that is a dead letter now. */
+  reportLetter(letter: ReportedLetter): void;
+}
+
+/** Creates the runner of a worker. */
+export function createEventRunner(
+  handlers: Handlers,
+  { handlerTimeoutMs = 10_000, onError }: WorkOptions,
+  logger: Logger | undefined,
+): EventRunner {
+  const reports = createReporter(logger);
+  if (onError !== undefined) reports.onError(onError);
+  const dispatch = createDispatch(handlers, reports);
+
+  return {
+    reports,
+    read(stored) {
+      try {
+        return readStoredEvent(stored);
+      } catch {
+        // The error may quote the parameters. Another version may read them in a later attempt.
+        const message = "This version cannot read a stored event.";
+        const error = new WebhookError("INTERNAL_ERROR", message);
+        reports.error(error);
+        throw error;
+      }
+    },
+    async run({ event, authTokenIndex, publicUrlIndex, receiver }, attempt) {
+      const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
+      await dispatch(event, context, handlerTimeoutMs);
+    },
+    reportLetter({ type, uuid, attempts, error }) {
+      publish("dead-lettered", { type, attempts });
+      logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { brand } from "../errors/brand";
+
+/**
+ * Why the store of a queue cannot hold it.
+ *
+ * - `REDIS_NOT_DURABLE`, `POSTGRES_NOT_DURABLE`: it is not configured to lose nothing.
+ * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command.
+ * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
+ * - `POSTGRES_OLD`: it is older than 13.
+ * - `SCHEMA_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
+ * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
+ * - `FILE_DAMAGED`: SQLite finds the file malformed.
+ * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
+ */
+export type QueueErrorCode =
+  | "REDIS_NOT_DURABLE"
+  | "REDIS_REJECTED"
+  | "POSTGRES_NOT_DURABLE"
+  | "POSTGRES_REJECTED"
+  | "POSTGRES_POOLED"
+  | "POSTGRES_OLD"
+  | "SCHEMA_NEWER"
+  | "FILE_FOREIGN"
+  | "FILE_DAMAGED"
+  | "FILE_NEWER"
+  | "FILE_IN_USE";
+
+/**
+ * The store of a queue cannot hold it as it is set up; the message says what to change. Nothing is
+ * stored until then.
+ *
+ * `instanceof` also recognises the errors of another installed copy of this package.
+ */
+export class QueueError extends Error {
+  declare readonly name: "QueueError";
+
+  /** Creates an error; a cause must not hold parameters of events. */
+  constructor(
+    /** What is wrong; `switch` over it. */
+    readonly code: QueueErrorCode,
+    message: string,
+    options?: { cause: Error },
+  ) {
+    super(message, options);
+  }
+
+  static {
+    brand(this, "QueueError");
+  }
+
+  /** Returns the fields that `JSON.stringify` writes; omits the cause. */
+  toJSON(): Pick<QueueError, "name" | "code" | "message"> {
+    const { name, code, message } = this;
+    return { name, code, message };
+  }
+}

@@ -1,0 +1,28 @@
+import { isSid } from "../form/sid";
+import { hasMethods, type OptionRule } from "./validate-options";
+
+/** The rule for the name of a header. */
+export const HEADER_NAME: OptionRule = {
+  accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
+  expected: 'the name of a header, such as "X-Service-Signature"',
+};
+
+/** The rule for a logger. */
+export const LOGGER: OptionRule = {
+  accepts: (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
+  expected: "an object with the methods debug, info, warn and error, such as pino() or console",
+};
+
+/** The rule for a function. */
+export const FUNCTION: OptionRule = {
+  accepts: (value) => typeof value === "function",
+  expected: "a function",
+};
+
+/** Creates a rule for a SID. */
+export function sidRule(prefix: "AC" | "VA"): OptionRule {
+  return {
+    accepts: (value) => isSid(prefix, value),
+    expected: `a SID: ${prefix} and 32 hexadecimal digits`,
+  };
+}
