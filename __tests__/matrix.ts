@@ -1,26 +1,51 @@
 /**
  * Packs the package, installs it in new apps, and uses it on every supported version of Node, Express
- * and TypeScript. A failed installation counts as a failure.
+ * and TypeScript; runs the suites of the queue in Postgres against every supported release of it. A
+ * failed installation counts as a failure.
  *
- * npm run matrix [-- --quick]
+ * npm run matrix [-- --quick | --postgres]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listCells, type Cell, type Plan } from "./matrix/cells";
-import { APPS, NODES, TYPESCRIPTS } from "./matrix/versions";
+import { APPS, NODES, POSTGRESES, TYPESCRIPTS } from "./matrix/versions";
 import { createWorkshop } from "./matrix/workshop";
 
-const WHOLE: Plan = { nodes: NODES, apps: APPS, typescripts: TYPESCRIPTS, typedApps: APPS };
+const WHOLE: Plan = {
+  nodes: NODES,
+  apps: APPS,
+  typescripts: TYPESCRIPTS,
+  typedApps: APPS,
+  postgreses: POSTGRESES,
+};
 
-/** The quick selection: this Node, and the first and last version of TypeScript. */
+/** The quick selection: this Node, the first and last version of TypeScript, and no PostgreSQL. */
 const QUICK: Plan = {
   nodes: [Number.parseInt(process.versions.node, 10)],
   apps: APPS,
   typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
   typedApps: APPS.filter(({ name }) => name === "express 5"),
+  postgreses: [],
 };
+
+/** The releases of PostgreSQL alone. */
+const ONLY_POSTGRES: Plan = {
+  nodes: [],
+  apps: [],
+  typescripts: [],
+  typedApps: [],
+  postgreses: POSTGRESES,
+};
+
+function readPlan(): Plan {
+  const { quick, postgres } = parseArgs({
+    options: { quick: { type: "boolean" }, postgres: { type: "boolean" } },
+  }).values;
+  if (postgres === true) return ONLY_POSTGRES;
+  return quick === true ? QUICK : WHOLE;
+}
 
 const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
 
@@ -54,13 +79,13 @@ async function runCells(cells: Cell[], atOnce: number): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const { quick } = parseArgs({ options: { quick: { type: "boolean" } } }).values;
+  const plan = readPlan();
   const folder = mkdtempSync(join(tmpdir(), "push-matrix-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   process.once("SIGINT", () => process.exit(130));
 
   const startMs = performance.now();
-  const cells = listCells(quick === true ? QUICK : WHOLE, createWorkshop(folder));
+  const cells = listCells(plan, createWorkshop(folder));
   const failed = await runCells(cells, 2);
   console.log(`${cells.length - failed} cells ok, ${failed} failed, ${secondsSince(startMs)}`);
   process.exitCode = failed === 0 ? 0 : 1;

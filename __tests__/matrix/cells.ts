@@ -1,6 +1,7 @@
+import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "./command";
-import { RESOLUTIONS, ROOT, type App } from "./versions";
+import { GRAPHILE_WORKERS, JEST_SETTINGS, RESOLUTIONS, ROOT, type App } from "./versions";
 import type { Workshop } from "./workshop";
 
 // What a suite requires is found from the app that it is in, wherever Jest itself is.
@@ -9,6 +10,8 @@ const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
 // Declarations of other packages are read in full, too: skipLibCheck is off.
 const STRICT =
   "--noEmit --strict --exactOptionalPropertyTypes --esModuleInterop --target es2022 --types node";
+
+const POSTGRES_SUITES = join("__tests__", "durable", "postgres");
 
 /** One thing that must work. */
 export interface Cell {
@@ -24,11 +27,12 @@ export interface Plan {
   typescripts: string[];
   /** The apps whose types are read. */
   typedApps: App[];
+  postgreses: string[];
 }
 
 /** Every cell of a plan; what others need comes first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
-  const { nodes, apps, typescripts, typedApps } = plan;
+  const { nodes, apps, typescripts, typedApps, postgreses } = plan;
   const install = (name: string, run: () => Promise<string>) => ({
     name: `${name} · install`,
     run,
@@ -40,10 +44,19 @@ export function listCells(plan: Plan, workshop: Workshop): Cell[] {
     ),
     ...nodes.map((major) => install(`node ${major}`, () => workshop.installNode(major))),
     ...apps.map((app) => install(app.name, () => workshop.installApp(app))),
+    ...postgreses.map((version) =>
+      install(`postgres ${version}`, () => workshop.installPostgres(version)),
+    ),
     ...nodes.flatMap((major) => apps.flatMap((app) => listRuns(major, app, workshop))),
     ...typescripts.flatMap((version) =>
       typedApps.flatMap((app) => listCompilations(version, app, workshop)),
     ),
+    ...postgreses.flatMap((version) => listSuites(version, workshop)),
+    ...postgreses
+      .slice(-1)
+      .flatMap((postgres) =>
+        GRAPHILE_WORKERS.flatMap((worker) => listWorkerSuites(worker, postgres, workshop)),
+      ),
   ];
 }
 
@@ -92,4 +105,32 @@ function listCompilations(version: string, app: App, workshop: Workshop): Cell[]
     };
     return [{ name: `typescript ${version} · ${app.name} · ${name}`, run }];
   });
+}
+
+/** The suites of the queue in Postgres, on this Node and the sources of this repository. */
+function listSuites(postgres: string, workshop: Workshop): Cell[] {
+  return readdirSync(join(ROOT, POSTGRES_SUITES)).map((file) => ({
+    name: `postgres ${postgres} · ${file}`,
+    run: async () => runSuite(file, await workshop.installPostgres(postgres)),
+  }));
+}
+
+/** The same with another Graphile Worker; not with processes, which require the one that is installed. */
+function listWorkerSuites(worker: string, postgres: string, workshop: Workshop): Cell[] {
+  return ["contract.test.ts", "outages.test.ts", "setup.test.ts"].map((file) => ({
+    name: `graphile-worker ${worker} · postgres ${postgres} · ${file}`,
+    run: async () => {
+      const folder = await workshop.installGraphileWorker(worker);
+      const { moduleNameMapper } = JEST_SETTINGS;
+      const mapper = { "^graphile-worker$": folder, ...moduleNameMapper };
+      const args = [`--moduleNameMapper=${JSON.stringify(mapper)}`];
+      await runSuite(file, await workshop.installPostgres(postgres), args);
+    },
+  }));
+}
+
+function runSuite(file: string, binaries: string, args: string[] = []): Promise<string> {
+  const all = [JEST, "--forceExit", ...args, join(POSTGRES_SUITES, file)];
+  const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
+  return runCommand(process.execPath, all, { cwd: ROOT, env });
 }

@@ -4,15 +4,36 @@ import { join } from "node:path";
 /** The folder of this repository. */
 export const ROOT = join(__dirname, "..", "..");
 
-const { dependencies, peerDependencies } = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
+const {
+  dependencies,
+  peerDependencies,
+  jest: settings,
+} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
+  "dependencies" | "peerDependencies",
+  Record<string, string>
+> & { jest: { moduleNameMapper: Record<string, string> } };
+
+/** The settings of Jest in this repository. */
+export const JEST_SETTINGS = settings;
 
 /** The majors of Node that are supported. */
 export const NODES = [20, 22, 24, 26];
 
 /** The releases of TypeScript that are supported, without some in the middle. */
 export const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
+
+/** The releases of PostgreSQL that the tests run against, as the npm packages of their binaries count. */
+export const POSTGRESES = [
+  "13.23.0-beta.16",
+  "14.23.0-beta.17",
+  "15.18.0-beta.17",
+  "16.14.0-beta.17",
+  "17.10.0-beta.17",
+  "18.4.0-beta.17",
+];
+
+/** The releases of Graphile Worker that the tests run with beside the one of package.json. */
+export const GRAPHILE_WORKERS = ["0.17.3"];
 
 /** An app that has installed the package. */
 export interface App {

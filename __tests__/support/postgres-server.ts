@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { binaries, findUser } from "./postgres";
+import { binaries, findServerUser } from "./postgres";
 
 /** How a server is set up. */
 export interface ServerOptions {
@@ -48,7 +48,7 @@ int fdatasync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdat
 /** Creates a database cluster; `start` starts its server. */
 export async function createPostgres(options: ServerOptions = {}): Promise<PostgresProcess> {
   const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
-  const user = process.getuid?.() === 0 ? findUser("postgres") : {};
+  const user = findServerUser();
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
   chmodSync(folder, 0o755);
   const data = join(folder, "data");

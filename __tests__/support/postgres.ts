@@ -1,12 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
 
-/** The folder of initdb and postgres: on the PATH, or where Debian installs them. */
+/**
+ * The folder of initdb and postgres: PUSH_TEST_POSTGRES_BIN, else where Debian installs them, else on
+ * the PATH.
+ */
 export const binaries = findBinaries();
 
 /** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
@@ -21,10 +24,10 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL; as root, under the user `postgres`, since it does not run as root. */
+/** Starts a PostgreSQL. */
 export async function startPostgres(): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
-  const user = process.getuid?.() === 0 ? findUser("postgres") : {};
+  const user = findServerUser();
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
   const data = join(folder, "data");
   const run = { ...user, stdio: "ignore" as const };
@@ -57,6 +60,8 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 function findBinaries(): string | undefined {
+  const { PUSH_TEST_POSTGRES_BIN: chosen = "" } = process.env;
+  if (chosen !== "") return chosen;
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian) : [];
   const folders = [
@@ -66,8 +71,14 @@ function findBinaries(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")));
 }
 
-/** The numbers of a user of this machine. */
-export function findUser(name: string): { uid?: number; gid?: number } {
-  const read = (flag: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }));
-  return { uid: read("-u"), gid: read("-g") };
+/** Returns the user of the servers. For root it is another one: PostgreSQL does not run as root. */
+export function findServerUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const users = readFileSync("/etc/passwd", "utf8").split("\n");
+  // Debian's package creates the first; without it, PUSH_TEST_POSTGRES_BIN names the binaries.
+  const found = ["postgres:", "nobody:"].flatMap((name) =>
+    users.filter((line) => line.startsWith(name)),
+  );
+  const [, , uid, gid] = found[0]?.split(":") ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
 }

@@ -1,37 +1,92 @@
 /**
  * 100 events a second are stored in a cluster, with 300 waits for a challenge, while the node of the
- * queue is killed and while it is frozen: failed events, longest gap, lost waits.
+ * queue is killed, frozen, or cut off from its replicas and then killed: lost and failed events,
+ * longest gap, lost waits.
  *
  * npx tsx bench/durable/cluster.ts
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { Redis } from "ioredis";
-import { load, removeGroups, startCluster, type GroupServer } from "./groups";
+import { load, removeGroups, startCluster, type ClusterNode } from "./groups";
 import { QUEUE_NAME, queuedEvent } from "./processes";
 
 const WAITS = 300;
 
-async function findOwner(nodes: GroupServer[]): Promise<GroupServer> {
+/** What happens to the node of the queue. */
+interface Disturbance {
+  name: string;
+  /** The option of the queue. */
+  replicas: number;
+  replicasEach: number;
+  disturb(owner: ClusterNode): unknown;
+}
+
+const kill = (owner: ClusterNode) => owner.child.kill("SIGKILL");
+
+/** For a second, no replica gets what the node stores. */
+async function cutAndKill(owner: ClusterNode): Promise<void> {
+  owner.link.cut();
+  await sleep(1_000);
+  kill(owner);
+}
+
+const DISTURBANCES: Disturbance[] = [
+  { name: "killed", replicas: 0, replicasEach: 1, disturb: kill },
+  {
+    name: "frozen",
+    replicas: 0,
+    replicasEach: 1,
+    disturb: (owner) => owner.child.kill("SIGSTOP"),
+  },
+  { name: "cut off for 1 s, then killed", replicas: 0, replicasEach: 1, disturb: cutAndKill },
+  { name: "cut off for 1 s, then killed", replicas: 1, replicasEach: 2, disturb: cutAndKill },
+  {
+    // The new primary needs the former one as its replica.
+    name: "killed, started again after 4 s",
+    replicas: 1,
+    replicasEach: 1,
+    async disturb(owner) {
+      kill(owner);
+      await sleep(4_000);
+      await owner.start();
+    },
+  },
+  {
+    name: "cut off for 1 s, then killed, started again after 4 s",
+    replicas: 1,
+    replicasEach: 1,
+    async disturb(owner) {
+      await cutAndKill(owner);
+      await sleep(4_000);
+      owner.link.restore();
+      await owner.start();
+    },
+  },
+];
+
+async function findOwner(nodes: ClusterNode[]): Promise<ClusterNode> {
   const redis = new Redis(nodes[0]?.port ?? 0);
   const slot = await redis.cluster("KEYSLOT", "{push}");
   const ranges = (await redis.cluster("SLOTS")) as unknown as [number, number, [string, number]][];
   redis.disconnect();
   const [, , [, port]] = ranges.find(([from, to]) => slot >= from && slot <= to) ?? [0, 0, ["", 0]];
-  const owner = nodes.find((node) => node.port === port);
+  const owner = nodes.find(({ link }) => link.port === port);
   if (owner === undefined) throw new Error(`No node has slot ${slot}.`);
   return owner;
 }
 
-async function measure(signal: "SIGKILL" | "SIGSTOP"): Promise<void> {
-  const nodes = await startCluster();
+async function measure({ name, replicas, replicasEach, disturb }: Disturbance): Promise<void> {
+  const { nodes, natMap } = await startCluster(replicasEach);
   const cluster = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
   const logger = { debug() {}, info() {}, warn() {}, error: console.error };
-  const queue = durableQueue({ name: QUEUE_NAME, connection: { cluster }, logger });
+  const connection = { cluster, natMap };
+  const queue = durableQueue({ name: QUEUE_NAME, connection, replicas, logger });
   await queue.ready();
-  let handled = 0;
-  queue.work(createHandlers().onAny(() => void handled++));
+  const handled = new Set<string>();
+  queue.work(createHandlers().onAny(({ uuid }) => void handled.add(uuid)));
   const owner = await findOwner(nodes);
   const waits: Promise<boolean>[] = [];
   const store = async (uuid: string) => {
@@ -50,24 +105,23 @@ async function measure(signal: "SIGKILL" | "SIGSTOP"): Promise<void> {
         ),
       );
     }
-    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    const result = await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    if (result !== "new") console.error(`A new event counts as ${result}.`);
   };
-  const { stored, failed, gapMs } = await load(15_000, store, () => owner.child.kill(signal));
+  const { stored, failed, gapMs } = await load(20_000, store, () => disturb(owner));
   const lostWaits = (await Promise.all(waits)).filter((isResolved) => !isResolved).length;
-  const deadlineMs = performance.now() + 10_000;
-  while (handled < stored.length && performance.now() < deadlineMs) {
-    await new Promise((later) => setTimeout(later, 50));
-  }
+  const listLost = () => stored.filter((uuid) => !handled.has(uuid));
+  const deadlineMs = performance.now() + 15_000;
+  while (listLost().length > 0 && performance.now() < deadlineMs) await sleep(50);
   console.log(
-    `owner ${signal === "SIGKILL" ? "killed" : "frozen"}: ${stored.length} stored, ${handled} handled, ${failed} failed, gap ${gapMs} ms, ${lostWaits} of ${waits.length} waits lost`,
+    `owner ${name}; replicas: ${replicas}, ${replicasEach} of each primary: ${stored.length} stored, ${listLost().length} lost, ${failed} failed, gap ${gapMs} ms, ${lostWaits} of ${waits.length} waits lost`,
   );
   await queue.close({ deadlineMs: 1_000 });
   await removeGroups();
 }
 
 async function main(): Promise<void> {
-  await measure("SIGKILL");
-  await measure("SIGSTOP");
+  for (const disturbance of DISTURBANCES) await measure(disturbance);
   process.exit();
 }
 

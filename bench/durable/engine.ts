@@ -16,8 +16,15 @@ import {
   startPostgresProcess,
   type PostgresProcess,
 } from "../../__tests__/support/postgres-server";
-import { connect } from "../../lib/durable/sqlite/node-sqlite";
+import { connect, type Connection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME, startRedis, type Revivable } from "./processes";
+
+/** A time in which the engine stores nothing. */
+export interface Outage {
+  name: string;
+  begin(): unknown;
+  end(): unknown;
+}
 
 /** Where the events of a bench are stored. */
 export interface BenchStore {
@@ -25,6 +32,7 @@ export interface BenchStore {
   env: Record<string, string>;
   /** The server of the engine, if it has one. */
   server: Revivable | undefined;
+  outages: Outage[];
   /** Asserts that the store is intact; returns what it found. */
   check(): string;
   remove(): Promise<void>;
@@ -34,20 +42,60 @@ export interface BenchStore {
 export async function startStore(engine = process.env.ENGINE): Promise<BenchStore> {
   if (engine === "postgres") {
     const server = await startPostgresProcess();
-    const { url, remove } = server;
+    const { url, remove, start } = server;
     const revivable = server as PostgresProcess & { child: ChildProcess };
-    return { env: { POSTGRES_URL: url }, server: revivable, check: () => "not checked", remove };
+    return {
+      env: { POSTGRES_URL: url },
+      server: revivable,
+      outages: [
+        // SIGTERM would wait for the end of all connections.
+        { name: "stopped", begin: () => server.kill("SIGINT"), end: start },
+        { name: "killed", begin: () => server.kill(), end: start },
+        {
+          name: "frozen",
+          begin: () => server.signalAll("SIGSTOP"),
+          end: () => server.signalAll("SIGCONT"),
+        },
+      ],
+      check: () => "not checked",
+      remove,
+    };
   }
   if (engine !== "sqlite") {
     const server = await startRedis();
-    const { url, remove } = server;
-    return { env: { REDIS_URL: url }, server, check: () => "not checked", remove };
+    const { url, remove, start } = server;
+    return {
+      env: { REDIS_URL: url },
+      server,
+      outages: [
+        { name: "stopped", begin: () => server.kill("SIGTERM"), end: start },
+        { name: "killed", begin: () => server.kill(), end: start },
+        {
+          name: "frozen",
+          begin: () => server.child.kill("SIGSTOP"),
+          end: () => server.child.kill("SIGCONT"),
+        },
+      ],
+      check: () => "not checked",
+      remove,
+    };
   }
   const folder = mkdtempSync(join(process.env.BENCH_FOLDER ?? tmpdir(), "push-bench-"));
   const file = join(folder, "push.db");
+  let locker: Connection | undefined;
   return {
     env: { SQLITE_FILE: file },
     server: undefined,
+    outages: [
+      {
+        name: "locked by another process",
+        begin() {
+          locker = connect(file);
+          locker.exec("BEGIN IMMEDIATE");
+        },
+        end: () => locker?.close(),
+      },
+    ],
     check() {
       const connection = connect(file);
       const { integrity_check: result } = connection.prepare("PRAGMA integrity_check").get() ?? {};

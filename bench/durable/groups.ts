@@ -18,6 +18,8 @@ const children: ChildProcess[] = [];
 export interface GroupServer {
   port: number;
   child: ChildProcess;
+  /** Starts it again after its end. */
+  start(): Promise<void>;
 }
 
 type Settings = Record<string, string>;
@@ -39,13 +41,20 @@ async function startServer(args: (folder: string, port: number) => string[]): Pr
   const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "push-group-"));
   folders.push(folder);
-  const child = spawn("redis-server", args(folder, port), { stdio: "ignore" });
-  children.push(child);
-  const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20 });
-  redis.on("error", () => {});
-  await redis.ping();
-  redis.disconnect();
-  return { port, child };
+  const server: GroupServer = {
+    port,
+    child: undefined as unknown as ChildProcess,
+    async start() {
+      server.child = spawn("redis-server", args(folder, port), { stdio: "ignore" });
+      children.push(server.child);
+      const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20 });
+      redis.on("error", () => {});
+      await redis.ping();
+      redis.disconnect();
+    },
+  };
+  await server.start();
+  return server;
 }
 
 /** Ends every server and removes its files. */
@@ -102,7 +111,14 @@ export async function startSentinels(name: string): Promise<SentinelGroup> {
   return { primary, sentinels, natMap, cut: link.cut };
 }
 
-async function startLink(target: number): Promise<{ port: number; cut(): void }> {
+/** A way to a server that can be cut, and restored. */
+interface Link {
+  port: number;
+  cut(): void;
+  restore(): void;
+}
+
+async function startLink(target: number): Promise<Link> {
   const sockets = new Set<Socket>();
   const port = await findFreePort();
   const server: Server = createServer((client) => {
@@ -122,32 +138,56 @@ async function startLink(target: number): Promise<{ port: number; cut(): void }>
       server.close();
       for (const socket of sockets) socket.destroy();
     },
+    restore: () => void server.listen(port, "127.0.0.1").unref(),
   };
 }
 
-/** Starts a cluster of three primaries with a replica each, which fail over after 2 s. */
-export async function startCluster(): Promise<GroupServer[]> {
-  const nodes: GroupServer[] = [];
-  for (let count = 0; count < 6; count++) {
-    nodes.push(
-      await startServer((folder, port) =>
-        toArgs({
-          port: String(port),
-          dir: folder,
-          ...DURABLE,
-          "cluster-enabled": "yes",
-          "cluster-node-timeout": "2000",
-          // The default is the port and 10,000, which may be above 65,535.
-          "cluster-port": String(port > 55_000 ? port - 10_000 : port + 10_000),
-        }),
-      ),
+/** A node of a cluster; the other nodes reach it through a link. */
+export interface ClusterNode extends GroupServer {
+  link: Link;
+}
+
+/** A cluster of three primaries. */
+export interface ClusterGroup {
+  nodes: ClusterNode[];
+  /** The clients reach the nodes without the links. */
+  natMap: Record<string, { host: string; port: number }>;
+}
+
+/** Starts a cluster of three primaries with a number of replicas each, which fail over after 2 s. */
+export async function startCluster(replicasEach = 1): Promise<ClusterGroup> {
+  const nodes: ClusterNode[] = [];
+  for (let count = 0; count < 3 * (1 + replicasEach); count++) {
+    // Known from the second start on: the link needs the port of the node.
+    let link: Link | undefined;
+    const server = await startServer((folder, port) =>
+      toArgs({
+        port: String(port),
+        dir: folder,
+        ...DURABLE,
+        "cluster-enabled": "yes",
+        "cluster-node-timeout": "2000",
+        "repl-diskless-sync-delay": "0",
+        // The default is the port and 10,000, which may be above 65,535.
+        "cluster-port": String(port > 55_000 ? port - 10_000 : port + 10_000),
+        ...(link !== undefined && { "cluster-announce-port": String(link.port) }),
+      }),
     );
+    link = await startLink(server.port);
+    const redis = new Redis(server.port);
+    await redis.config("SET", "cluster-announce-port", link.port);
+    redis.disconnect();
+    nodes.push(Object.assign(server, { link }));
   }
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-  const args = ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"];
+  const replicas = ["--cluster-replicas", String(replicasEach)];
+  const args = ["--cluster", "create", ...addresses, ...replicas, "--cluster-yes"];
   await promisify(execFile)("redis-cli", args);
   await sleep(3_000);
-  return nodes;
+  const natMap = Object.fromEntries(
+    nodes.map(({ port, link }) => [`127.0.0.1:${link.port}`, { host: "127.0.0.1", port }]),
+  );
+  return { nodes, natMap };
 }
 
 /** The result of a load on a queue. */

@@ -2,17 +2,19 @@
  * 200,000 events are stored and handled in one process: its heap after each quarter.
  *
  * node --expose-gc --import tsx bench/durable/heap.ts [events]
+ * ENGINE=postgres node --expose-gc --import tsx bench/durable/heap.ts [events]
+ * ENGINE=sqlite npx -y node@24 --expose-gc --import tsx bench/durable/heap.ts [events]
  */
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { QUEUE_NAME, queuedEvent, startRedis } from "./processes";
+import { openQueue, startStore } from "./engine";
+import { queuedEvent } from "./processes";
 
 const [, , events = "200000"] = process.argv;
 
 async function main(): Promise<void> {
-  const redis = await startRedis();
-  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
+  const store = await startStore();
+  const queue = openQueue(store.env);
   const done = { stored: 0, handled: 0 };
   const handlers = createHandlers().onAny(() => void done.handled++);
   await queue.ready();
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
     console.log(`${count} events: heap ${megabytes(heapUsed)} MB, RSS ${megabytes(rss)} MB`);
   }
   await queue.close();
-  await redis.remove();
+  await store.remove();
 }
 
 function megabytes(bytes: number): string {

@@ -1,48 +1,52 @@
 /**
- * Redis is stopped for 2 s and for 5 s, and frozen for 2 s, under load: how many webhook requests fail, and how
- * long the slowest took.
+ * The store is stopped, killed and frozen for 2 s and for 5 s under load (a file of SQLite is locked):
+ * how many webhook requests fail, and how long the slowest took.
  *
  * npx tsx bench/durable/outages.ts
+ * ENGINE=postgres npx tsx bench/durable/outages.ts
+ * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/outages.ts
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deliver, findFreePort, percentile, startProcess, startRedis } from "./processes";
+import { startStore, type Outage } from "./engine";
+import { deliver, findFreePort, percentile, startProcess } from "./processes";
 
 const REQUESTS_PER_SECOND = 200;
+const OUTAGES_MS = [2_000, 5_000];
+
+async function measure(port: number, outage: Outage, outageMs: number): Promise<void> {
+  const durationsMs: number[] = [];
+  let failed = 0;
+  const send = async () => {
+    const startMs = performance.now();
+    const status = await deliver(port, "factor.created", { uuid: randomUUID() });
+    durationsMs.push(performance.now() - startMs);
+    if (status !== 200) failed++;
+  };
+  const requests: Promise<void>[] = [];
+  const timer = setInterval(() => requests.push(send()), 1_000 / REQUESTS_PER_SECOND);
+  await sleep(1_000);
+  await outage.begin();
+  await sleep(outageMs);
+  await outage.end();
+  await sleep(2_000);
+  clearInterval(timer);
+  await Promise.all(requests);
+  const [p99, longest] = [percentile(durationsMs, 0.99), percentile(durationsMs, 1)];
+  console.log(
+    `${outage.name} for ${outageMs / 1_000} s: ${requests.length} webhook requests, ${failed} failed, p99 ${p99} ms, longest ${longest} ms`,
+  );
+}
 
 async function main(): Promise<void> {
-  const redis = await startRedis();
+  const store = await startStore();
   const port = await findFreePort();
-  const web = await startProcess("web.ts", { REDIS_URL: redis.url, PORT: String(port) });
-  for (const [what, outageMs, begin, end] of [
-    ["stopped for 2 s", 2_000, () => redis.kill("SIGTERM"), () => redis.start()],
-    ["stopped for 5 s", 5_000, () => redis.kill("SIGTERM"), () => redis.start()],
-    ["killed for 2 s", 2_000, () => redis.kill("SIGKILL"), () => redis.start()],
-    ["frozen for 2 s", 2_000, () => redis.child.kill("SIGSTOP"), () => redis.child.kill("SIGCONT")],
-    ["frozen for 5 s", 5_000, () => redis.child.kill("SIGSTOP"), () => redis.child.kill("SIGCONT")],
-  ] as const) {
-    const durationsMs: number[] = [];
-    let failed = 0;
-    const send = async () => {
-      const startMs = performance.now();
-      const status = await deliver(port, "factor.created", { uuid: randomUUID() });
-      durationsMs.push(performance.now() - startMs);
-      if (status !== 200) failed++;
-    };
-    const requests: Promise<void>[] = [];
-    const timer = setInterval(() => requests.push(send()), 1_000 / REQUESTS_PER_SECOND);
-    await sleep(1_000);
-    await begin();
-    await sleep(outageMs);
-    await end();
-    await sleep(2_000);
-    clearInterval(timer);
-    await Promise.all(requests);
-    const p99 = percentile(durationsMs, 0.99);
-    console.log(`${what}: ${requests.length} webhook requests, ${failed} failed, p99 ${p99} ms`);
+  const web = await startProcess("web.ts", { ...store.env, PORT: String(port) });
+  for (const outage of store.outages) {
+    for (const outageMs of OUTAGES_MS) await measure(port, outage, outageMs);
   }
   await web.kill();
-  await redis.remove();
+  await store.remove();
 }
 
 void main();

@@ -3,11 +3,12 @@
  *
  * npx tsx bench/durable/postgres.ts [kills]
  *
- * FSYNC_MS: how much longer each fsync takes. ONLY: the name of one part.
+ * FSYNC_MS: how much longer each fsync takes. LANES: how many events are stored at a time. ONLY: the
+ * name of one part.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHandlers } from "express-push-verification";
+import { createHandlers, type QueuedEvent } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import {
@@ -15,13 +16,15 @@ import {
   startPostgresProcess,
   type PostgresProcess,
 } from "../../__tests__/support/postgres-server";
+import { openBareStore } from "./bare-postgres";
 import { percentile, QUEUE_NAME, queuedEvent } from "./processes";
 
 const [, , kills = "10"] = process.argv;
-const { FSYNC_MS = "2", ONLY } = process.env;
+const { FSYNC_MS = "2", LANES = "128", ONLY } = process.env;
 const fsyncMs = Number(FSYNC_MS);
-const LANES = 128;
+const lanes = Number(LANES);
 const EVENTS = 20_000;
+const ROUNDS = 5;
 
 function open({ url }: PostgresProcess, options: { backoff?: number } = {}): DurableQueue {
   return postgresQueue({ name: QUEUE_NAME, connection: url, ...options });
@@ -41,30 +44,45 @@ function describeDelays(values: number[]): string {
   return `p50 ${percentile(warm, 0.5)} ms, p99 ${percentile(warm, 0.99)} ms`;
 }
 
-async function repeatInLanes(count: number, run: () => Promise<unknown>): Promise<number> {
-  let left = count;
+/** Runs something for each item, several at a time; returns how many a second. */
+async function repeatInLanes<Item>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<unknown>,
+): Promise<number> {
+  const left = items.values();
   const lane = async () => {
-    while (left-- > 0) await run();
+    for (const item of left) await run(item);
   };
   const startMs = performance.now();
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return count / ((performance.now() - startMs) / 1_000);
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return items.length / ((performance.now() - startMs) / 1_000);
 }
+
+const createEvents = (count: number) =>
+  Array.from({ length: count }, () => queuedEvent(eventFixture("factor.created")));
 
 async function measureThroughput(): Promise<void> {
   const server = await startPostgresProcess({ fsyncMs });
   const queue = open(server);
   await queue.ready();
-  await repeatInLanes(2_000, () => store(queue));
-  const rates: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    rates.push(await repeatInLanes(EVENTS, () => store(queue)));
+  const bare = await openBareStore(server.url);
+  const storeEvent = (event: QueuedEvent) => queue.store(event, Number.POSITIVE_INFINITY);
+  const rates: Record<"queue" | "bare", number[]> = { queue: [], bare: [] };
+  for (let round = 0; round <= ROUNDS; round++) {
+    // What both store is made before: only its storing is measured.
+    const rows = createEvents(EVENTS).map((event) => bare.toRow(event));
+    rates.bare.push(await repeatInLanes(rows, bare.store));
+    rates.queue.push(await repeatInLanes(createEvents(EVENTS), storeEvent));
   }
+  await bare.close();
+  const [queueRate, bareRate] = [rates.queue, rates.bare].map((values) =>
+    Number(percentile(values.slice(1), 0.5)),
+  ) as [number, number];
   const [row] = await server.query(
     "select pg_total_relation_size('push.push_uuid') / count(*) as bytes from push.push_uuid",
   );
   console.log(
-    `store, ${LANES} lanes: ${percentile(rates, 0.5)}/s; ${String(row?.bytes)} bytes a uuid`,
+    `store, ${lanes} lanes: ${queueRate.toFixed(0)}/s; pg alone ${bareRate.toFixed(0)}/s; ratio ${(queueRate / bareRate).toFixed(2)}; ${String(row?.bytes)} bytes a uuid`,
   );
   const waiting = (await queue.stats()).waiting;
   let handled = 0;
@@ -154,7 +172,7 @@ async function measureCrashes(): Promise<void> {
       await sleep(20);
     }
   };
-  const lanes = Array.from({ length: 8 }, lane);
+  const storing = Array.from({ length: 8 }, lane);
   const gapsMs: { stores: number[]; workers: number[] } = { stores: [], workers: [] };
   for (let kill = 0; kill < Number(kills); kill++) {
     await sleep(1_000 + Math.random() * 1_000);
@@ -168,7 +186,7 @@ async function measureCrashes(): Promise<void> {
     gapsMs.workers.push(performance.now() - upAtMs);
   }
   ending.abort();
-  await Promise.all(lanes);
+  await Promise.all(storing);
   for (let turn = 0; turn < 100; turn++) {
     const { waiting, active, delayed } = await queue.stats();
     if (waiting + active + delayed === 0) break;

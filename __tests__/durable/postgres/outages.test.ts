@@ -107,6 +107,29 @@ describeWithPostgres("outages of Postgres", () => {
     expect(handled).toEqual(["a", "b"]);
   });
 
+  it("leaves the event of a handler that runs when the reply to a claim is lost", async () => {
+    await server.start();
+    await queue.ready();
+    const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
+      handled.push(uuid);
+      if (uuid === "slow") await sleep(6_000);
+    });
+    queue.work(handlers);
+    await store("slow");
+    await until(() => handled.includes("slow"));
+    // Until the claim of "slow" is on the disk: it does not wait for it, and a crash would undo it.
+    await sleep(1_000);
+    // The poll has an idle lane claim an event meanwhile.
+    server.signalAll("SIGSTOP");
+    await sleep(1_200);
+    await server.kill("SIGKILL");
+    await server.start();
+    await store("next");
+    await until(() => handled.includes("next"));
+    await until(async () => (await queue.stats()).active === 0, 10_000);
+    expect(handled).toEqual(["slow", "next"]);
+  });
+
   it("closes within its deadline while Postgres is frozen", async () => {
     await server.start();
     await queue.ready();

@@ -1,5 +1,8 @@
+import { closeUnused } from "./postgres.cjs";
 import { tellStory } from "./story.cjs";
 
 const [, , folder] = process.argv;
-await tellStory(await import(`./${folder}/rooms.mjs`));
+const rooms = await import(`./${folder}/rooms.mjs`);
+await tellStory(rooms);
+await closeUnused(rooms);
 process.stdout.write("told\n");

@@ -1,5 +1,9 @@
 "use strict";
+const { closeUnused } = require("./postgres.cjs");
 const { tellStory } = require("./story.cjs");
 
 const [, , folder] = process.argv;
-void tellStory(require(`./${folder}/rooms.cjs`)).then(() => process.stdout.write("told\n"));
+const rooms = require(`./${folder}/rooms.cjs`);
+void tellStory(rooms)
+  .then(() => closeUnused(rooms))
+  .then(() => process.stdout.write("told\n"));

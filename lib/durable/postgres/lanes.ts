@@ -1,15 +1,10 @@
-import { EventEmitter } from "node:events";
-import type { Pool, QueryResult } from "pg";
-import { runTaskList, type JobHelpers, type WorkerPool } from "graphile-worker";
+import type { Notification, QueryResult } from "pg";
+import { startLane, type Job } from "./lane";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import type { Persistence } from "./persistence";
-import { SILENT } from "./schema";
 import type { Server, Statement } from "./server";
 import type { Session } from "./session";
-
-/** A job of Graphile Worker. */
-export type Job = JobHelpers["job"];
 
 /** Takes jobs of Graphile Worker, up to a number at a time, until it is finished. */
 export interface Lanes {
@@ -21,13 +16,12 @@ export interface Lanes {
   abandon(): void;
 }
 
-const NEVER_MS = 2 ** 31 - 1;
 /** A job that waited for longer than this was found by a poll, so others may wait, too. */
 const LATE_MS = 300;
 
 /**
- * Starts a runner of Graphile Worker. It runs on this queue's connections: an outage of Postgres
- * delays its statements instead of ending its lanes, and the session listens for it.
+ * Starts lanes. They run on this queue's connections: an outage of Postgres delays their statements
+ * instead of ending them, and the session listens for them.
  */
 export function startLanes(
   concurrency: number,
@@ -38,98 +32,75 @@ export function startLanes(
   settings: PostgresSettings,
 ): Lanes {
   const { schema } = namesOf(settings);
-  const ids = new Set<string>();
-  const events = new EventEmitter();
-  const listener = new EventEmitter();
-  listener.setMaxListeners(0);
   let isFinishing = false;
   let isRegistered: Promise<void> | undefined;
 
-  events.on("pool:create", ({ workerPool }: { workerPool: WorkerPool }) => ids.add(workerPool.id));
-  events.on("worker:create", ({ worker }: { worker: { workerId: string } }) => {
-    ids.add(worker.workerId);
-  });
-  events.on("job:start", ({ job }: { job: Job }) => {
+  const onStart = (job: Job) => {
     if (Date.now() - Number(job.run_at) > LATE_MS) nudge(1);
-  });
+  };
+  const lanes = Array.from({ length: concurrency }, () =>
+    startLane({ handle, onStart, run }, settings),
+  );
+  const listIds = () => lanes.flatMap(({ ids }) => ids);
 
   function nudge(count: number): void {
-    const payload = JSON.stringify({ count });
-    listener.emit("notification", { channel: "jobs:insert", payload });
+    let left = count;
+    for (const lane of lanes) {
+      if (left <= 0) return;
+      if (lane.nudge()) left--;
+    }
   }
 
   async function register(): Promise<void> {
     const text = `insert into ${schema}.push_lane (id, queue, owner)
       select id, $2, $3 from unnest($1::text[]) as id on conflict do nothing`;
-    await persistence.run({ text, values: [[...ids], settings.name, session.owner] });
+    await persistence.run({ text, values: [listIds(), settings.name, session.owner] });
   }
 
   /** Once finishing, a lane that is told that there is no job ends. */
   const giveUp = () => (isFinishing ? ({ rows: [] } as unknown as QueryResult) : undefined);
 
-  /** Runs a statement of Graphile Worker. */
-  function run(statement: Statement): Promise<QueryResult> {
-    const lane = statement.values?.[0];
-    if (typeof lane !== "string" || !ids.has(lane)) return persistence.run(statement);
+  async function run(statement: Statement, ids: readonly string[]): Promise<QueryResult> {
+    await (isRegistered ??= register());
+    if (!ids.some((id) => id === statement.values?.[0])) return persistence.run(statement);
     // It is a claim. Without its reply, the lane would not know the job that it has.
-    const undo = { text: `select ${schema}.force_unlock_workers($1)`, values: [[lane]] };
+    const undo = { text: `select ${schema}.force_unlock_workers($1)`, values: [ids] };
     // A crash that undoes the claim leaves the job to the next one.
     return persistence.run({ ...statement, isUndoable: true }, { undo, giveUp });
   }
 
-  const client = {
-    async query(text: string | Statement, values: readonly unknown[] = []) {
-      await (isRegistered ??= register());
-      return run(typeof text === "string" ? { text, values } : text);
-    },
-    release() {},
+  const hear = ({ channel, payload }: Notification) => {
+    if (channel === "jobs:insert") nudge(readCount(payload));
   };
-  /** Receives what the session hears, and never fails. */
-  const listening = Object.assign(listener, {
-    query: () => Promise.resolve({ rows: [] }),
-  });
-  const pool = {
-    connect(callback?: (error: undefined, client: unknown, release: () => void) => void) {
-      callback?.(undefined, listening, () => {});
-      return Promise.resolve(client);
-    },
-  };
-  const forward = (message: unknown) => void listener.emit("notification", message);
   const nudgeAll = () => nudge(concurrency);
-  session.events.on("notification", forward);
+  session.events.on("notification", hear);
   session.events.on("open", nudgeAll);
 
-  const runner = runTaskList(
-    {
-      schema: settings.schema,
-      logger: SILENT,
-      noHandleSignals: true,
-      // One poll for all lanes is in the upkeep of the queue.
-      preset: { worker: { concurrentJobs: concurrency, pollInterval: NEVER_MS } },
-      events,
-    },
-    { [settings.name]: (payload, { job }) => handle(payload, job) },
-    pool as unknown as Pool,
-  );
-  // It rejects for lanes that were abandoned.
-  runner.promise.catch(() => {});
+  function stopListening(): void {
+    session.events.off("notification", hear);
+    session.events.off("open", nudgeAll);
+  }
 
   return {
     nudge,
     async finish() {
       isFinishing = true;
-      await runner.gracefulShutdown();
-      session.events.off("notification", forward);
-      session.events.off("open", nudgeAll);
+      await Promise.all(lanes.map((lane) => lane.finish()));
+      stopListening();
       const text = `delete from ${schema}.push_lane where id = any($1)
         and not exists (select from ${schema}.jobs where locked_by = any($1))`;
       // Otherwise another process removes them, after the time that it gives this one.
-      await server.run({ text, values: [[...ids]] }).catch(() => {});
+      await server.run({ text, values: [listIds()] }).catch(() => {});
     },
     abandon() {
       persistence.abandon();
-      session.events.off("notification", forward);
-      session.events.off("open", nudgeAll);
+      stopListening();
     },
   };
+}
+
+/** Reads the number of new jobs; 1 from an app that sends something else on this channel. */
+function readCount(payload = ""): number {
+  const [, count = "1"] = /"count":(-?\d+)/.exec(payload) ?? [];
+  return Number(count);
 }

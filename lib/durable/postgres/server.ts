@@ -57,7 +57,9 @@ export function createServer({ connection, maxConnections }: PostgresSettings): 
   };
   const pool = new Pool({ ...config, max: maxConnections });
   // Idle connections fail when Postgres stops; the session of the queue reports the outage.
-  pool.on("error", () => {});
+  pool.on("error", ignore);
+  // A statement on a connection that fails, fails, too. Without a listener the process would end.
+  pool.on("connect", (client) => client.on("error", ignore));
   const planned = new WeakSet<PoolClient>();
   const undoable = new WeakSet<PoolClient>();
 
@@ -66,8 +68,6 @@ export function createServer({ connection, maxConnections }: PostgresSettings): 
     timeoutMs = QUERY_TIMEOUT_MS,
   ): Promise<QueryResult> {
     const client = await pool.connect();
-    // The statement fails, too. Without a listener the process would end.
-    if (!planned.has(client)) client.on("error", ignore);
     let failure: Error | undefined;
     try {
       if (!planned.has(client)) await client.query(PLANNING);
