@@ -106,22 +106,6 @@ export function createDeadLetters(
     );
   }
 
-  function showEvent({ uuid, accountSid, receiver, ...event }: DeadLetterRow): HTMLElement {
-    return h(
-      "details",
-      { "data-key": JSON.stringify([uuid, accountSid, receiver]) },
-      h("summary", {}, "Event"),
-      listFacts([
-        ["Version", event.version],
-        ["Account", accountSid],
-        ["Factor", event.factorSid],
-        ["Challenge", event.challengeSid],
-        ["Receiver", receiver],
-        ...event.revealed,
-      ]),
-    );
-  }
-
   function retryButton(label: string, choice: Choice): HTMLElement {
     return actionButton(
       label,
@@ -185,5 +169,21 @@ function emptyState(): HTMLElement {
     { class: "panel state" },
     h("p", { class: "state-title" }, "No dead letters."),
     h("p", {}, "Every event that failed was handled by a later attempt, or is being retried."),
+  );
+}
+
+function showEvent({ uuid, accountSid, receiver, ...event }: DeadLetterRow): HTMLElement {
+  return h(
+    "details",
+    { "data-key": JSON.stringify([uuid, accountSid, receiver]) },
+    h("summary", {}, "Event"),
+    listFacts([
+      ["Version", event.version],
+      ["Account", accountSid],
+      ["Factor", event.factorSid],
+      ["Challenge", event.challengeSid],
+      ["Receiver", receiver],
+      ...event.revealed,
+    ]),
   );
 }
