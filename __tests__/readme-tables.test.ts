@@ -148,7 +148,7 @@ const QUEUE_ERROR_CODES = Object.keys({
   POSTGRES_REJECTED: true,
   POSTGRES_POOLED: true,
   POSTGRES_OLD: true,
-  SCHEMA_NEWER: true,
+  POSTGRES_NEWER: true,
   FILE_FOREIGN: true,
   FILE_DAMAGED: true,
   FILE_NEWER: true,

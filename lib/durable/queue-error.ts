@@ -7,7 +7,7 @@ import { brand } from "../errors/brand";
  * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command.
  * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
  * - `POSTGRES_OLD`: it is older than 13.
- * - `SCHEMA_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
+ * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
  * - `FILE_DAMAGED`: SQLite finds the file malformed.
  * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
@@ -19,7 +19,7 @@ export type QueueErrorCode =
   | "POSTGRES_REJECTED"
   | "POSTGRES_POOLED"
   | "POSTGRES_OLD"
-  | "SCHEMA_NEWER"
+  | "POSTGRES_NEWER"
   | "FILE_FOREIGN"
   | "FILE_DAMAGED"
   | "FILE_NEWER"

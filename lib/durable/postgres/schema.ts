@@ -72,7 +72,7 @@ export async function prepareSchema(
     if (version === undefined) await client.query(createTables(schema));
     else if (version > SCHEMA_VERSION) {
       throw new QueueError(
-        "SCHEMA_NEWER",
+        "POSTGRES_NEWER",
         `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
       );
     }

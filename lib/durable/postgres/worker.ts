@@ -32,8 +32,9 @@ export function startWorker(
   async function handle(payload: unknown, job: Job): Promise<void> {
     const { event, failures, started } = payload as JobPayload;
     const attempt = started + job.attempts;
-    if (job.attempts > MAX_STALLS) {
-      const reason = `INTERNAL_ERROR: ${MAX_STALLS} processes died in its handlers.`;
+    // Its attempts include this one.
+    if (job.attempts > MAX_STALLS + 1) {
+      const reason = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
       return setAside(job, event, attempt, reason);
     }
     try {
