@@ -108,7 +108,10 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
   const queue = durableQueue({ name: QUEUE_NAME, connection, replicas, logger });
   await queue.ready();
   const handled = new Set<string>();
-  queue.work(createHandlers().onAny(({ uuid }) => void handled.add(uuid)));
+  const handlers = createHandlers().onAny(({ uuid }) => void handled.add(uuid));
+  // What a worker handled before the disturbance cannot be lost.
+  const isCutOff = name.startsWith("cut off");
+  if (!isCutOff) queue.work(handlers);
   const owner = await findOwner(nodes);
   const waits: Promise<boolean>[] = [];
   const store = async (uuid: string) => {
@@ -131,6 +134,7 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
     if (result !== "new") console.error(`A new event counts as ${result}.`);
   };
   const { stored, failed, gapMs } = await load(20_000, store, () => disturb(owner));
+  if (isCutOff) queue.work(handlers);
   const lostWaits = (await Promise.all(waits)).filter((isResolved) => !isResolved).length;
   const listLost = () => stored.filter((uuid) => !handled.has(uuid));
   const deadlineMs = performance.now() + 15_000;
