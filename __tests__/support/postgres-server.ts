@@ -35,6 +35,8 @@ export interface PostgresProcess {
   remove(): Promise<void>;
 }
 
+const MAX_STARTS = 20;
+
 const SLOW_FSYNC = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -80,11 +82,14 @@ export async function createPostgres(options: ServerOptions = {}): Promise<Postg
     async start() {
       const run = { ...user, env, stdio: "ignore" } as const;
       const args = ["-D", data, "-k", folder, ...flags];
-      const child = spawn(join(binaries ?? "", "postgres"), args, run);
-      one.child = child;
-      while (!(await canQuery(query))) {
-        if (child.exitCode !== null) throw new Error("postgres ended");
-        await sleep(10);
+      const open = () => (one.child = spawn(join(binaries ?? "", "postgres"), args, run));
+      let child = open();
+      for (let starts = 1; !(await canQuery(query)); await sleep(10)) {
+        if (child.exitCode === null) continue;
+        if (starts++ === MAX_STARTS) throw new Error("postgres ended");
+        // The processes of one that was killed end a little later, and keep its memory until then.
+        await sleep(100);
+        child = open();
       }
     },
     async kill(signal = "SIGKILL") {

@@ -111,14 +111,7 @@ export async function startSentinels(name: string): Promise<SentinelGroup> {
   return { primary, sentinels, natMap, cut: link.cut };
 }
 
-/** A way to a server that can be cut, and restored. */
-interface Link {
-  port: number;
-  cut(): void;
-  restore(): void;
-}
-
-async function startLink(target: number): Promise<Link> {
+async function startLink(target: number): Promise<{ port: number; cut(): void }> {
   const sockets = new Set<Socket>();
   const port = await findFreePort();
   const server: Server = createServer((client) => {
@@ -138,56 +131,53 @@ async function startLink(target: number): Promise<Link> {
       server.close();
       for (const socket of sockets) socket.destroy();
     },
-    restore: () => void server.listen(port, "127.0.0.1").unref(),
   };
 }
 
-/** A node of a cluster; the other nodes reach it through a link. */
-export interface ClusterNode extends GroupServer {
-  link: Link;
+/** What the nodes of a cluster say their address is, where the clients need another. */
+export const ANNOUNCED_HOST = "127.0.0.2";
+
+/** How a cluster is set up. */
+export interface ClusterSettings {
+  replicasEach: number;
+  /** Whether clients need a `natMap`. */
+  isTranslated: boolean;
 }
 
-/** A cluster of three primaries. */
-export interface ClusterGroup {
-  nodes: ClusterNode[];
-  /** The clients reach the nodes without the links. */
-  natMap: Record<string, { host: string; port: number }>;
-}
-
-/** Starts a cluster of three primaries with a number of replicas each, which fail over after 2 s. */
-export async function startCluster(replicasEach = 1): Promise<ClusterGroup> {
-  const nodes: ClusterNode[] = [];
-  for (let count = 0; count < 3 * (1 + replicasEach); count++) {
-    // Known from the second start on: the link needs the port of the node.
-    let link: Link | undefined;
-    const server = await startServer((folder, port) =>
-      toArgs({
-        port: String(port),
-        dir: folder,
-        ...DURABLE,
-        "cluster-enabled": "yes",
-        "cluster-node-timeout": "2000",
-        "repl-diskless-sync-delay": "0",
-        // The default is the port and 10,000, which may be above 65,535.
-        "cluster-port": String(port > 55_000 ? port - 10_000 : port + 10_000),
-        ...(link !== undefined && { "cluster-announce-port": String(link.port) }),
-      }),
+/** Starts a cluster of three primaries with replicas, which fail over after 2 s. */
+export async function startCluster(settings: ClusterSettings): Promise<GroupServer[]> {
+  const nodes: GroupServer[] = [];
+  for (let count = 0; count < 3 * (1 + settings.replicasEach); count++) {
+    nodes.push(
+      await startServer((folder, port) =>
+        toArgs({
+          port: String(port),
+          dir: folder,
+          ...DURABLE,
+          "cluster-enabled": "yes",
+          "cluster-node-timeout": "2000",
+          "repl-diskless-sync-delay": "0",
+          // The default is the port and 10,000, which may be above 65,535.
+          "cluster-port": String(port > 55_000 ? port - 10_000 : port + 10_000),
+          ...(settings.isTranslated && { "cluster-announce-ip": ANNOUNCED_HOST }),
+        }),
+      ),
     );
-    link = await startLink(server.port);
-    const redis = new Redis(server.port);
-    await redis.config("SET", "cluster-announce-port", link.port);
-    redis.disconnect();
-    nodes.push(Object.assign(server, { link }));
   }
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-  const replicas = ["--cluster-replicas", String(replicasEach)];
+  const replicas = ["--cluster-replicas", String(settings.replicasEach)];
   const args = ["--cluster", "create", ...addresses, ...replicas, "--cluster-yes"];
   await promisify(execFile)("redis-cli", args);
   await sleep(3_000);
-  const natMap = Object.fromEntries(
-    nodes.map(({ port, link }) => [`127.0.0.1:${link.port}`, { host: "127.0.0.1", port }]),
-  );
-  return { nodes, natMap };
+  return nodes;
+}
+
+/** From now on, no replica gets what a primary stores. */
+export async function cutOff({ port }: GroupServer): Promise<void> {
+  const redis = new Redis(port, "127.0.0.1");
+  await redis.acl("SETUSER", "default", "-psync", "-sync");
+  await redis.call("CLIENT", "KILL", "TYPE", "replica");
+  redis.disconnect();
 }
 
 /** The result of a load on a queue. */

@@ -12,6 +12,12 @@ const FULL_SHARE = 0.85;
 /** How old a reading may be, in milliseconds; less in a shortage, so that stores resume soon. */
 const MAX_AGE_MS = 250;
 const MAX_AGE_IN_SHORTAGE_MS = 50;
+/**
+ * One command instead of a pipeline: when ioredis rejects the first command of a pipeline in a
+ * cluster, because its node is not connected, it never sends the second one and gives it the reply to
+ * a later command. Every later reply of that connection then belongs to another command.
+ */
+const INFO = 'return redis.call("INFO", "memory")';
 
 /**
  * Creates a guard that reads the memory of Redis while events are stored, at most four times a
@@ -26,12 +32,10 @@ export function createMemoryGuard(
 
   async function read(): Promise<void> {
     readAtMs = performance.now();
-    // The key selects the node of a cluster that has the queue.
-    const pipeline = redis.pipeline().exists(`${prefix}:${name}:meta`).info("memory");
-    const replies = await pipeline.exec();
-    const [error, text] = replies?.[1] ?? [];
-    // A Redis that does not show its memory has no guard: it rejects events when it is full.
-    if (error !== null && error !== undefined) return;
+    // In a cluster, the key selects the node that has the queue.
+    const text = redis.isCluster
+      ? await redis.eval(INFO, 1, `${prefix}:${name}:meta`)
+      : await redis.info("memory");
     const { usedBytes, limitBytes } = parseServerInfo(String(text));
     const used = limitBytes > 0 ? usedBytes / limitBytes : 0;
     if (used < FULL_SHARE) {
@@ -49,7 +53,8 @@ export function createMemoryGuard(
     assertSpace() {
       const maxAgeMs = shortage === undefined ? MAX_AGE_MS : MAX_AGE_IN_SHORTAGE_MS;
       if (performance.now() - readAtMs >= maxAgeMs) {
-        // The command that stores reports an outage.
+        // The command that stores reports an outage. A Redis that does not show its memory has no
+        // guard: it rejects events when it is full.
         read().catch(() => {});
       }
       if (shortage !== undefined) throw new Error(shortage);

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { endConnection, openConnection } from "./connection";
+import { endConnection, listServers, openConnection } from "./connection";
 import type { DurableSettings } from "./options";
 
 /** Confirms that replicas have what was stored. */
@@ -43,9 +43,24 @@ export function createReplicaConfirmation(
   let pending: Pending[] = [];
   let isRunning = false;
   let shortfalls = 0;
+  let owner: Redis | undefined;
+
+  /**
+   * Finds the server that has the keys of the queue. The pipeline is of that server: ioredis may send
+   * a part of a pipeline of a cluster only, and then takes the reply to one command for another's.
+   */
+  async function findOwner(): Promise<Redis> {
+    if (!redis.isCluster) return redis;
+    const asked = listServers(redis).map(async (server) => {
+      await server.exists(marker);
+      return server;
+    });
+    return Promise.any(asked);
+  }
 
   async function confirmAll(keys: string[]): Promise<boolean[]> {
-    const pipeline = redis.pipeline().mget(keys).set(marker, "").wait(replicas, WAIT_MS);
+    const server = (owner ??= await findOwner());
+    const pipeline = server.pipeline().mget(keys).set(marker, "").wait(replicas, WAIT_MS);
     const replies = (await pipeline.exec()) ?? [];
     for (const [error] of replies) {
       if (error !== null) throw error;
@@ -78,6 +93,7 @@ export function createReplicaConfirmation(
           else reject(new Error("Redis is being replaced: the event is on another server."));
         }
       } catch (error) {
+        owner = undefined;
         for (const { reject } of batch) reject(error as Error);
       }
     }

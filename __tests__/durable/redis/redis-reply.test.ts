@@ -1,0 +1,29 @@
+import { findRefusal } from "../../../lib/durable/redis/redis-reply";
+
+const replyOf = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
+
+describe("findRefusal", () => {
+  it.each(["WRONGPASS invalid username-password pair", "NOAUTH Authentication required."])(
+    "returns %j",
+    (message) => {
+      const reply = replyOf(message);
+      expect(findRefusal(reply)).toBe(reply);
+      expect(findRefusal(Object.assign(new Error("all failed"), { lastNodeError: reply }))).toBe(
+        reply,
+      );
+    },
+  );
+
+  it.each([
+    "LOADING Redis is loading the dataset in memory",
+    "CLUSTERDOWN The cluster is down",
+    "MOVED 297 127.0.0.2:38251",
+    "ASK 297 127.0.0.2:38251",
+  ])("counts %j as an outage", (message) => {
+    expect(findRefusal(replyOf(message))).toBeUndefined();
+  });
+
+  it("counts an error that is no reply as an outage", () => {
+    expect(findRefusal(new Error("Connection is closed."))).toBeUndefined();
+  });
+});
