@@ -3,13 +3,15 @@ import { createEventTable } from "./event-table";
 import { createLetterTable } from "./letter-table";
 import { createOutcomeTable } from "./outcome-table";
 import { createProcessTable } from "./process-table";
-import type {
-  ClaimedEvent,
-  OperationName,
-  Operations,
-  Request,
-  ThreadFailure,
-  ThreadMessage,
+import {
+  HEARTBEAT_MS,
+  LEASE_MS,
+  type ClaimedEvent,
+  type OperationName,
+  type Operations,
+  type Request,
+  type ThreadFailure,
+  type ThreadMessage,
 } from "./protocol";
 
 /** The operations of an open file, many in one transaction. */
@@ -58,6 +60,8 @@ const SHARED_POLL_MS = 5;
 /** Otherwise, and for a process that starts meanwhile. */
 const LONGEST_POLL_MS = 100;
 const PAUSE_AFTER_FAILURE_MS = 250;
+/** After a longer stall, the last heartbeat of a process that lives may be older than its lease. */
+const MAX_BEAT_PAUSE_MS = LEASE_MS - HEARTBEAT_MS;
 
 /** Creates the operations of an open file. */
 export function createEngine(
@@ -77,6 +81,15 @@ export function createEngine(
   let otherCount = 0;
   let seenVersion = 0;
   let isPausedUntilMs = 0;
+  let beatMs = { elapsed: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
+
+  /** Returns whether the last heartbeat was in time, and neither the process nor the clock jumped. */
+  function isBeatInTime(): boolean {
+    const last = beatMs;
+    beatMs = { elapsed: performance.now(), clock: Date.now() };
+    const pauseMs = Math.max(beatMs.elapsed - last.elapsed, beatMs.clock - last.clock);
+    return pauseMs < MAX_BEAT_PAUSE_MS;
+  }
 
   const operations: Operations = {
     ...createLetterTable(connection),
@@ -95,7 +108,8 @@ export function createEngine(
     unwant: (worker) => void demands.delete(worker),
     heartbeat(isWorker) {
       processes.beat(isWorker);
-      events.takeOver();
+      // After a stall of the disk or of this machine, the others could not write theirs either.
+      if (isBeatInTime()) events.takeOver();
       otherCount = processes.countOthers();
     },
     leave(isIdle) {

@@ -117,3 +117,6 @@ export interface ThreadSettings {
 
 /** After which without a heartbeat the events of a process are given to others. */
 export const LEASE_MS = 6_000;
+
+/** How often a process writes down that it is alive. */
+export const HEARTBEAT_MS = 2_000;

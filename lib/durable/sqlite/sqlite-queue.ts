@@ -12,13 +12,11 @@ import { createLetters } from "./letters";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
-import type { Argument, OperationName, Result } from "./protocol";
+import { HEARTBEAT_MS, type Argument, type OperationName, type Result } from "./protocol";
 import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
 import { createWorker, type SqliteWorker } from "./worker";
-
-const HEARTBEAT_MS = 2_000;
 
 /**
  * Creates a queue that stores events in a SQLite file before the response, and runs their handlers
