@@ -1,3 +1,4 @@
+import type { Redis } from "ioredis";
 import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue, DurableQueueOptions } from "express-push-verification/durable";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
@@ -11,6 +12,10 @@ import {
   type RedisServer,
 } from "../../support/redis";
 import { stopServers } from "../../support/servers";
+import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-queue";
+import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
+import { createDeadLetters, type DeadLetters } from "../../../lib/durable/redis/dead-letters";
+import { resolveDurableOptions } from "../../../lib/durable/redis/options";
 
 describeWithAnyRedis("dead letters", () => {
   let server: Pick<RedisServer, "url" | "redis">;
@@ -138,6 +143,75 @@ describeWithAnyRedis("dead letters", () => {
     expect(await deliver(call)).toBe(200);
     expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
     expect(handled).toHaveLength(1);
+  });
+
+  it("discards each dead letter once when several processes discard it at a time", async () => {
+    fails = () => new PermanentError("poison");
+    work();
+    await deliver(eventRequest("factor.created", { uuid: "poison" }));
+    await until(async () => (await queue.stats()).deadLetters === 1);
+    const both = await Promise.all([queue.discard("poison"), queue.discard("poison")]);
+    expect(both.toSorted()).toEqual([false, true]);
+    expect(await server.redis.keys(`${options.prefix}:q:*-*-*`)).toEqual([]);
+  });
+
+  describe("that another process retries meanwhile", () => {
+    let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
+    let redis: Redis;
+    let bull: BullQueue;
+    let letters: DeadLetters;
+    beforeEach(async () => {
+      fails = () => new PermanentError("down");
+      const worker = work();
+      await deliver(eventRequest("factor.created", { uuid: "kept" }));
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      await worker.close();
+      fails = () => undefined;
+      handled = [];
+      logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+      const settings = { ...resolveDurableOptions({ ...options, logger }), maxDeadLetters: 0 };
+      redis = openConnection(settings, "store");
+      await until(() => redis.status === "ready");
+      bull = openBullQueue(redis, settings);
+      await bull.ready();
+      letters = createDeadLetters(bull, redis, settings);
+      // The other process retries when this one has read the letter.
+      const current = bull.current();
+      const getJob = current.getJob.bind(current);
+      jest.spyOn(current, "getJob").mockImplementation(async (jobId) => {
+        const job = await getJob(jobId);
+        expect(await queue.retry("kept")).toBe(true);
+        return job;
+      });
+    });
+    afterEach(() => {
+      bull.close();
+      endConnection(redis);
+    });
+
+    it.each([
+      ["discarded", async () => expect(await letters.discard("kept")).toBe(false)],
+      ["trimmed", () => letters.trim()],
+    ])("are not %s: the handlers run", async (_what, remove) => {
+      await remove();
+      expect(await queue.stats()).toMatchObject({ waiting: 1, deadLetters: 0 });
+      expect(logger.error).not.toHaveBeenCalled();
+      work();
+      await until(() => handled.length === 1);
+      expect(handled[0]?.event.uuid).toBe("kept");
+    });
+  });
+
+  it("keeps the uuid of a newer event when it discards an older dead letter of it", async () => {
+    fails = () => new PermanentError("down");
+    const worker = work();
+    await deliver(eventRequest("factor.created", { uuid: "again" }));
+    await until(async () => (await queue.stats()).deadLetters === 1);
+    await worker.close();
+    const [key = ""] = await server.redis.keys(`${options.prefix}:q:de:*`);
+    await server.redis.set(key, "newer");
+    expect(await queue.discard("again")).toBe(true);
+    expect(await server.redis.get(key)).toBe("newer");
   });
 
   it("lists dead letters that this version cannot read", async () => {

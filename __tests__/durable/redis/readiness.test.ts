@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createHandlers } from "express-push-verification";
 import {
   QueueError,
   durableQueue,
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
-import { QUEUE_NAME as name, queuedParams } from "../../support/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { QUEUE_NAME as name, queuedEvent, queuedParams } from "../../support/durable";
 import {
   DURABLE,
   describeWithRedis,
@@ -137,6 +139,55 @@ describeWithRedis("ready()", () => {
     await redis.acl("SETUSER", "app", "+info");
     await until(async () => (await settle(queue)) === "ready");
     expect(await store(queue)).toBe("new");
+  }, 20_000);
+
+  it("rejects for such a user while a worker waits, which handles events once it may", async () => {
+    const { url, redis } = await startRedis();
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const queue = open(url.replace("//", "//app:pw@"), { attempts: 1 });
+    const handled: string[] = [];
+    const handlers = createHandlers().onAny(({ uuid }) => void handled.push(uuid));
+    queue.work(handlers);
+    const closed = queue.work(handlers);
+    expect(String(await settle(queue))).toContain("NOPERM");
+    // A worker that takes the next event without a pause would let no timer run.
+    let ticks = 0;
+    const timer = setInterval(() => void ticks++, 20);
+    await new Promise((later) => setTimeout(later, 1_500));
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+    await closed.close();
+    warned.mockRestore();
+    const reports = logger.error.mock.calls.filter(([, text]) => String(text).includes("A worker"));
+    expect(reports).toHaveLength(2);
+
+    await redis.acl("SETUSER", "app", "+info");
+    await until(async () => (await settle(queue)) === "ready");
+    const event = eventFixture("factor.created", { uuid: "later" });
+    await until(async () => (await queue.stats()).workers === 1);
+    expect(await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY)).toBe("new");
+    await until(() => handled.length === 1);
+    expect(handled).toEqual(["later"]);
+  }, 30_000);
+
+  it("starts no worker that was closed before Redis replied to INFO", async () => {
+    const { url, redis } = await startRedis();
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const queue = open(url.replace("//", "//app:pw@"));
+    const handled: string[] = [];
+    const worker = queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+    expect(String(await settle(queue))).toContain("NOPERM");
+    await worker.close();
+    warned.mockRestore();
+    await redis.acl("SETUSER", "app", "+info");
+    await until(async () => (await settle(queue)) === "ready");
+    const event = eventFixture("factor.created");
+    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    await new Promise((later) => setTimeout(later, 1_200));
+    expect([handled, await queue.stats()]).toMatchObject([[], { waiting: 1 }]);
+    expect(await redis.client("LIST")).not.toContain("push-webhooks-worker");
   }, 20_000);
 
   it("rejects for a node of a cluster, and names the option", async () => {

@@ -24,6 +24,21 @@ export interface DeadLetters {
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
 
+/**
+ * Removes a job that is a dead letter still; BullMQ would remove one that was retried meanwhile, too.
+ * The uuid stays known, unless a newer event has it: a replay would be handled again. SET comes last:
+ * a Redis without free memory rejects it unless the script has written already.
+ */
+const DISCARD = `
+  if redis.call("ZREM", KEYS[1], ARGV[1]) == 0 then
+    return 0
+  end
+  redis.call("DEL", KEYS[3], KEYS[4])
+  if redis.call("GET", KEYS[2]) == ARGV[1] then
+    redis.call("SET", KEYS[2], ARGV[1] .. "-discarded", "KEEPTTL")
+  end
+  return 1`;
+
 /** Creates the view of the failed jobs of a queue, which are its dead letters. */
 export function createDeadLetters(
   bull: BullQueue,
@@ -67,14 +82,14 @@ export function createDeadLetters(
     return chosen;
   }
 
-  /** Returns whether the job was a dead letter still. */
+  /** Returns whether the job was a dead letter still: another process may retry or discard it. */
   async function discardJob(job: Job<StoredEvent>): Promise<boolean> {
-    // BullMQ forgets the uuid with the job that holds it; a replay would be handled again.
+    const jobId = job.id ?? "";
     const { account } = job.data;
-    const key = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: uuidOf(job) })}`;
-    await redis.set(key, `${job.id}-discarded`, "KEEPTTL", "XX");
-    // 0: another process retried it meanwhile, and its handlers run.
-    return (await bull.current().remove(job.id ?? "")) === 1;
+    const dedupeKey = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: uuidOf(job) })}`;
+    const jobKey = `${prefix}:${name}:${jobId}`;
+    const keys = [failedKey, dedupeKey, jobKey, `${jobKey}:logs`];
+    return (await redis.eval(DISCARD, keys.length, ...keys, jobId)) === 1;
   }
 
   async function trimOldest(): Promise<void> {

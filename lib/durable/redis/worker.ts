@@ -1,10 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
-import type { Redis } from "ioredis";
 import type { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import type { Handlers } from "../../delivery/handler-registry";
 import { createRetry } from "../../delivery/retry";
+import { openBullWorker } from "./bull-worker";
 import { describeRedisError, endConnection, openConnection } from "./connection";
 import type { DeadLetters } from "./dead-letters";
 import type { DurableSettings } from "./options";
@@ -61,27 +61,41 @@ export function startWorker(
     attemptMs: RECORD_ATTEMPT_MS,
   });
   const connection = openConnection(settings, "worker");
-  const copies = trackCopies(connection);
-  const worker = new Worker<StoredEvent>(name, handleJob, {
-    connection,
-    prefix,
-    concurrency,
-    lockDuration: LOCK_MS,
-    stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MAX_STALLS,
-    runRetryDelay: RUN_RETRY_MS,
-  });
   const workerId = crypto.randomUUID();
   let failedAtMs: number | undefined;
-  // The connection reports its outages itself; BullMQ reports here what Redis rejects.
-  worker.on("error", (error) => {
+  const active = new Set<string | undefined>();
+  const state = new EventEmitter();
+  const bull = openBullWorker(connection, openWorker);
+
+  function openWorker(): Worker<StoredEvent> {
+    const worker = new Worker<StoredEvent>(name, handleJob, {
+      connection,
+      prefix,
+      concurrency,
+      autorun: false,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: MAX_STALLS,
+      runRetryDelay: RUN_RETRY_MS,
+    });
+    worker.on("error", reportError);
+    worker.on("failed", reportLetter);
+    worker.on("active", ({ id }) => void active.add(id));
+    worker.on("completed", removeActive);
+    worker.on("failed", removeActive);
+    return worker;
+  }
+
+  /** The connection reports its outages itself; BullMQ reports here what Redis rejects. */
+  function reportError(error: Error): void {
     if (findRefusal(error) === undefined) return;
     const isFirst = failedAtMs === undefined;
     failedAtMs = performance.now();
     if (!isFirst) return;
     const reason = describeRedisError(error);
     logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
-  });
+  }
+
   const beatTimer = setInterval(() => {
     if (failedAtMs !== undefined) {
       if (performance.now() - failedAtMs < FAILING_MS) return;
@@ -93,13 +107,14 @@ export function startWorker(
   }, BEAT_MS);
   beatTimer.unref();
   connection.once("ready", () => void beats.beat(workerId).catch(() => {}));
-  worker.on("failed", (job, error) => {
+
+  function reportLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
     const { type, uuid } = readEventNames(job.data);
     runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
     // The next dead letter trims in its place.
     letters.trim().catch(() => {});
-  });
+  }
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
     try {
@@ -130,50 +145,33 @@ export function startWorker(
     }
   }
 
-  const active = new Set<string | undefined>();
-  const state = new EventEmitter();
-  worker.on("active", ({ id }) => void active.add(id));
-  const remove = ({ id }: { id?: string | undefined } = {}) => {
+  function removeActive({ id }: { id?: string | undefined } = {}): void {
     active.delete(id);
     if (active.size === 0) state.emit("idle");
-  };
-  worker.on("completed", remove);
-  worker.on("failed", remove);
+  }
+
   async function finishHandlers(): Promise<void> {
-    await worker.pause(true);
+    await bull.current().pause(true);
     if (active.size > 0) await once(state, "idle");
   }
 
   return {
     async finish() {
       clearInterval(beatTimer);
+      bull.stop();
       beats.remove(workerId).catch(() => {});
       // worker.close() awaits the event that is being fetched, but also a Redis that is down.
-      const finished = connection.status === "ready" ? worker.close() : finishHandlers();
+      const isReady = connection.status === "ready";
+      const finished = isReady ? bull.current().close() : finishHandlers();
       await Promise.race([finished, once(state, "disconnected")]);
     },
     disconnect() {
       clearInterval(beatTimer);
       state.emit("disconnected");
-      void worker.close(true).catch(() => {});
-      for (const one of [connection, ...copies]) endConnection(one);
+      bull.disconnect();
+      endConnection(connection);
     },
   };
-}
-
-/**
- * Collects the connections that BullMQ duplicates for blocking commands: it waits for them without
- * a limit when Redis is out of reach, and closes none of them.
- */
-function trackCopies(connection: Redis): Redis[] {
-  const copies: Redis[] = [];
-  const duplicate = connection.duplicate.bind(connection);
-  connection.duplicate = (...args) => {
-    const copy = duplicate(...args);
-    copies.push(copy);
-    return copy;
-  };
-  return copies;
 }
 
 function isDeadLetter(job: Job, error: Error): boolean {
