@@ -35,7 +35,7 @@ export function startLanes(
 ): Lanes {
   const { schema } = namesOf(settings);
   let isFinishing = false;
-  let isRegistered: Promise<unknown> | undefined;
+  let isRegistered: Promise<void> | undefined;
   let registeredAgain: Promise<unknown> = Promise.resolve();
 
   const onStart = (job: Job) => {
