@@ -70,13 +70,14 @@ export function startLanes(
     }
   }
 
+  async function refresh(): Promise<void> {
+    session.assertOpen();
+    await server.run(writeRegistration());
+  }
+
   function registerAgain(): void {
-    const attempt = async () => {
-      session.assertOpen();
-      await server.run(writeRegistration());
-    };
     // The session reports an outage; the next attempt makes up for this one.
-    registeredAgain = registeredAgain.then(attempt).catch(() => {});
+    registeredAgain = registeredAgain.then(refresh).catch(() => {});
   }
 
   /** Once finishing, a lane that is told that there is no job ends. */
