@@ -102,6 +102,22 @@ describeWithPostgres("processes on one Postgres", () => {
     expect(await server.query("select id from push.push_lane")).toEqual([]);
   });
 
+  it("registers lanes again that another process removed", async () => {
+    const worker = queue.work(
+      createHandlers().onUnhandled(() => {}),
+      { concurrency: 2 },
+    );
+    const listLanes = () => server.query("select id from push.push_lane order by id");
+    await until(async () => (await listLanes()).length > 0);
+    const lanes = await listLanes();
+    await server.query("delete from push.push_lane");
+    await until(async () => (await listLanes()).length > 0, 5_000);
+    expect(await listLanes()).toEqual(lanes);
+    await worker.close();
+    await sleep(2_500);
+    expect(await listLanes()).toEqual([]);
+  });
+
   it("uses one connection that listens for each process", async () => {
     queue.work(createHandlers().onUnhandled(() => {}));
     const waiting = queue.outcomes.wait({ account: "", challengeSid: "YC1", timeoutMs: 1_000 });

@@ -18,6 +18,8 @@ export interface Lanes {
 
 /** A job that waited for longer than this was found by a poll, so others may wait, too. */
 const LATE_MS = 300;
+/** Lanes are registered again: another process may have removed them while this one was cut off. */
+const REGISTER_MS = 2_000;
 
 /**
  * Starts lanes. They run on this queue's connections: an outage of Postgres delays their statements
@@ -34,6 +36,7 @@ export function startLanes(
   const { schema } = namesOf(settings);
   let isFinishing = false;
   let isRegistered: Promise<void> | undefined;
+  let registeredAgain: Promise<unknown> = Promise.resolve();
 
   const onStart = (job: Job) => {
     if (Date.now() - Number(job.run_at) > LATE_MS) nudge(1);
@@ -51,10 +54,30 @@ export function startLanes(
     }
   }
 
-  async function register(): Promise<void> {
+  function writeRegistration(): Statement {
     const text = `insert into ${schema}.push_lane (id, queue, owner)
       select id, $2, $3 from unnest($1::text[]) as id on conflict do nothing`;
-    await persistence.run({ text, values: [listIds(), settings.name, session.owner] });
+    return { text, values: [listIds(), settings.name, session.owner] };
+  }
+
+  async function register(): Promise<void> {
+    try {
+      await persistence.run(writeRegistration());
+    } catch (error) {
+      // The next statement tries again.
+      isRegistered = undefined;
+      throw error;
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    session.assertOpen();
+    await server.run(writeRegistration());
+  }
+
+  function registerAgain(): void {
+    // The session reports an outage; the next attempt makes up for this one.
+    registeredAgain = registeredAgain.then(refresh).catch(() => {});
   }
 
   /** Once finishing, a lane that is told that there is no job ends. */
@@ -72,13 +95,19 @@ export function startLanes(
   const hear = ({ channel, payload }: Notification) => {
     if (channel === "jobs:insert") nudge(readCount(payload));
   };
-  const nudgeAll = () => nudge(concurrency);
+  const onOpen = () => {
+    registerAgain();
+    nudge(concurrency);
+  };
   session.events.on("notification", hear);
-  session.events.on("open", nudgeAll);
+  session.events.on("open", onOpen);
+  const timer = setInterval(registerAgain, REGISTER_MS);
+  timer.unref();
 
   function stopListening(): void {
+    clearInterval(timer);
     session.events.off("notification", hear);
-    session.events.off("open", nudgeAll);
+    session.events.off("open", onOpen);
   }
 
   return {
@@ -87,6 +116,7 @@ export function startLanes(
       isFinishing = true;
       await Promise.all(lanes.map((lane) => lane.finish()));
       stopListening();
+      await registeredAgain;
       const text = `delete from ${schema}.push_lane where id = any($1)
         and not exists (select from ${schema}.jobs where locked_by = any($1))`;
       // Otherwise another process removes them, after the time that it gives this one.

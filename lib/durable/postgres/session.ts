@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, Notification } from "pg";
 import { WebhookError } from "../../errors/webhook-error";
+import { createAliveLock } from "./alive-lock";
 import { checkDurability } from "./durability";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
@@ -27,7 +28,10 @@ export interface Session {
   setWorking(isWorking: boolean): void;
   /** Emits "open", and "notification" with what pg does. */
   events: EventEmitter<{ open: []; notification: [Notification] }>;
-  /** Asserts that Postgres responds; reconnects otherwise. */
+  /**
+   * Asserts that Postgres responds; reconnects otherwise. Also takes the lock that shows that workers
+   * are alive, if another connection held it before.
+   */
   ping(): void;
   close(): void;
 }
@@ -53,6 +57,7 @@ export function openSession(server: Server, settings: PostgresSettings): Session
   let rejection: Error | undefined;
   let isOut = false;
   let isWorking = false;
+  const lock = createAliveLock([lockClass, owner], () => isWorking);
 
   const isOpen = () => closedBy === undefined;
 
@@ -72,7 +77,7 @@ export function openSession(server: Server, settings: PostgresSettings): Session
       client = opened;
       destroyClient = destroy;
       opened.on("notification", (message) => events.emit("notification", message));
-      if (isWorking) await lock(opened);
+      await lock.align(opened);
       open();
       await ended;
       fall(new Error("The connection to Postgres ended."));
@@ -125,10 +130,6 @@ export function openSession(server: Server, settings: PostgresSettings): Session
     else logger.error({}, error.message);
   }
 
-  async function lock(on: Client): Promise<void> {
-    await on.query("select pg_try_advisory_lock($1, $2)", [lockClass, owner]);
-  }
-
   async function query(run: (on: Client) => Promise<unknown>): Promise<void> {
     const on = client;
     if (on === undefined) return;
@@ -158,13 +159,13 @@ export function openSession(server: Server, settings: PostgresSettings): Session
       if (closedBy !== undefined) throw closedBy;
     },
     setWorking(next) {
-      if (next === isWorking) return;
       isWorking = next;
-      void query((on) =>
-        next ? lock(on) : on.query("select pg_advisory_unlock($1, $2)", [lockClass, owner]),
-      );
+      void query(lock.align);
     },
-    ping: () => void query((on) => on.query("select 1")),
+    ping() {
+      void query((on) => on.query("select 1"));
+      void query(lock.align);
+    },
     close() {
       closing.abort();
       closedBy = new WebhookError("CLOSING", "The queue was closed.");

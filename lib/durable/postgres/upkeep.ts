@@ -10,6 +10,8 @@ export interface Upkeep {
 
 const POLL_MS = 500;
 const SWEEP_MS = 1_000;
+/** After a longer time without a sweep, absences count anew: nobody saw them last. */
+const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
 /** How long a process may be without its lock: as long as it takes to connect again. */
 const ABSENCE_MS = 4_000;
@@ -29,9 +31,15 @@ export function startUpkeep(
   const { name } = settings;
   /** Since when lanes are without a live process, as `performance.now()` counts. */
   const absentSinceMs = new Map<string, number>();
+  let sweptAtMs = Number.NEGATIVE_INFINITY;
+  // An outage ends the locks of all processes, and each needs time to connect again.
+  const forgetAbsences = () => absentSinceMs.clear();
+  session.events.on("open", forgetAbsences);
 
   async function sweep(): Promise<void> {
     session.ping();
+    const startMs = performance.now();
+    if (startMs - sweptAtMs > LONGEST_GAP_MS) forgetAbsences();
     const rows = await server.query<{ id: string }>({
       text: `select id from ${schema}.push_lane where queue = $1 and not exists (
         select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
@@ -43,9 +51,10 @@ export function startUpkeep(
     });
     const absent = new Set(rows.map(({ id }) => id));
     for (const id of absentSinceMs.keys()) if (!absent.has(id)) absentSinceMs.delete(id);
-    const nowMs = performance.now();
-    for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? nowMs);
-    const hasDied = (sinceMs: number) => nowMs - sinceMs >= ABSENCE_MS;
+    sweptAtMs = performance.now();
+    for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? sweptAtMs);
+    // Not the time after the query: a process that was suspended meanwhile saw no absence.
+    const hasDied = (sinceMs: number) => startMs - sinceMs >= ABSENCE_MS;
     const dead = [...absentSinceMs].flatMap(([id, sinceMs]) => (hasDied(sinceMs) ? [id] : []));
     if (dead.length > 0) await release(dead);
   }
@@ -112,6 +121,7 @@ export function startUpkeep(
   return {
     stop() {
       for (const stop of stops) stop();
+      session.events.off("open", forgetAbsences);
     },
   };
 }
