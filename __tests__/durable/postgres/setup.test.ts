@@ -117,7 +117,9 @@ describeWithPostgres("the setup of Postgres", () => {
   it("rejects the schema of a newer version", async () => {
     await open({ schema: "newer" }).ready();
     await server.query("update newer.push_version set version = 99");
-    await expect(open({ schema: "newer" }).ready()).rejects.toMatchObject({ code: "POSTGRES_NEWER" });
+    await expect(open({ schema: "newer" }).ready()).rejects.toMatchObject({
+      code: "POSTGRES_NEWER",
+    });
   });
 
   it("keeps queues of one schema apart", async () => {
