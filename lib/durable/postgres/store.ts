@@ -67,7 +67,17 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
   }
 
   async function storeBatch(batch: readonly Pending[]): Promise<void> {
-    const values = [`[${batch.map(writeRow).join(",")}]`, name, dedupeTtlMs, outcomeTtlMs];
+    const values = [
+      batch.map(({ event }) => event.key),
+      batch.map(({ event }) => event.content),
+      batch.map(({ event }) => event.token),
+      batch.map(({ event }) => event.payload),
+      batch.map(({ outcome }) => outcome?.key ?? null),
+      batch.map(({ outcome }) => outcome?.params ?? null),
+      name,
+      dedupeTtlMs,
+      outcomeTtlMs,
+    ];
     const statement = { text, values, name: "push_store" };
     const rows = await server.query<StoredRow>(statement, TIMEOUT_MS);
     const stored = new Map(rows.map((row) => [row.key.toString("hex"), row]));
@@ -89,17 +99,6 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
 }
 
 /**
- * Writes an event and its outcome as JSON. Arrays of texts would be escaped here and read twice in
- * Postgres: the payloads are JSON already.
- */
-function writeRow({ event, outcome }: Pending): string {
-  const { key, content, token, payload } = event;
-  const row = `{"key":"${key.toString("hex")}","content":"${content.toString("hex")}","token":"${token}","payload":${payload}`;
-  if (outcome === undefined) return `${row}}`;
-  return `${row},"outcome":"${outcome.key.toString("hex")}","params":${outcome.params}}`;
-}
-
-/**
  * Inserts what is new in the order of the keys: two processes that store the same uuids then wait
  * for each other without a deadlock. An expired row counts as none. Returns the rows that were there,
  * then those that were added in their place.
@@ -110,15 +109,11 @@ function writeStatement(settings: PostgresSettings): string {
   const isAdded = "(token in (select token from added)) is true";
   return `
     with input as (
-      select decode(key, 'hex') as key, decode(content, 'hex') as content, token, payload,
-        decode(outcome, 'hex') as outcome_key, params::text as params, position
-      from rows from (json_to_recordset($1)
-        as (key text, content text, token uuid, payload json, outcome text, params json)
-      ) with ordinality
-        as row (key, content, token, payload, outcome, params, position)
+      select * from unnest($1::bytea[], $2::bytea[], $3::uuid[], $4::text[], $5::bytea[], $6::text[])
+        with ordinality as row (key, content, token, payload, outcome_key, params, position)
     ), added as (
       insert into ${schema}.push_uuid as stored (key, content, token, expires_at)
-      select distinct on (key) key, content, token, now() + $3::bigint * interval '1 millisecond'
+      select distinct on (key) key, content, token, now() + $8::bigint * interval '1 millisecond'
       from input order by key, position
       on conflict (key) do update
         set content = excluded.content, token = excluded.token, expires_at = excluded.expires_at
@@ -126,13 +121,13 @@ function writeStatement(settings: PostgresSettings): string {
       returning key, content, token
     ), jobs as (
       select ${schema}.add_jobs(array_agg(
-        ($2, payload, null, null, ${MAX_CLAIMS}, token::text, null, null)::${schema}.job_spec
+        ($7, payload::json, null, null, ${MAX_CLAIMS}, token::text, null, null)::${schema}.job_spec
         order by position
       )) as job
       from input where ${isAdded} having count(*) > 0
     ), recorded as (
       insert into ${schema}.push_outcome as stored (key, params, expires_at)
-      select distinct on (outcome_key) outcome_key, params, now() + $4::bigint * interval '1 millisecond'
+      select distinct on (outcome_key) outcome_key, params, now() + $9::bigint * interval '1 millisecond'
       from input where outcome_key is not null and ${isAdded}
       order by outcome_key, position
       on conflict (key) do update set params = excluded.params, expires_at = excluded.expires_at
@@ -143,7 +138,7 @@ function writeStatement(settings: PostgresSettings): string {
       having count(*) > 0
     )
     select key, token, content, 0 as jobs, 0 as notified
-    from ${schema}.push_uuid where key = any(array(select key from input))
+    from ${schema}.push_uuid where key = any($1)
     union all
     select key, token, content, (select count(*) from jobs), (select count(*) from notified)
     from added`;
