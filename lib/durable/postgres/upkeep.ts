@@ -10,7 +10,7 @@ export interface Upkeep {
 
 const POLL_MS = 500;
 const SWEEP_MS = 1_000;
-/** After a longer time without a sweep, absences count anew: nobody saw them last. */
+/** After a longer time without a sweep, absences count anew. */
 const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
 /** How long a process may be without its lock: as long as it takes to connect again. */
