@@ -54,3 +54,11 @@ it("opens a file that another process makes a queue while it is read", () => {
   for (const connection of connections) connection.close();
   expect(connections).toHaveLength(2);
 });
+
+it("throws FILE_IN_USE for a file that another process is creating", () => {
+  const file = createFile();
+  const other = nodeSqlite.connect(file);
+  other.exec("BEGIN EXCLUSIVE");
+  expect(() => openDatabase(file, "q")).toThrow(expect.objectContaining({ code: "FILE_IN_USE" }));
+  other.close();
+});

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger, WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -120,6 +121,19 @@ it("waits for a file that another process does not share", async () => {
   connection.close();
   await queue.ready();
   expect(await store(queue, "a")).toBe("new");
+});
+
+it("logs nothing while another process creates the file", async () => {
+  const file = createFile();
+  const connection = connect(file);
+  connection.exec("BEGIN EXCLUSIVE");
+  const error = jest.fn();
+  const ready = open(file, "q", { ...silent, error }).ready();
+  await sleep(1_000);
+  connection.exec("ROLLBACK");
+  connection.close();
+  await ready;
+  expect(error).not.toHaveBeenCalled();
 });
 
 it("creates the file again when it was removed, and logs that", async () => {

@@ -86,9 +86,10 @@ function assertSchema(connection: Connection, file: string, name: string): void 
 }
 
 function prepareDatabase(connection: Connection, file: string, name: string): Database {
-  const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
   explainErrors(file, () => {
     connection.exec(READS_WAIT);
+    // Reads the file, too: SQLite reads the schema before the first statement.
+    const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
     if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
     // SQLite does not wait for the lock here when another process opens the file, too.
     const mode = retryWhileLocked(

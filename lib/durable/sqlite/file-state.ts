@@ -17,6 +17,8 @@ export interface FileState {
 
 /** As long as a former process may take to close: its successor waits for the file. */
 const MAX_IN_USE_MS = 12_000;
+/** As long as a process may take to create the file: no outage. */
+const CREATION_MS = 3_000;
 
 /** Creates the state of a file that is not open yet. Logs the beginning and the end of an outage. */
 export function createFileState(logger: Logger | undefined): FileState {
@@ -38,10 +40,10 @@ export function createFileState(logger: Logger | undefined): FileState {
     } else process.emitWarning(message, { type: "PushWebhooksWarning", code: "QUEUE_FILE" });
   }
 
-  function isInUseTooLong(error: QueueError): boolean {
-    if (error.code !== "FILE_IN_USE") return false;
+  /** How long another process has kept the file to itself, in milliseconds. */
+  function measureInUse(): number {
     inUseSinceMs ??= performance.now();
-    return performance.now() - inUseSinceMs > MAX_IN_USE_MS;
+    return performance.now() - inUseSinceMs;
   }
 
   return {
@@ -68,12 +70,15 @@ export function createFileState(logger: Logger | undefined): FileState {
     },
     fail(error) {
       if (final !== undefined) return;
-      if (!isOut) warn(error);
-      isOut = true;
       isOpen = false;
-      if (!(error instanceof QueueError)) return;
-      if (error.code !== "FILE_IN_USE") final = error;
-      if (final !== undefined || isInUseTooLong(error)) reject(error);
+      const isInUse = error instanceof QueueError && error.code === "FILE_IN_USE";
+      const inUseMs = isInUse ? measureInUse() : 0;
+      if (!isOut && !(isInUse && inUseMs < CREATION_MS)) {
+        warn(error);
+        isOut = true;
+      }
+      if (error instanceof QueueError && !isInUse) final = error;
+      if (final !== undefined || inUseMs > MAX_IN_USE_MS) reject(error);
     },
     close() {
       final ??= new WebhookError("CLOSING", "The queue was closed.");
