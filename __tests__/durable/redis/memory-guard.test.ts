@@ -1,4 +1,4 @@
-import { createHandlers } from "express-push-verification";
+import { createHandlers, WebhookError } from "express-push-verification";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { QUEUE_NAME as name, queuedEvent } from "../../support/durable";
@@ -10,6 +10,11 @@ import {
   type RedisServer,
 } from "../../support/redis";
 
+const isMemoryReason = (reason: unknown) =>
+  reason instanceof WebhookError &&
+  reason.code === "STORE_UNAVAILABLE" &&
+  reason.cause instanceof Error &&
+  /^Redis uses (8[5-9]|9\d) % of its maxmemory/.test(reason.cause.message);
 const ignore = { onError: () => {} };
 
 describeWithRedis("a Redis with a maxmemory", () => {
@@ -19,7 +24,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 150, logger });
+    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 500, logger });
     await queue.ready();
   });
   afterEach(async () => {
@@ -28,7 +33,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   });
 
   const store = (uuid: string) => {
-    const factor_friendly_name = "x".repeat(10_000);
+    const factor_friendly_name = "x".repeat(100_000);
     const event = eventFixture("factor.created", { uuid, factor_friendly_name });
     return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   };
@@ -39,27 +44,24 @@ describeWithRedis("a Redis with a maxmemory", () => {
   it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
     await setLimit((await usedBytes()) + 40_000_000);
     let stored = 0;
-    const storeNext = () =>
-      store(`u${stored}`).then(
+    let reason: unknown;
+    // On a busy machine a store may also exceed its time: then the same one again.
+    while (!isMemoryReason(reason)) {
+      reason = await store(`u${stored}`).then(
         () => void stored++,
         (error: unknown) => error,
       );
-    let reason = await storeNext();
-    while (reason === undefined) reason = await storeNext();
-    expect(reason).toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      cause: { message: expect.stringMatching(/^Redis uses (8[5-9]|9\d) % of its maxmemory/) },
-    });
+    }
     expect(logger.error.mock.calls).toEqual([
       [expect.anything(), expect.stringContaining("maxmemory")],
     ]);
 
     let handled = 0;
     queue.work(createHandlers().onAny(() => void handled++));
-    await until(() => handled === stored, 30_000);
-    await until(() => store("after").then(Boolean, () => false));
+    await until(() => handled >= stored, 40_000);
+    await until(() => store("after").then(Boolean, () => false), 20_000);
     expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
-  }, 60_000);
+  }, 120_000);
 
   it("that is full shows that workers take no events", async () => {
     queue.work(
@@ -68,9 +70,9 @@ describeWithRedis("a Redis with a maxmemory", () => {
     );
     await until(async () => (await queue.stats()).workers === 1);
     await setLimit(1_000_000);
-    await until(async () => (await queue.stats()).workers === 0, 20_000);
+    await until(async () => (await queue.stats()).workers === 0, 40_000);
     await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
     await setLimit(0);
-    await until(async () => (await queue.stats()).workers === 1, 20_000);
-  }, 60_000);
+    await until(async () => (await queue.stats()).workers === 1, 40_000);
+  }, 120_000);
 });
