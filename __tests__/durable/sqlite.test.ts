@@ -31,7 +31,7 @@ if (node === undefined) {
       // Jest ignores this folder by default, because it runs on the Node.js of the machine.
       const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
       const selected = [...paths, "__tests__/durable/sqlite/"];
-      const args = ["--forceExit", "--json", "--outputFile", output, ...selected];
+      const args = ["--json", "--outputFile", output, ...selected];
       // tsx: the engine starts a thread of its own, which Jest does not transform.
       const env = { ...process.env, NODE_OPTIONS: "--import tsx" };
       await new Promise<void>((resolve) => {

@@ -130,7 +130,7 @@ function listWorkerSuites(worker: string, postgres: string, workshop: Workshop):
 }
 
 function runSuite(file: string, binaries: string, args: string[] = []): Promise<string> {
-  const all = [JEST, "--forceExit", ...args, join(POSTGRES_SUITES, file)];
+  const all = [JEST, ...args, join(POSTGRES_SUITES, file)];
   const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
   return runCommand(process.execPath, all, { cwd: ROOT, env });
 }

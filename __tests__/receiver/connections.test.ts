@@ -90,6 +90,7 @@ describe("createConnections", () => {
     let http2Server: Http2Server | undefined;
     afterEach(() => {
       for (const socket of sockets.splice(0)) socket.destroy();
+      http2Server?.close();
     });
 
     /** Opens a connection, sends text and resolves when the server has had time to read it. */

@@ -31,7 +31,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     return { push, port: await startServer(listenerOf(push, ...before)) };
   }
 
-  it("responds to a good request within 1 s among 40 rejected ones that are explained", async () => {
+  it("responds to a good request within 3 s among 40 rejected ones that are explained", async () => {
     const { push, port } = await startReceiver();
     const reports: (SignatureReport | undefined)[] = [];
     push.onRejected((error) => void reports.push(error.explain()));
@@ -44,7 +44,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     const rejected = await Promise.all([...before, ...sendHostile()]);
 
     expect(response.status).toBe(200);
-    expect(durationMs).toBeLessThan(1_000);
+    expect(durationMs).toBeLessThan(3_000);
     expect(rejected.map(({ status }) => status)).toEqual(Array(40).fill(403));
     expect(reports).toHaveLength(40);
     expect(reports[0]?.causes[0]?.code).toBe("TOKEN_WRONG");

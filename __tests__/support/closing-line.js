@@ -10,6 +10,8 @@ const REQUIREMENTS = [
   ],
 ];
 
+const EXIT_WITHIN_MS = 20_000;
+
 /**
  * Ends a test run with the skipped tests, what they need, and the line that scripts read:
  * `N passed, N failed`.
@@ -20,10 +22,18 @@ module.exports = class ClosingLine {
     // A file that does not load runs no test, but counts as a failure.
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     for (const line of describeSkipped(results)) console.log(line);
-    // Jest prints its summary after every reporter, and with --forceExit silences console.log.
+    // Jest prints its summary after every reporter.
     process.once("exit", () => writeSync(1, `${numPassedTests} passed, ${failed} failed\n`));
+    setTimeout(exitAnyway, EXIT_WITHIN_MS).unref();
   }
 };
+
+/** Says what a test has left open, which keeps the process alive. Jest sets the exit code. */
+function exitAnyway() {
+  const open = process.getActiveResourcesInfo().join(", ");
+  writeSync(2, `The tests have left open: ${open}. Run single files to find which one did.\n`);
+  process.exit();
+}
 
 function describeSkipped({ numPendingTests, testResults }) {
   if (numPendingTests === 0) return [];
