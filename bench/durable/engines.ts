@@ -1,5 +1,5 @@
 /**
- * Redis and SQLite in turns in one run: how long a store takes at 100 a second, how many are stored
+ * Redis, SQLite and Postgres in turns in one run: how long a store takes at 100 a second, how many are stored
  * a second at most, how fast they are handled, and how long the app's event loop was blocked.
  *
  * npx -y node@24 --import tsx bench/durable/engines.ts [rounds] [events]
@@ -143,7 +143,7 @@ async function measureUuid(): Promise<void> {
 async function main(): Promise<void> {
   const results: (Result & { engine: string })[] = [];
   for (let round = 0; round < Number(rounds); round++) {
-    for (const engine of ["redis", "sqlite"]) {
+    for (const engine of ["redis", "sqlite", "postgres"]) {
       const bench = await startStore(engine);
       results.push({ engine, ...(await measure(bench)) });
       await bench.remove();
