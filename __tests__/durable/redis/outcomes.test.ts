@@ -70,19 +70,21 @@ describeWithRedis("waitForChallenge between processes", () => {
     const [a, b] = [await open(), await open()];
     const race = async (index: number) => {
       const pause = () => later(Math.random() * 6);
-      const responded = pause().then(() => respond(b, index));
+      const responded = pause()
+        .then(() => respond(b, index))
+        .then(() => performance.now());
       await pause();
+      const outcome = await wait(a, index, 30_000);
+      const lateMs = performance.now() - (await responded);
       // Below the 3 s after which a recheck would find a missed outcome.
-      const outcome = await wait(a, index, 2_900);
-      await responded;
-      return outcome.challenge_sid === sidOf(index);
+      return outcome.challenge_sid === sidOf(index) && lateMs < 2_900;
     };
     // One wave after the other: a busy machine takes seconds for 500 webhook requests at a time.
     for (let first = 0; first < 500; first += 50) {
       const wave = Array.from({ length: 50 }, (_, offset) => race(first + offset));
       expect((await Promise.all(wave)).every(Boolean)).toBe(true);
     }
-  }, 40_000);
+  }, 120_000);
 
   it("opens one more connection for any number of waits", async () => {
     const a = await open();
