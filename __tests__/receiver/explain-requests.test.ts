@@ -31,20 +31,20 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     return { push, port: await startServer(listenerOf(push, ...before)) };
   }
 
-  it("responds to a good request within 3 s among 40 rejected ones that are explained", async () => {
+  it("responds to a good request among 40 rejected ones that are explained, for less than 3 s of CPU", async () => {
     const { push, port } = await startReceiver();
     const reports: (SignatureReport | undefined)[] = [];
     push.onRejected((error) => void reports.push(error.explain()));
     const sendHostile = () => Array.from({ length: 20 }, () => send(port, hostile));
 
+    const start = process.cpuUsage();
     const before = sendHostile();
-    const startMs = performance.now();
     const response = await send(port, good);
-    const durationMs = performance.now() - startMs;
+    const { user, system } = process.cpuUsage(start);
     const rejected = await Promise.all([...before, ...sendHostile()]);
 
     expect(response.status).toBe(200);
-    expect(durationMs).toBeLessThan(3_000);
+    expect((user + system) / 1_000).toBeLessThan(3_000);
     expect(rejected.map(({ status }) => status)).toEqual(Array(40).fill(403));
     expect(reports).toHaveLength(40);
     expect(reports[0]?.causes[0]?.code).toBe("TOKEN_WRONG");
