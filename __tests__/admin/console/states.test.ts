@@ -112,6 +112,14 @@ const STATES: State[] = [
     },
   },
   {
+    name: "receiver-found",
+    start: startBusy,
+    async arrange(page) {
+      await page.getByText("200 conflict").waitFor();
+      await page.getByRole("searchbox").fill(CHALLENGE_SID.slice(0, 20));
+    },
+  },
+  {
     name: "receiver-test-event",
     start: () => startConsole({ receiver: { authToken: AUTH_TOKEN } }),
     async arrange(page) {
