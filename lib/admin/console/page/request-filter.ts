@@ -38,6 +38,7 @@ export function createRequestFilter(
   const label = reveals ? "Find by uuid, SID or entity" : "Find by uuid or SID";
   const search = h("input", {
     type: "search",
+    class: "search",
     "aria-label": label,
     placeholder: label,
     autocomplete: "off",
