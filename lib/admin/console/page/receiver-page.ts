@@ -1,4 +1,5 @@
 import type { LiveUpdate, RequestRow, Totals } from "../console-view";
+import { showCard } from "./card";
 import type { Context, ConsolePage } from "./context";
 import { announce, h, replaceContent } from "./dom";
 import { formatAge, formatCount, formatDuration, plural } from "./format";
@@ -114,21 +115,21 @@ export function createReceiverPage(
     const isStored = byResult.stored > 0 || settings.hasQueue;
     replaceContent(
       cards,
-      card("Received", rest.received, `in the last ${formatAge(Date.now() - rest.sinceMs)}`),
-      card(
+      countCard("Received", rest.received, `in the last ${formatAge(Date.now() - rest.sinceMs)}`),
+      countCard(
         isStored ? "Stored" : "Handled",
         byResult.handled + byResult.stored,
         rest.p95Ms === undefined ? "no request yet" : `95 % within ${formatDuration(rest.p95Ms)}`,
         "good",
       ),
-      card("Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"),
-      card(
+      countCard("Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"),
+      countCard(
         "Rejected or failed",
         bad,
         topCode === undefined ? "none" : `${formatCount(topCount ?? 0)} × ${topCode}`,
         "bad",
       ),
-      card(
+      countCard(
         "Pending waits",
         rest.waits.count,
         waitedMs === undefined ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
@@ -147,12 +148,6 @@ export function createReceiverPage(
   return { id: "receiver", title: "Receiver", element, show() {} };
 }
 
-function card(label: string, count: number, note: string, tone = ""): HTMLElement {
-  return h(
-    "div",
-    { class: "card" },
-    h("dt", {}, label),
-    h("dd", { class: count > 0 ? `figure ${tone}` : "figure" }, formatCount(count)),
-    h("dd", { class: "note" }, note),
-  );
+function countCard(label: string, count: number, note: string, tone = ""): HTMLElement {
+  return showCard(label, formatCount(count), note, count > 0 ? tone : "");
 }
