@@ -34,7 +34,7 @@ export function createRequestFilter(
   let code: string | undefined;
   let announceTimer: number | undefined;
   let countByCode: Readonly<Record<string, number>> = {};
-  // A masked identity is not searched: nobody would find it by what it is.
+  // A masked identity is not searched: a search for the identity itself would not find it.
   const label = reveals ? "Find by uuid, SID or entity" : "Find by uuid or SID";
   const search = h("input", {
     type: "search",

@@ -5,6 +5,8 @@ import { createDetails } from "./request-details";
 import { fillLine, TONES, type RequestLine } from "./request-line";
 
 const MAX_ROWS = 200;
+/** Animations of many rows would keep a processor busy, and point at nothing. */
+const MAX_HIGHLIGHTED = 10;
 
 interface ShownRow extends RequestLine {
   /** Undefined while the row is closed. */
@@ -107,7 +109,7 @@ export function createRequestTable(context: Context, matches: (row: RequestRow) 
         if (isNew) {
           shown.set(row.id, one);
           body.prepend(one.line);
-          if (!isComplete) one.line.classList.add("new");
+          if (!isComplete && rows.length <= MAX_HIGHLIGHTED) one.line.classList.add("new");
         } else if (one.details !== undefined) setOpen(one, true);
       }
       const ids = [...shown.keys()].toSorted((a, b) => a - b);
