@@ -3,34 +3,8 @@ import { sign } from "../../lib/signature/signature";
 import { createCoverPost } from "../../lib/signature/signed-parts";
 import { createAuthenticate } from "../../lib/receiver/authenticate";
 import { createReadEvent } from "../../lib/receiver/read-event";
-import {
-  ACCOUNT_SID,
-  AUTH_TOKEN,
-  eventPairs,
-  PUBLIC_URL,
-  SERVICE_SID,
-  signedRequestOf,
-} from "../support/webhook-requests";
-
-const params = eventPairs("challenge.approved");
-const signature = signedRequestOf(params).headers["x-service-signature"] ?? "";
-const headers = { method: "POST", signature } as const;
-
-async function verify(options: Partial<VerifyOptions>) {
-  const settings = resolveVerifyOptions("test", {
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    ...options,
-  });
-  const authenticated = await createAuthenticate(settings)(
-    headers,
-    createCoverPost(settings.publicUrls, settings.urlMatching)(params),
-    readEvidence,
-  );
-  return createReadEvent(settings)(authenticated);
-}
-
-const readEvidence = () => ({ url: PUBLIC_URL, body: undefined });
+import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
+import { headers, params, readEvidence, signature, verifyEvent } from "../support/verify-event";
 
 describe("createAuthenticate", () => {
   it.each<[string, VerifyOptions["authToken"], number]>([
@@ -39,7 +13,7 @@ describe("createAuthenticate", () => {
     ["a resolver of one", () => AUTH_TOKEN, 0],
     ["a resolver of several", async () => ["next", AUTH_TOKEN], 1],
   ])("accepts %s", async (_what, authToken, authTokenIndex) => {
-    const verified = await verify({ authToken });
+    const verified = await verifyEvent({ authToken });
     expect(verified).toMatchObject({ authTokenIndex, event: { type: "challenge.approved" } });
   });
 
@@ -59,21 +33,21 @@ describe("createAuthenticate", () => {
 
   it("passes the claimed identity to the resolver", async () => {
     const resolver = jest.fn(() => AUTH_TOKEN);
-    await verify({ authToken: resolver });
+    await verifyEvent({ authToken: resolver });
     expect(resolver.mock.calls).toEqual([[{ account_sid: ACCOUNT_SID, service_sid: SERVICE_SID }]]);
   });
 
   it.each([[undefined], [""], [[]], [[""]], [null], ["another token"]])(
     "rejects when the resolver returns %j",
     async (found) => {
-      const verified = verify({ authToken: () => found as string });
+      const verified = verifyEvent({ authToken: () => found as string });
       await expect(verified).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
     },
   );
 
   it("retries a resolver that fails at first", async () => {
     let calls = 0;
-    const verified = await verify({
+    const verified = await verifyEvent({
       authToken: () => {
         if (calls++ === 0) throw new Error("database restarts");
         return AUTH_TOKEN;
@@ -120,16 +94,19 @@ describe("createAuthenticate", () => {
     ["no service", [], "ACCOUNT_NOT_ALLOWED"],
     ["a service that is no list", SERVICE_SID as never, "ACCOUNT_NOT_ALLOWED"],
   ])("binds the token of a resolver to %s", async (_what, serviceSids, code) => {
-    const verified = verify({ authToken: () => ({ authToken: AUTH_TOKEN, serviceSids }) });
+    const verified = verifyEvent({ authToken: () => ({ authToken: AUTH_TOKEN, serviceSids }) });
     if (code === undefined) await expect(verified).resolves.toHaveProperty("authTokenIndex", 0);
     else await expect(verified).rejects.toMatchObject({ code, status: 403 });
   });
 
   it("accepts any of several publicUrls and returns its index", async () => {
     const publicUrl = ["https://new.example.test/push", PUBLIC_URL];
-    expect(await verify({ publicUrl })).toHaveProperty("publicUrlIndex", 1);
-    expect(await verify({ publicUrl: publicUrl.toReversed() })).toHaveProperty("publicUrlIndex", 0);
-    await expect(verify({ publicUrl: publicUrl.slice(0, 1) })).rejects.toHaveProperty(
+    expect(await verifyEvent({ publicUrl })).toHaveProperty("publicUrlIndex", 1);
+    expect(await verifyEvent({ publicUrl: publicUrl.toReversed() })).toHaveProperty(
+      "publicUrlIndex",
+      0,
+    );
+    await expect(verifyEvent({ publicUrl: publicUrl.slice(0, 1) })).rejects.toHaveProperty(
       "code",
       "SIGNATURE_MISMATCH",
     );
@@ -154,8 +131,8 @@ describe("createAuthenticate", () => {
 
   it("uses urlMatching", async () => {
     const publicUrl = PUBLIC_URL.replace(".test/", ".test:443/");
-    await expect(verify({ publicUrl })).resolves.toBeDefined();
-    await expect(verify({ publicUrl, urlMatching: "exact" })).rejects.toHaveProperty(
+    await expect(verifyEvent({ publicUrl })).resolves.toBeDefined();
+    await expect(verifyEvent({ publicUrl, urlMatching: "exact" })).rejects.toHaveProperty(
       "code",
       "SIGNATURE_MISMATCH",
     );

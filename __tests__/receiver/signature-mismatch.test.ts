@@ -3,34 +3,14 @@ import { WebhookError } from "../../lib/errors/webhook-error";
 import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
 import { createCoverGet, createCoverPost } from "../../lib/signature/signed-parts";
 import { createAuthenticate } from "../../lib/receiver/authenticate";
-import { createReadEvent } from "../../lib/receiver/read-event";
 import { toWebhookError } from "../../lib/receiver/rejection";
-import { AUTH_TOKEN, eventPairs, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
-
-const params = eventPairs("challenge.approved");
-const signature = signedRequestOf(params).headers["x-service-signature"] ?? "";
-const headers = { method: "POST", signature } as const;
+import { AUTH_TOKEN, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
+import { headers, params, readEvidence, signature, verifyEvent } from "../support/verify-event";
 
 const personal = params.flatMap(([name, value]) =>
   /^(entity|.*(name|metadata|details)$)/.test(name) ? [value] : [],
 );
 const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
-
-async function verify(options: Partial<VerifyOptions>) {
-  const settings = resolveVerifyOptions("test", {
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    ...options,
-  });
-  const authenticated = await createAuthenticate(settings)(
-    headers,
-    createCoverPost(settings.publicUrls, settings.urlMatching)(params),
-    readEvidence,
-  );
-  return createReadEvent(settings)(authenticated);
-}
-
-const readEvidence = () => ({ url: PUBLIC_URL, body: undefined });
 
 describe("createMismatch", () => {
   it.each<[string, Partial<VerifyOptions>, string]>([
@@ -40,7 +20,9 @@ describe("createMismatch", () => {
     ["another token", { authToken: "another" }, "TOKEN_WRONG"],
     ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
   ])("is explained: %s", async (_what, options, code) => {
-    const error = await verify(options).catch((rejection: unknown) => rejection as WebhookError);
+    const error = await verifyEvent(options).catch(
+      (rejection: unknown) => rejection as WebhookError,
+    );
     if (!(error instanceof WebhookError)) throw new Error("It was accepted.");
     expect(error.explain()?.causes[0]).toMatchObject({ code });
     expect(inspect([error, error.explain()], { showHidden: true, depth: 9 })).not.toMatch(
@@ -68,7 +50,7 @@ describe("createMismatch", () => {
 
   it("is explained for a token of another account, and for an extra query of publicUrl", async () => {
     const other = `AC${"0".repeat(32)}`;
-    const error = await verify({ authToken: "x", allowedAccountSids: [other] }).catch(
+    const error = await verifyEvent({ authToken: "x", allowedAccountSids: [other] }).catch(
       (rejection: unknown) => rejection as WebhookError,
     );
     expect((error as WebhookError).explain()?.causes[0]).toHaveProperty("code", "TOKEN_ACCOUNT");
@@ -83,7 +65,7 @@ describe("createMismatch", () => {
 
   it("shows no user info of publicUrl", async () => {
     const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere";
-    const error = await verify({ publicUrl, authToken: "x" }).catch(
+    const error = await verifyEvent({ publicUrl, authToken: "x" }).catch(
       (rejection: unknown) => rejection as WebhookError,
     );
     expect(JSON.stringify((error as WebhookError).explain())).not.toContain("hunter2");
@@ -118,7 +100,7 @@ describe("createMismatch", () => {
   });
 
   it("has no explanation when there is no token", async () => {
-    const error = await verify({ authToken: () => undefined }).catch(
+    const error = await verifyEvent({ authToken: () => undefined }).catch(
       (rejection: unknown) => rejection,
     );
     expect((error as WebhookError).explain()).toBeUndefined();

@@ -1,122 +1,110 @@
 /** A real browser whose pages fail a test when they break a rule of every page. */
-import { mkdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type Page,
-} from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
 const executablePath = process.env.PUSH_TEST_CHROMIUM ?? "";
 
 /** Tests that need a browser; skipped, and counted, where there is none. */
 export const describeWithBrowser = executablePath === "" ? describe.skip : describe;
 
-let browser: Browser | undefined;
-const contexts: BrowserContext[] = [];
-const faults: string[] = [];
+const VIEWPORT = { width: 1280, height: 860 };
+const TEST_TIMEOUT_MS = 60_000;
+/** Below the time-out of a test, so that the message names what was waited for. */
+const ACTION_TIMEOUT_MS = 10_000;
 
-/** Starts the browser; call it in beforeAll. */
-export async function startBrowser(): Promise<void> {
-  browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+export interface PageOptions {
+  colorScheme?: "light" | "dark";
+  viewport?: { width: number; height: number };
+  reducedMotion?: "reduce" | "no-preference";
+  permissions?: string[];
+}
+
+/**
+ * Registers the browser of a test file, which starts with the first page. Call it before the
+ * `afterEach` that stops the servers: open connections of a page would keep them.
+ *
+ * After each test it fails the test when its page broke a rule: an error or a warning in the
+ * console, a violation of the Content-Security-Policy, a dialog, or a request to another origin.
+ */
+export function useBrowser() {
+  const faults: string[] = [];
+  let allowed: RegExp | undefined;
+  let origin = "";
+  let browser: Browser | undefined;
+  let page: Page | undefined;
+  let isOpen = false;
+
+  jest.setTimeout(TEST_TIMEOUT_MS);
+  afterEach(() => {
+    expect(takeFaults().filter((fault) => allowed?.test(fault) !== true)).toEqual([]);
   });
-}
+  afterEach(closePage);
+  afterAll(() => browser?.close());
 
-export async function stopBrowser(): Promise<void> {
-  await browser?.close();
-}
+  async function startBrowser(): Promise<Page> {
+    browser = await chromium.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    });
+    const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC" });
+    context.setDefaultTimeout(ACTION_TIMEOUT_MS);
+    watch(context);
+    return context.newPage();
+  }
 
-/** Closes every page; call it in afterEach, before the servers stop. */
-export async function closePages(): Promise<void> {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-  takeFaults();
-}
+  function watch(context: BrowserContext): void {
+    context.on("console", (message) => {
+      // Violations of the Content-Security-Policy are errors of the console, too.
+      if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
+    });
+    context.on("weberror", (error) => faults.push(String(error.error())));
+    context.on("request", (request) => {
+      if (new URL(request.url()).origin !== origin) faults.push(`other origin: ${request.url()}`);
+    });
+    context.on("dialog", (dialog) => {
+      faults.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  }
 
-/** Allows messages of the browser that a test provokes: it gets those since, and may check them. */
-export function takeFaults(): string[] {
-  return faults.splice(0);
-}
+  /** Opens the page of a test; `page.context().newPage()` opens another tab. */
+  async function openPage(url: string, options: PageOptions = {}): Promise<Page> {
+    if (isOpen) throw new Error("openPage: this test has a page already.");
+    isOpen = true;
+    // The same for all tests of a file: a fresh process of the browser costs each a second.
+    page ??= await startBrowser();
+    const { colorScheme = "light", reducedMotion = "no-preference" } = options;
+    await page.emulateMedia({ colorScheme, reducedMotion });
+    await page.setViewportSize(options.viewport ?? VIEWPORT);
+    ({ origin } = new URL(url));
+    await page.context().grantPermissions(options.permissions ?? [], { origin });
+    await page.goto(url);
+    return page;
+  }
 
-/** Fails when a page broke a rule: an error in its console, a violation, another origin. */
-export function expectNoFaults(): void {
-  expect(takeFaults()).toEqual([]);
-}
+  /** Ends the connections of the page; nothing of it is left for the next test. */
+  async function closePage(): Promise<void> {
+    if (page !== undefined && isOpen) {
+      const context = page.context();
+      const tabs = context.pages().filter((tab) => tab !== page);
+      await Promise.all(tabs.map((tab) => tab.close()));
+      await page.goto("about:blank");
+      await context.clearCookies();
+      await context.clearPermissions();
+    }
+    isOpen = false;
+    allowed = undefined;
+    takeFaults();
+  }
 
-export type PageOptions = Pick<
-  BrowserContextOptions,
-  "colorScheme" | "viewport" | "reducedMotion" | "permissions" | "timezoneId"
->;
+  /** Returns the faults since the last call, for a test that provokes them. */
+  function takeFaults(): string[] {
+    return faults.splice(0);
+  }
 
-/** Opens a page in a context of its own, and watches what it does. */
-export async function openPage(url: string, options: PageOptions = {}): Promise<Page> {
-  if (browser === undefined) throw new Error("call startBrowser() in beforeAll");
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 860 },
-    locale: "en-GB",
-    timezoneId: "UTC",
-    ...options,
-  });
-  contexts.push(context);
-  // Below the time-out of a test, so that the message names what was waited for.
-  context.setDefaultTimeout(10_000);
-  const page = await context.newPage();
-  const { origin } = new URL(url);
-  page.on("console", (message) => {
-    // Violations of the Content-Security-Policy are errors of the console, too.
-    if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
-  });
-  page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`));
-  page.on("request", (request) => {
-    if (new URL(request.url()).origin !== origin) faults.push(`other origin: ${request.url()}`);
-  });
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  await page.goto(url);
-  return page;
-}
+  /** Allows faults that a test provokes, from now to its end. */
+  function allowFaults(pattern: RegExp): void {
+    allowed = pattern;
+  }
 
-/** The folder of the screenshots: PUSH_TEST_SHOTS, or one beside the temporary files. */
-const shotsFolder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-test-shots");
-
-/** Writes a screenshot of the whole page, for people to look at, once its animations ended. */
-export async function takeScreenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(shotsFolder, { recursive: true });
-  await page.screenshot({
-    path: join(shotsFolder, `${name}.png`),
-    fullPage: true,
-    animations: "disabled",
-  });
-}
-
-/** Names the folder of the screenshots in the output of the run; call it in afterAll. */
-export function reportScreenshots(): void {
-  if (executablePath !== "") console.log(`Screenshots: ${shotsFolder}`);
-}
-
-const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-/** Returns the violations that axe-core finds on a page, as `rule: element`. */
-export async function findViolations(page: Page): Promise<string[]> {
-  // Not a script element: the policy of the page forbids it.
-  await page.evaluate(axeSource);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run(): Promise<{
-          violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-        }>;
-      };
-    };
-    const { violations } = await axe.run();
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-    );
-  });
+  return { openPage, closePage, takeFaults, allowFaults };
 }

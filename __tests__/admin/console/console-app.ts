@@ -11,7 +11,7 @@ import { adminRouter, createAdminClient } from "express-push-verification/admin"
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { signedRequest, type SignedRequest } from "express-push-verification/testing";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { clientOptions, startUpstream, type Upstream } from "../../support/upstream";
+import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
 
 export const PATH = "/webhooks/push";
 export const MOUNT = "/admin/push";
@@ -46,12 +46,16 @@ interface DeliveryChange {
 
 const apps: ConsoleApp[] = [];
 
-export async function stopApps(): Promise<void> {
-  for (const app of apps.splice(0)) {
-    await app.stop();
-    // Pending waits would keep the process alive.
-    await app.push.close();
-  }
+/** Registers the consoles of a test file: each stops after its test, with its upstream. */
+export function useConsoles(): void {
+  afterEach(async () => {
+    for (const app of apps.splice(0)) {
+      await app.stop();
+      // Pending waits would keep the process alive.
+      await app.push.close();
+    }
+    await stopUpstreams();
+  });
 }
 
 /** Starts an app whose publicUrl is its own. */

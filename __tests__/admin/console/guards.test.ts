@@ -7,15 +7,12 @@ import { pushWebhooks } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
-import { clientOptions, SECRETS, stopUpstreams } from "../../support/upstream";
+import { clientOptions, SECRETS } from "../../support/upstream";
 import { APPS } from "../staff-app";
-import { startConsole, stopApps } from "./console-app";
+import { startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
-afterEach(async () => {
-  await stopApps();
-  await stopUpstreams();
-});
+useConsoles();
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";

@@ -1,28 +1,14 @@
 import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
-import {
-  closePages,
-  describeWithBrowser,
-  expectNoFaults,
-  openPage,
-  startBrowser,
-  stopBrowser,
-} from "../../support/browser";
+import { describeWithBrowser, useBrowser } from "../../support/browser";
 import { silent } from "../../support/durable";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
-import { stopUpstreams } from "../../support/upstream";
-import { startConsole, stopApps } from "./console-app";
+import { startConsole, useConsoles } from "./console-app";
 import { HOSTILE } from "./hostile-texts";
 import { createMemoryQueue } from "./memory-queue";
 
-beforeAll(startBrowser, 60_000);
-afterAll(stopBrowser);
-afterEach(async () => {
-  await closePages();
-  await stopApps();
-  await stopUpstreams();
-});
-jest.setTimeout(30_000);
+const { openPage, closePage } = useBrowser();
+useConsoles();
 
 const ERRORS = ["down", "down", "down", "slow", "slow", "alone"];
 
@@ -53,7 +39,6 @@ describeWithBrowser("the page of the queue", () => {
       ["dead-letter.retry", undefined],
       ["dead-letter.retry", undefined],
     ]);
-    expectNoFaults();
   });
 
   it("discards one and all, after it was confirmed", async () => {
@@ -75,7 +60,6 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByRole("button", { name: "Discard 5 dead letters" }).click();
     await page.getByText("No dead letters.").waitFor();
     expect(queue.changes).toHaveLength(6);
-    expectNoFaults();
   });
 
   it("retries and discards an error of any text", async () => {
@@ -87,7 +71,6 @@ describeWithBrowser("the page of the queue", () => {
       await page.getByRole("button", { name: "Retry these 2" }).first().click();
     }
     await page.getByText("No dead letters.").waitFor();
-    expectNoFaults();
   });
 });
 
@@ -101,7 +84,6 @@ describeWithBrowser("dead letters on other pages", () => {
     await page.getByText("No dead letters.").waitFor();
     await page.getByRole("link", { name: "Receiver" }).click();
     await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
-    expectNoFaults();
   });
 });
 
@@ -130,7 +112,6 @@ describeWithBrowser("the event of a dead letter", () => {
     const unreadable = page.locator(".letter", { hasText: "unreadable event" });
     await unreadable.locator("summary").click();
     expect(await unreadable.locator("dt").allInnerTexts()).toEqual(["Account", "Receiver"]);
-    expectNoFaults();
   });
 });
 
@@ -159,8 +140,7 @@ describeWithRedis("the page of a queue in Redis", () => {
       await page.getByText("No dead letters.").waitFor();
       await page.getByRole("link", { name: "Receiver" }).click();
       await page.getByText("200 stored").waitFor();
-      expectNoFaults();
-      await closePages();
+      await closePage();
       await worker.close();
       await queue.close();
     },

@@ -1,26 +1,12 @@
 /** The pages of webhooks and keys in a browser, before the emulator of the service. */
 import type { Page } from "playwright-core";
-import {
-  closePages,
-  describeWithBrowser,
-  expectNoFaults,
-  openPage,
-  startBrowser,
-  stopBrowser,
-  takeFaults,
-} from "../../support/browser";
-import { MAIN_KEY, MAIN_SECRET, stopUpstreams } from "../../support/upstream";
-import { startConsole, stopApps, type ConsoleApp } from "./console-app";
+import { describeWithBrowser, useBrowser } from "../../support/browser";
+import { MAIN_KEY, MAIN_SECRET } from "../../support/upstream";
+import { startConsole, useConsoles, type ConsoleApp } from "./console-app";
 import { HOSTILE } from "./hostile-texts";
 
-beforeAll(startBrowser, 60_000);
-afterAll(stopBrowser);
-afterEach(async () => {
-  await closePages();
-  await stopApps();
-  await stopUpstreams();
-});
-jest.setTimeout(30_000);
+const { openPage, takeFaults } = useBrowser();
+useConsoles();
 
 const press = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name }).first().click();
@@ -74,7 +60,6 @@ describeWithBrowser("the page of the webhooks", () => {
       "webhook.update",
       "webhook.delete",
     ]);
-    expectNoFaults();
   });
 
   it("mends each finding with its button, and counts them in the navigation", async () => {
@@ -120,7 +105,6 @@ describeWithBrowser("the page of the webhooks", () => {
         event_types: ["challenge.approved", "factor.deleted"],
       },
     ]);
-    expectNoFaults();
   });
 
   it("mends a URL that differs", async () => {
@@ -135,7 +119,6 @@ describeWithBrowser("the page of the webhooks", () => {
     await press(page, "Set webhook_url to publicUrl");
     await page.locator(".finding", { hasText: "differs" }).waitFor({ state: "detached" });
     expect(await app.upstream.listWebhooks()).toMatchObject([{ webhook_url: app.publicUrl }]);
-    expectNoFaults();
   });
 
   it("shows the problem of the service in the form, and keeps what was typed", async () => {
@@ -181,7 +164,6 @@ describeWithBrowser("the page of the webhooks", () => {
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByText("standard").waitFor();
     expect(await buttons("Keys", page)).toEqual([]);
-    expectNoFaults();
   });
 });
 
@@ -203,7 +185,6 @@ describeWithBrowser("the page of the keys", () => {
     expect(await own.getByRole("button").allInnerTexts()).toEqual(["Rename"]);
     await press(page, "Previous page");
     await page.getByText("Page 1").waitFor();
-    expectNoFaults();
   });
 
   it("shows a secret once, copies it, and forgets it", async () => {
@@ -223,7 +204,6 @@ describeWithBrowser("the page of the keys", () => {
     await press(page, "I have stored it");
     expect(await page.content()).not.toContain(secret);
     expect(JSON.stringify(app.audits)).not.toContain(secret);
-    expectNoFaults();
   });
 
   it("forgets a secret when another page is shown", async () => {
@@ -235,7 +215,6 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByRole("link", { name: "Webhooks" }).click();
     await page.locator("#webhooks-title:focus").waitFor();
     expect(await page.content()).not.toContain(secret);
-    expectNoFaults();
   });
 
   it("renames a key, and revokes it once its name was typed", async () => {
@@ -259,7 +238,6 @@ describeWithBrowser("the page of the keys", () => {
       ["key.update", 200],
       ["key.delete", 204],
     ]);
-    expectNoFaults();
   });
 
   it("shows hostile names as text", async () => {
@@ -273,6 +251,5 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByLabel(/^Type "SK[0-9a-f]{32}" to confirm$/).waitFor();
     expect(await page.locator("main script, main img, dialog script").count()).toBe(0);
     expect(await page.title()).toBe("Keys · Push webhooks");
-    expectNoFaults();
   });
 });

@@ -1,26 +1,13 @@
 /** The admin router, called by pages of other origins in a real browser. */
 import type { RequestHandler } from "express";
 import type { Page } from "playwright-core";
-import {
-  closePages,
-  describeWithBrowser,
-  openPage,
-  startBrowser,
-  stopBrowser,
-  takeFaults,
-} from "../../support/browser";
-import { startServer, stopServers } from "../../support/servers";
+import { describeWithBrowser, useBrowser } from "../../support/browser";
+import { startServer } from "../../support/servers";
 import { startUpstream, stopUpstreams } from "../../support/upstream";
 import { makeStaffApp } from "../staff-app";
 
-beforeAll(startBrowser, 60_000);
-afterAll(stopBrowser);
-afterEach(async () => {
-  await closePages();
-  await stopServers();
-  await stopUpstreams();
-});
-jest.setTimeout(30_000);
+const { openPage, takeFaults } = useBrowser();
+afterEach(stopUpstreams);
 
 /** Sends the CORS headers to every origin: what the router itself rejects is tested. */
 const cors: RequestHandler = (req, res, next) => {

@@ -37,6 +37,7 @@ export interface Live {
 interface Stream {
   res: ServerResponse;
   sentChange: number;
+  sentWaits: number;
   sentAtMs: number;
   endAtMs: number;
   isServing: () => boolean;
@@ -51,7 +52,6 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
   const streams = new Set<Stream>();
   let flushTimer: NodeJS.Timeout | undefined;
   let tickTimer: NodeJS.Timeout | undefined;
-  let sentWaits = "";
   let explainedAtMs: number[] = [];
 
   log.onChange(() => {
@@ -64,7 +64,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
     if (streams.size === 0) return;
     explainNewest();
     const totals = log.readTotals();
-    for (const stream of streams) send(stream, totals);
+    for (const stream of streams) if (isBehind(stream, totals)) send(stream, totals);
   }
 
   /** An attacker who sends many requests must not use up the receiver's budget here. */
@@ -83,6 +83,8 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
     const rows = log.listRows(isComplete ? 0 : stream.sentChange);
     const update: LiveUpdate = { isComplete, rows, totals };
     stream.sentChange = log.change;
+    // The age of the oldest wait grows: the page counts on by itself.
+    stream.sentWaits = totals.waits.count;
     stream.sentAtMs = performance.now();
     stream.res.write(`data: ${JSON.stringify(update)}\n\n`);
   }
@@ -90,20 +92,20 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
   function tick(): void {
     const nowMs = performance.now();
     const totals = log.readTotals();
-    const { count } = totals.waits;
-    // The age of the oldest wait grows: the page counts on by itself.
-    const waits = String(count);
     for (const stream of streams) {
       // A process that shuts down must not wait for its open pages.
       if (nowMs >= stream.endAtMs || !stream.isServing()) stream.res.end();
-      else if (waits !== sentWaits || stream.sentChange < log.change) send(stream, totals);
+      else if (isBehind(stream, totals)) send(stream, totals);
       else if (nowMs - stream.sentAtMs >= heartbeatMs) {
         stream.sentAtMs = nowMs;
         // Not a comment: the page must see that the connection is alive.
         stream.res.write("event: beat\ndata:\n\n");
       }
     }
-    sentWaits = waits;
+  }
+
+  function isBehind({ sentChange, sentWaits }: Stream, { waits }: LiveUpdate["totals"]): boolean {
+    return sentChange < log.change || sentWaits !== waits.count;
   }
 
   function remove(stream: Stream): void {
@@ -121,6 +123,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
       const stream: Stream = {
         res,
         sentChange: 0,
+        sentWaits: 0,
         sentAtMs: nowMs,
         endAtMs: nowMs + maxAgeMs,
         isServing: () => isListening(req),

@@ -1,18 +1,16 @@
 import type { DeadLetterGroup, DeadLetterRow, QueueView } from "../console-view";
-import { send } from "./api";
-import { actionButton, openDialog } from "./dialog";
+import { createLetterButtons } from "./dead-letter-buttons";
 import { h, received, type Child } from "./dom";
 import { listFacts } from "./facts";
 import { formatCount, formatDate, plural } from "./format";
-
-type Choice =
-  { all: true } | { error: string } | { uuid: string; accountSid: string; receiver?: string };
 
 /** Creates the view of dead letters, grouped by error; `reload` reads the queue after a change. */
 export function createDeadLetters(
   readOnly: boolean,
   reload: () => Promise<void>,
 ): (view: QueueView) => Child {
+  const { retryButton, discardButton } = createLetterButtons(reload);
+
   function listGroups({ groups, deadLetters, isCut }: QueueView): Child {
     return [
       h(
@@ -104,60 +102,6 @@ export function createDeadLetters(
           discardButton("Discard", choice, 1),
         ),
     );
-  }
-
-  function retryButton(label: string, choice: Choice): HTMLElement {
-    return actionButton(
-      label,
-      async () => {
-        const { count } = await send<{ count: number }>(
-          "POST",
-          "console/dead-letters/retry",
-          choice,
-        );
-        await reload();
-        return `${plural(count, "event")} will be handled again.`;
-      },
-      { focus: `retry ${JSON.stringify(choice)}` },
-    );
-  }
-
-  function discardButton(label: string, choice: Choice, count: number): HTMLElement {
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "danger",
-        "data-focus": `discard ${JSON.stringify(choice)}`,
-        click: () => confirmDiscard(choice, count),
-      },
-      label,
-    );
-  }
-
-  function confirmDiscard(choice: Choice, count: number): void {
-    const what = plural(count, "dead letter");
-    openDialog({
-      title: `Discard ${what}?`,
-      content: h(
-        "p",
-        {},
-        count === 1
-          ? "Its handlers will never run, also not when the service sends it again. This cannot be undone."
-          : "Their handlers will never run, also not when the service sends them again. This cannot be undone.",
-      ),
-      action: `Discard ${what}`,
-      isDangerous: true,
-      async submit() {
-        const { count: done } = await send<{ count: number }>(
-          "POST",
-          "console/dead-letters/discard",
-          choice,
-        );
-        await reload();
-        return `${plural(done, "event")} discarded.`;
-      },
-    });
   }
 
   return (view) => (view.groups.length === 0 ? emptyState() : listGroups(view));

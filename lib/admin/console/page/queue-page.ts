@@ -2,6 +2,7 @@ import type { QueueView } from "../console-view";
 import { createLoader, describeFailure, send } from "./api";
 import type { Context, ConsolePage } from "./context";
 import { createBadge } from "./badge";
+import { showCard } from "./card";
 import { createDeadLetters } from "./dead-letters";
 import { actionButton } from "./dialog";
 import { h, replaceContent } from "./dom";
@@ -61,7 +62,7 @@ export function createQueuePage({ settings }: Context): ConsolePage {
     badge.show(view.deadLetters, "dead letter", "dead letters");
     replaceContent(
       cards,
-      card(
+      showCard(
         "Waiting",
         formatCount(view.waiting),
         oldestWaitingMs === undefined
@@ -70,15 +71,20 @@ export function createQueuePage({ settings }: Context): ConsolePage {
             ? "none is late"
             : `the oldest for ${formatAge(oldestWaitingMs)}`,
       ),
-      card("Running", formatCount(view.active), "handlers run now"),
-      card("Delayed", formatCount(view.delayed), "will be retried"),
-      card(
+      showCard("Running", formatCount(view.active), "handlers run now"),
+      showCard("Delayed", formatCount(view.delayed), "will be retried"),
+      showCard(
         "Workers",
         workers === undefined ? "–" : formatCount(workers),
         workers === undefined ? "unknown" : workers === 0 ? "no process runs handlers" : "seen now",
         workers === 0 ? "bad" : "",
       ),
-      card("Dead letters", formatCount(view.deadLetters), "", view.deadLetters > 0 ? "bad" : ""),
+      showCard(
+        "Dead letters",
+        formatCount(view.deadLetters),
+        "",
+        view.deadLetters > 0 ? "bad" : "",
+      ),
     );
     replaceContent(letters, showDeadLetters(view));
   }
@@ -114,14 +120,4 @@ export function createQueuePage({ settings }: Context): ConsolePage {
       reloadEvery(HIDDEN_REFRESH_MS);
     },
   };
-}
-
-function card(label: string, figure: string, note: string, tone = ""): HTMLElement {
-  return h(
-    "div",
-    { class: "card" },
-    h("dt", {}, label),
-    h("dd", { class: `figure ${tone}` }, figure),
-    h("dd", { class: "note" }, note),
-  );
 }

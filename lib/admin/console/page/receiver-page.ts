@@ -1,10 +1,12 @@
 import type { LiveUpdate, RequestRow, Totals } from "../console-view";
+import { showCard } from "./card";
 import type { Context, ConsolePage } from "./context";
 import { announce, h, replaceContent } from "./dom";
 import { formatAge, formatCount, formatDuration, plural } from "./format";
 import { connectLive, type LiveState } from "./live";
 import { createNotices } from "./notices";
-import { createRequestTable, FILTERS, type Filter } from "./request-table";
+import { createRequestFilter } from "./request-filter";
+import { createRequestTable } from "./request-table";
 import { openTestEventDialog } from "./test-event";
 
 const ANNOUNCE_EVERY_MS = 5_000;
@@ -16,9 +18,12 @@ export function createReceiverPage(
 ): ConsolePage {
   const { settings } = context;
   const cards = h("dl", { class: "cards", "aria-label": "Totals" });
-  const codes = h("div", { class: "codes" });
-  const table = createRequestTable(context);
-  const notices = createNotices(context, (id) => table.reveal(id));
+  const filter = createRequestFilter(settings, () => table.applyFilter());
+  const table = createRequestTable(context, filter.matches);
+  const notices = createNotices(context, (id) => {
+    filter.reset();
+    table.reveal(id);
+  });
   const pause = h(
     "button",
     { type: "button", "aria-pressed": "false", click: togglePause },
@@ -30,9 +35,6 @@ export function createReceiverPage(
   let unannounced: RequestRow[] = [];
   let announceTimer: number | undefined;
 
-  const filterButtons = FILTERS.map((filter) =>
-    h("button", { type: "button", class: "chip", click: () => chooseFilter(filter) }, filter.label),
-  );
   const element = h(
     "section",
     { "aria-labelledby": "receiver-title" },
@@ -46,7 +48,8 @@ export function createReceiverPage(
         "div",
         { class: "panel-head" },
         h("h3", {}, "Requests"),
-        h("div", { class: "chips", role: "group", "aria-label": "Show" }, filterButtons),
+        filter.choices,
+        filter.search,
         h(
           "div",
           { class: "buttons" },
@@ -59,18 +62,10 @@ export function createReceiverPage(
             ),
         ),
       ),
-      codes,
+      filter.codes,
       table.element,
     ),
   );
-
-  function chooseFilter(filter: Filter): void {
-    table.setFilter(filter);
-    for (const [index, button] of filterButtons.entries()) {
-      button.setAttribute("aria-pressed", String(FILTERS[index] === filter));
-    }
-    if (totals !== undefined) renderTotals(totals);
-  }
 
   function togglePause(): void {
     const waiting = paused;
@@ -120,59 +115,29 @@ export function createReceiverPage(
     const isStored = byResult.stored > 0 || settings.hasQueue;
     replaceContent(
       cards,
-      card("Received", rest.received, `in the last ${formatAge(Date.now() - rest.sinceMs)}`),
-      card(
+      countCard("Received", rest.received, `in the last ${formatAge(Date.now() - rest.sinceMs)}`),
+      countCard(
         isStored ? "Stored" : "Handled",
         byResult.handled + byResult.stored,
         rest.p95Ms === undefined ? "no request yet" : `95 % within ${formatDuration(rest.p95Ms)}`,
         "good",
       ),
-      card("Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"),
-      card(
+      countCard("Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"),
+      countCard(
         "Rejected or failed",
         bad,
         topCode === undefined ? "none" : `${formatCount(topCount ?? 0)} × ${topCode}`,
         "bad",
       ),
-      card(
+      countCard(
         "Pending waits",
         rest.waits.count,
         waitedMs === undefined ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
       ),
     );
-    const entries = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
-    codes.hidden = entries.length === 0;
-    replaceContent(
-      codes,
-      h("span", { class: "label", id: "codes-label" }, "By code"),
-      h(
-        "div",
-        { class: "chips", role: "group", "aria-labelledby": "codes-label" },
-        entries.map(([code, count]) =>
-          h(
-            "button",
-            {
-              type: "button",
-              class: "chip code",
-              "data-focus": code,
-              "aria-pressed": String(table.code === code),
-              click: () => chooseCode(code),
-            },
-            code,
-            " ",
-            h("b", {}, formatCount(count)),
-          ),
-        ),
-      ),
-    );
+    filter.showCodes(byCode);
   }
 
-  function chooseCode(code: string): void {
-    table.setCode(table.code === code ? undefined : code);
-    if (totals !== undefined) renderTotals(totals);
-  }
-
-  chooseFilter(FILTERS[0]);
   table.setLoading();
   connectLive(receive, onState);
   // Ages grow while nothing happens.
@@ -183,12 +148,6 @@ export function createReceiverPage(
   return { id: "receiver", title: "Receiver", element, show() {} };
 }
 
-function card(label: string, count: number, note: string, tone = ""): HTMLElement {
-  return h(
-    "div",
-    { class: "card" },
-    h("dt", {}, label),
-    h("dd", { class: count > 0 ? `figure ${tone}` : "figure" }, formatCount(count)),
-    h("dd", { class: "note" }, note),
-  );
+function countCard(label: string, count: number, note: string, tone = ""): HTMLElement {
+  return showCard(label, formatCount(count), note, count > 0 ? tone : "");
 }

@@ -1,31 +1,20 @@
-import type { RequestResult, RequestRow } from "../console-view";
+import type { RequestRow } from "../console-view";
 import type { Context } from "./context";
 import { h, newId, received, replaceContent } from "./dom";
 import { createDetails } from "./request-details";
 import { fillLine, TONES, type RequestLine } from "./request-line";
 
 const MAX_ROWS = 200;
-
-/** Which rows are shown. */
-export interface Filter {
-  label: string;
-  results: readonly RequestResult[] | undefined;
-}
-
-/** The filters, the first is the default. */
-export const FILTERS: readonly [Filter, ...Filter[]] = [
-  { label: "All", results: undefined },
-  { label: "Accepted", results: ["handled", "stored", "duplicate", "conflict"] },
-  { label: "Rejected or failed", results: ["rejected", "failed"] },
-];
+/** Animations of many rows would keep a processor busy, and point at nothing. */
+const MAX_HIGHLIGHTED = 10;
 
 interface ShownRow extends RequestLine {
   /** Undefined while the row is closed. */
   details: HTMLElement | undefined;
 }
 
-/** The list of requests, the newest first. */
-export function createRequestTable(context: Context) {
+/** The list of requests that match a filter, the newest first. */
+export function createRequestTable(context: Context, matches: (row: RequestRow) => boolean) {
   const shown = new Map<number, ShownRow>();
   const columns = ["Time", "Event", "Entity", "Result", "Attempt", "Token", "Duration"];
   const body = h("div", { role: "rowgroup", class: "rows" });
@@ -45,14 +34,7 @@ export function createRequestTable(context: Context) {
     ),
     body,
   );
-  let filter: Filter = FILTERS[0];
-  let code: string | undefined;
   let isLoading = false;
-
-  function isVisible({ result, code: own }: RequestRow): boolean {
-    if (code !== undefined) return own === code;
-    return filter.results === undefined || filter.results.includes(result);
-  }
 
   function createRow(row: RequestRow): ShownRow {
     const toggle = h("button", { type: "button", class: "toggle", "aria-expanded": "false" });
@@ -81,10 +63,11 @@ export function createRequestTable(context: Context) {
     one.line.after(one.details);
   }
 
-  function renderVisibility(): void {
+  /** Shows the rows that match the filter; returns how many. */
+  function applyFilter(): number {
     let count = 0;
     for (const { row, line, details } of shown.values()) {
-      const isShown = isVisible(row);
+      const isShown = matches(row);
       line.hidden = !isShown;
       if (details !== undefined) details.hidden = !isShown;
       if (isShown) count++;
@@ -94,34 +77,21 @@ export function createRequestTable(context: Context) {
     if (isLoading) replaceContent(message, h("p", {}, "Connecting to the receiver."));
     else if (shown.size > 0) replaceContent(message, h("p", {}, "No request matches this filter."));
     else replaceContent(message, emptyState(context));
+    return count;
   }
 
   return {
     element: h("div", {}, table, message),
-    get code() {
-      return code;
-    },
     listRows: () => [...shown.values()].map(({ row }) => row),
     setLoading(): void {
       isLoading = true;
-      renderVisibility();
+      applyFilter();
     },
-    setFilter(next: Filter): void {
-      filter = next;
-      code = undefined;
-      renderVisibility();
-    },
-    setCode(next: string | undefined): void {
-      code = next;
-      renderVisibility();
-    },
-    /** Opens a row and moves the focus to it. */
+    applyFilter,
+    /** Opens a row that the filter shows, and moves the focus to it. */
     reveal(id: number): void {
       const one = shown.get(id);
       if (one === undefined) return;
-      filter = FILTERS[0];
-      code = undefined;
-      renderVisibility();
       if (one.details === undefined) setOpen(one, true);
       one.toggle.focus();
       one.line.scrollIntoView({ block: "center" });
@@ -139,12 +109,12 @@ export function createRequestTable(context: Context) {
         if (isNew) {
           shown.set(row.id, one);
           body.prepend(one.line);
-          if (!isComplete) one.line.classList.add("new");
+          if (!isComplete && rows.length <= MAX_HIGHLIGHTED) one.line.classList.add("new");
         } else if (one.details !== undefined) setOpen(one, true);
       }
       const ids = [...shown.keys()].toSorted((a, b) => a - b);
       for (const id of ids.slice(0, Math.max(0, ids.length - MAX_ROWS))) remove(id);
-      renderVisibility();
+      applyFilter();
     },
   };
 

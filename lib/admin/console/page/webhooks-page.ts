@@ -1,11 +1,9 @@
-import type { Webhook } from "../../client/webhook";
-import { describeFailure, send } from "./api";
+import { describeFailure } from "./api";
 import type { Context, ConsolePage } from "./context";
 import { createBadge } from "./badge";
-import { actionButton, openDialog } from "./dialog";
+import { actionButton } from "./dialog";
 import { h, received, replaceContent, type Child } from "./dom";
-import { showFinding } from "./findings";
-import { formatDate } from "./format";
+import { showWebhook } from "./webhook-card";
 import { openWebhookForm } from "./webhook-form";
 
 /** Creates the page of the webhooks, with what differs between them and the receiver. */
@@ -54,7 +52,7 @@ export function createWebhooksPage(context: Context): ConsolePage {
           `The comparison with the receiver failed. ${describeFailure(findingsError)}`,
         ),
       missing.length > 0 && notConfigured(),
-      webhooks.map(showWebhook),
+      webhooks.map((webhook) => showWebhook(webhook, context)),
       webhooks.length === 0 &&
         h(
           "div",
@@ -103,110 +101,6 @@ export function createWebhooksPage(context: Context): ConsolePage {
     );
   }
 
-  function showWebhook(webhook: Webhook): HTMLElement {
-    const { sid, friendly_name, status, version, webhook_url, event_types } = webhook;
-    const isEnabled = status === "enabled";
-    const titleId = `name-${sid}`;
-    const findings = shared.state?.findings.filter((finding) => finding.sid === sid) ?? [];
-    return h(
-      "article",
-      { class: "panel", "aria-labelledby": titleId },
-      h(
-        "div",
-        { class: "panel-head" },
-        h("h3", { id: titleId }, received(friendly_name)),
-        h(
-          "span",
-          { class: "pills" },
-          h("span", { class: `pill ${isEnabled ? "good" : "off"}` }, received(status)),
-          " ",
-          h("span", { class: "pill info" }, received(version)),
-        ),
-        !settings.readOnly &&
-          h(
-            "div",
-            { class: "buttons" },
-            h(
-              "button",
-              {
-                type: "button",
-                "data-focus": `edit ${sid}`,
-                "aria-describedby": titleId,
-                click: () => openWebhookForm(context, webhook),
-              },
-              "Edit",
-            ),
-            actionButton(isEnabled ? "Disable" : "Enable", () => toggle(webhook), {
-              focus: `toggle ${sid}`,
-            }),
-            h(
-              "button",
-              {
-                type: "button",
-                class: "danger",
-                "aria-describedby": titleId,
-                click: () => confirmDelete(webhook),
-              },
-              "Delete",
-            ),
-          ),
-      ),
-      h(
-        "dl",
-        { class: "facts wide" },
-        fact("URL", received(webhook_url, "mono")),
-        fact(
-          "Events",
-          h(
-            "span",
-            { class: "pills" },
-            (event_types ?? []).map((type) => [
-              h("span", { class: "pill info" }, type === "*" ? "* all events" : received(type)),
-              " ",
-            ]),
-          ),
-        ),
-        webhook.webhook_method !== "POST" && fact("Method", received(webhook.webhook_method)),
-        fact("SID", h("span", { class: "mono" }, sid)),
-        fact("Updated", formatDate(webhook.date_updated)),
-      ),
-      findings.map((finding) =>
-        showFinding(finding, webhook, context, () => confirmDelete(webhook)),
-      ),
-    );
-  }
-
-  async function toggle({ sid, status }: Webhook): Promise<string> {
-    const next = status === "enabled" ? "disabled" : "enabled";
-    await send("PATCH", `webhooks/${sid}`, { status: next });
-    await shared.reload();
-    return `The webhook is ${next}.`;
-  }
-
-  function confirmDelete({ sid, friendly_name, webhook_url }: Webhook): void {
-    openDialog({
-      title: "Delete the webhook?",
-      content: [
-        h(
-          "p",
-          {},
-          h("b", {}, received(friendly_name)),
-          " sends events to ",
-          h("code", {}, received(webhook_url)),
-          ".",
-        ),
-        h("p", {}, "The service stops sending them at once. This cannot be undone."),
-      ],
-      action: "Delete webhook",
-      isDangerous: true,
-      async submit() {
-        await send("DELETE", `webhooks/${sid}`);
-        await shared.reload();
-        return "The webhook was deleted.";
-      },
-    });
-  }
-
   shared.onChange(render);
   render();
   return {
@@ -219,8 +113,4 @@ export function createWebhooksPage(context: Context): ConsolePage {
       if (settings.receiver !== undefined) void shared.reload();
     },
   };
-}
-
-function fact(name: string, value: Child): Child {
-  return [h("dt", {}, name), h("dd", {}, value)];
 }

@@ -1,0 +1,97 @@
+import { changeLetters, readQueue } from "../../../lib/admin/console/queue-view";
+import { ACCOUNT_SID } from "../../support/webhook-requests";
+import { createMemoryQueue } from "./memory-queue";
+
+const times = (count: number, error: string) => Array.from({ length: count }, () => error);
+
+describe("readQueue", () => {
+  it("has the counts, and no age and no workers when the queue knows none", async () => {
+    const stats = { oldestWaitingMs: undefined, workers: undefined };
+    expect(await readQueue(createMemoryQueue([], stats), false)).toEqual({
+      waiting: 3,
+      active: 2,
+      delayed: 1,
+      deadLetters: 0,
+      oldestWaitingMs: undefined,
+      workers: undefined,
+      groups: [],
+      isCut: false,
+    });
+  });
+
+  it("groups by error: the largest group first, in it the newest 20 letters first", async () => {
+    const queue = createMemoryQueue(["alone", ...times(25, "down")]);
+    const { groups } = await readQueue(queue, false);
+    expect(groups.map(({ error, count }) => [error, count])).toEqual([
+      ["down", 25],
+      ["alone", 1],
+    ]);
+    const uuids = groups[0]?.letters.map(({ uuid }) => uuid);
+    expect(uuids).toHaveLength(20);
+    expect([uuids?.[0], uuids?.at(-1)]).toEqual(["uuid-25", "uuid-6"]);
+  });
+
+  it("groups long errors by their first 500 characters", async () => {
+    const long = "x".repeat(500);
+    const { groups } = await readQueue(createMemoryQueue([`${long}1`, `${long}2`]), false);
+    expect(groups).toMatchObject([{ error: `${long}…`, count: 2 }]);
+  });
+
+  it.each([
+    ["1,000 letters", 1_000, "down", false],
+    ["more than 1,000 letters", 1_001, "down", true],
+  ])("says whether it is cut: %s", async (_what, count, error, isCut) => {
+    const view = await readQueue(createMemoryQueue(times(count, error)), false);
+    expect([view.isCut, view.groups[0]?.count]).toEqual([isCut, 1_000]);
+  });
+
+  it("has at most 50 groups, and says that there are more", async () => {
+    const errors = Array.from({ length: 51 }, (_, index) => `error ${index}`);
+    const view = await readQueue(createMemoryQueue(errors), false);
+    expect([view.groups.length, view.isCut]).toEqual([50, true]);
+  });
+
+  it.each([
+    [false, "us…22", 0],
+    [true, "user-7f3a-22", 4],
+  ])("shows identities and texts as it may, reveals %s", async (reveals, entity, texts) => {
+    const { groups } = await readQueue(createMemoryQueue(times(2, "down")), reveals);
+    const [letter, unreadable] = groups[0]?.letters ?? [];
+    expect(letter).toMatchObject({ type: "challenge.approved", version: "v2", entity });
+    expect(letter?.revealed).toHaveLength(texts);
+    expect(unreadable).toMatchObject({
+      accountSid: ACCOUNT_SID,
+      type: undefined,
+      entity: undefined,
+      revealed: [],
+    });
+  });
+});
+
+describe("changeLetters", () => {
+  const long = "x".repeat(600);
+  const ERRORS = ["down", long, "down"];
+  const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
+
+  it.each([
+    ["retry", one, 1, ["retry uuid-1"]],
+    ["discard", one, 1, ["discard uuid-1"]],
+    ["retry", { ...one, uuid: "gone" }, 0, ["retry gone"]],
+    ["retry", { error: "down" }, 2, ["retry uuid-0", "retry uuid-2"]],
+    ["discard", { error: `${"x".repeat(500)}…` }, 1, ["discard uuid-1"]],
+    ["retry", { error: "unknown" }, 0, []],
+    ["retry", { all: true }, 3, ["retryAll"]],
+    ["discard", { all: true }, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
+  ] as const)("%s %j: %d", async (action, choice, count, changes) => {
+    const queue = createMemoryQueue(ERRORS);
+    expect(await changeLetters(queue, action, choice)).toBe(count);
+    expect(queue.changes).toEqual(changes);
+  });
+
+  it("names the account and the receiver of a letter", async () => {
+    const queue = createMemoryQueue(["down", "other"]);
+    const retry = jest.spyOn(queue, "retry");
+    await changeLetters(queue, "retry", { error: "down" });
+    expect(retry.mock.calls).toEqual([["uuid-0", { accountSid: ACCOUNT_SID, receiver: "shop" }]]);
+  });
+});

@@ -1,0 +1,74 @@
+/** How a page looks: light and dark, wide and narrow. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+
+const WIDE = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+const LOOKS = [
+  ["light", "light", WIDE],
+  ["dark", "dark", WIDE],
+  ["phone", "light", PHONE],
+  ["phone-dark", "dark", PHONE],
+] as const;
+
+/** The folder of the screenshots: PUSH_TEST_SHOTS, or one beside the temporary files. */
+const shotsFolder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-test-shots");
+
+/** A text that fades in has too little contrast meanwhile. Some animations have no end. */
+const FINISH_ANIMATIONS = `Promise.all(
+  document
+    .getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+    .map(({ finished }) => finished),
+)`;
+
+const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** Names the folder of the screenshots in the output of the run. */
+export function reportScreenshots(): void {
+  if (process.env.PUSH_TEST_CHROMIUM !== "") console.log(`Screenshots: ${shotsFolder}`);
+}
+
+/**
+ * Expects that a state of a page breaks no rule of accessibility and is not wider than the window,
+ * in every look, and writes a screenshot of each for people to look at.
+ */
+export async function expectGoodLooks(page: Page, name: string): Promise<void> {
+  const found: Record<string, unknown> = {};
+  mkdirSync(shotsFolder, { recursive: true });
+  for (const [look, colorScheme, viewport] of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await page.evaluate(FINISH_ANIMATIONS);
+    await page.screenshot({
+      path: join(shotsFolder, `${name}-${look}.png`),
+      fullPage: true,
+      animations: "disabled",
+    });
+    const violations = await findViolations(page);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    if (violations.length > 0 || width !== viewport.width) found[look] = { violations, width };
+  }
+  expect(found).toEqual({});
+}
+
+/** Returns the violations that axe-core finds on a page, as `rule: element`. */
+async function findViolations(page: Page): Promise<string[]> {
+  // Not a script element: the policy of the page forbids it.
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: {
+        run(options: { resultTypes: string[] }): Promise<{
+          violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await axe.run({ resultTypes: ["violations"] });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  });
+}
