@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { settleWithin, type CloseOptions } from "../../receiver/close-options";
+import { createBacklog } from "../backlog";
 import type {
   Argument,
   ClaimedEvent,
@@ -18,7 +19,8 @@ export interface ThreadClient {
   /**
    * Runs an operation in the thread.
    *
-   * @param isWanted asked before it is sent. An operation that is not wanted any more settles never.
+   * @param isWanted asked before it is sent, and while it waits for that. An operation that is not
+   *   wanted any more settles never.
    * @throws Error of the file or of SQLite; while the file is not open, the reason.
    */
   request<Name extends OperationName>(
@@ -56,7 +58,7 @@ const RESTART_MS = 500;
 
 /** Starts the thread that owns the file. */
 export function startThread(settings: ThreadSettings, listener: ThreadListener): ThreadClient {
-  const queued: Pending[] = [];
+  const backlog = createBacklog<Pending>();
   const sent = new Map<number, Pending>();
   let lastId = 0;
   let isFlushing = false;
@@ -113,7 +115,7 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
   /** The file is not open any more: nothing that was asked is going to be done. */
   function fall(error: Error): void {
     closedBy = error;
-    const lost = [...sent.values(), ...queued.splice(0)];
+    const lost = [...sent.values(), ...backlog.take(backlog.size())];
     sent.clear();
     for (const { reject } of lost) reject(error);
     listener.onClosed(error);
@@ -127,7 +129,7 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
   }
 
   function scheduleFlush(): void {
-    if (isFlushing || queued.length === 0) return;
+    if (isFlushing || backlog.size() === 0) return;
     isFlushing = true;
     // After all callbacks of this turn: their requests share a message.
     setImmediate(flush);
@@ -135,10 +137,10 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
 
   function flush(): void {
     isFlushing = false;
-    while (queued.length > 0 && sent.size <= REQUESTS_PER_MESSAGE * (MAX_MESSAGES - 1)) {
-      const batch = queued.splice(0, REQUESTS_PER_MESSAGE).filter(({ isWanted }) => isWanted());
+    while (backlog.size() > 0 && sent.size <= REQUESTS_PER_MESSAGE * (MAX_MESSAGES - 1)) {
+      const batch = backlog.take(REQUESTS_PER_MESSAGE);
       for (const pending of batch) sent.set(pending.request[0], pending);
-      post(batch.map(({ request }) => request));
+      if (batch.length > 0) post(batch.map(({ request }) => request));
     }
   }
 
@@ -146,7 +148,7 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
     request(name, argument, isWanted = () => true) {
       if (closedBy !== undefined) return Promise.reject(closedBy);
       return new Promise((resolve, reject) => {
-        queued.push({ request: [++lastId, name, argument], isWanted, resolve, reject });
+        backlog.add({ request: [++lastId, name, argument], isWanted, resolve, reject });
         scheduleFlush();
       });
     },
