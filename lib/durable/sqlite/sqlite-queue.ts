@@ -40,6 +40,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   const workers = new Map<number, SqliteWorker>();
   const storing = new Set<Promise<unknown>>();
   let lastWorkerId = 0;
+  let lastBeatId = 0;
   let closed: Promise<void> | undefined;
 
   const thread = startThread(
@@ -60,7 +61,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   );
   const outcomes = createFileOutcomes(
     settings,
-    (key) => thread.request("watch", key),
+    (key, isWanted) => thread.request("watch", key, isWanted),
     (key) => void thread.request("unwatch", key).catch(ignoreClosedFile),
   );
   const retryStore = createRetry({
@@ -75,7 +76,10 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   function beat(): void {
     if (!thread.isOpen()) return;
     const isWorker = [...workers.values()].some((worker) => worker.isTaking());
-    thread.request("heartbeat", isWorker).then(state.open, state.fail);
+    const beatId = ++lastBeatId;
+    // While the disk stalls, only the newest one waits for it.
+    const beaten = thread.request("heartbeat", isWorker, () => beatId === lastBeatId);
+    beaten.then(state.open, state.fail);
   }
 
   /** Runs an operation, and again while the file fails, up to `storeTimeoutMs`. */
