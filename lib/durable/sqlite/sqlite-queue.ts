@@ -1,7 +1,12 @@
 import { createRetry } from "../../delivery/retry";
 import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
+import {
+  CLOSE_RULES,
+  settleWithin,
+  startDeadline,
+  type CloseOptions,
+} from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
@@ -108,12 +113,13 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   }
 
   async function drain(closeOptions: CloseOptions): Promise<void> {
+    const left = startDeadline(closeOptions);
     const finishing = [...workers.values()].map((worker) => worker.finish());
-    await settleWithin(Promise.allSettled([...storing, ...finishing]), closeOptions);
+    await settleWithin(Promise.allSettled([...storing, ...finishing]), left());
     clearInterval(timer);
     const isIdle = [...workers.values()].every((worker) => worker.isIdle());
     for (const worker of workers.values()) worker.abandon();
-    await thread.close(isIdle, closeOptions);
+    await thread.close(isIdle, left());
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {

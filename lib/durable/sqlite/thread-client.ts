@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { settleWithin, type CloseOptions } from "../../receiver/close-options";
+import { settleWithin, startDeadline, type CloseOptions } from "../../receiver/close-options";
 import { createBacklog } from "../backlog";
 import type {
   Argument,
@@ -30,7 +30,7 @@ export interface ThreadClient {
   ): Promise<Result<Name>>;
   /** Whether the file is open. */
   isOpen(): boolean;
-  /** Closes the file and ends the thread. */
+  /** Closes the file and ends the thread; awaits neither for longer than the deadline. */
   close(isIdle: boolean, options: CloseOptions): Promise<void>;
 }
 
@@ -155,12 +155,14 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
     isOpen: () => closedBy === undefined,
     async close(isIdle, options) {
       isClosing = true;
+      const left = startDeadline(options);
       if (closedBy === undefined) {
         const exited = once(thread, "exit");
         post([[++lastId, "leave", isIdle]]);
-        await settleWithin(exited, options);
+        await settleWithin(exited, left());
       }
-      await thread.terminate();
+      // A thread whose disk hangs ends when fsync returns.
+      await settleWithin(thread.terminate(), left());
     },
   };
 }
