@@ -7,6 +7,7 @@ import { checkDurability } from "./durability";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import { assertNotPooled } from "./pooler";
+import type { QueueError } from "../queue-error";
 import { toRejection } from "./rejection";
 import { prepareSchema } from "./schema";
 import type { Server } from "./server";
@@ -115,19 +116,28 @@ export function openSession(server: Server, settings: PostgresSettings): Session
     if (closing.signal.aborted) return;
     const found = toRejection(error);
     if (found !== undefined && found.message !== rejection?.message) warn(found);
-    else if (!isOut && found === undefined) {
-      const { code, name } = error as NodeJS.ErrnoException;
-      logger?.warn({ code: code ?? name }, "Postgres is out of reach");
-    }
+    else if (!isOut && found === undefined) warnOfOutage(error);
     isOut = true;
     rejection = found;
     closedBy = found ?? error;
     if (found !== undefined) readiness.emit("settled");
   }
 
-  function warn(error: Error): void {
-    if (logger === undefined) process.emitWarning(error.message, { type: "PushWebhooksWarning" });
-    else logger.error({}, error.message);
+  function warn({ code, message }: QueueError): void {
+    if (logger !== undefined) logger.error({ code }, message);
+    else process.emitWarning(message, { type: "PushWebhooksWarning", code });
+  }
+
+  function warnOfOutage(error: Error): void {
+    const { code = error.name, message } = error as NodeJS.ErrnoException;
+    if (logger !== undefined) logger.warn({ code }, "Postgres is out of reach");
+    else {
+      // A failed connection to several addresses has a code and no message.
+      process.emitWarning(`postgresQueue: Postgres is out of reach: ${message || code}`, {
+        type: "PushWebhooksWarning",
+        code: "POSTGRES_UNREACHABLE",
+      });
+    }
   }
 
   async function query(run: (on: Client) => Promise<unknown>): Promise<void> {
