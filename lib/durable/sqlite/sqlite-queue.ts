@@ -13,11 +13,12 @@ import { createEventWorker } from "../event-worker";
 import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
+import { startHeartbeat } from "./heartbeat";
 import { createLetters } from "./letters";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
-import { HEARTBEAT_MS, type Argument, type OperationName, type Result } from "./protocol";
+import type { Argument, OperationName, Result } from "./protocol";
 import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
@@ -45,7 +46,6 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   const workers = new Map<number, SqliteWorker>();
   const storing = new Set<Promise<unknown>>();
   let lastWorkerId = 0;
-  let lastBeatId = 0;
   let closed: Promise<void> | undefined;
 
   const thread = startThread(
@@ -53,7 +53,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     {
       onOpen() {
         state.open();
-        beat();
+        heartbeat.beat();
         outcomes.watchAgain();
         for (const worker of workers.values()) worker.start();
       },
@@ -75,17 +75,9 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     maxRetrying: maxPending,
     isNeutral: (error) => error instanceof QueueError,
   });
-  const timer = setInterval(beat, HEARTBEAT_MS);
-
-  /** From this thread: one that is blocked must lose its events to other processes. */
-  function beat(): void {
-    if (!thread.isOpen()) return;
-    const isWorker = [...workers.values()].some((worker) => worker.isTaking());
-    const beatId = ++lastBeatId;
-    // While the disk stalls, only the newest one waits for it.
-    const beaten = thread.request("heartbeat", isWorker, () => beatId === lastBeatId);
-    beaten.then(state.open, state.fail);
-  }
+  const heartbeat = startHeartbeat(thread, state, () =>
+    [...workers.values()].some((worker) => worker.isTaking()),
+  );
 
   /** Runs an operation, and again while the file fails, up to `storeTimeoutMs`. */
   async function run<Name extends OperationName>(
@@ -116,7 +108,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     const left = startDeadline(closeOptions);
     const finishing = [...workers.values()].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...storing, ...finishing]), left());
-    clearInterval(timer);
+    heartbeat.stop();
     const isIdle = [...workers.values()].every((worker) => worker.isIdle());
     for (const worker of workers.values()) worker.abandon();
     await thread.close(isIdle, left());
@@ -149,10 +141,10 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       const running = createWorker(id, settings, thread, handlers, workOptions);
       workers.set(id, running);
       running.start();
-      beat();
+      heartbeat.beat();
       return createEventWorker(async () => {
         const idle = running.finish();
-        beat();
+        heartbeat.beat();
         await idle;
         workers.delete(id);
       });
