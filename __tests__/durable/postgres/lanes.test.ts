@@ -93,7 +93,7 @@ describeWithPostgres("a claim whose reply is lost while its worker closes", () =
     expect(row).toEqual({ count: 2 });
     proxy.cut();
     await closed;
-    await until(async () => (await queue.stats()).waiting === 1, 20_000);
+    expect(await queue.stats()).toMatchObject({ active: 1, waiting: 1 });
     finishBusy();
     await until(() => handled.length === 2);
     expect(handled).toEqual(["busy", "lost"]);

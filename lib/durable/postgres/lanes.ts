@@ -125,13 +125,11 @@ export function startLanes(
       await Promise.all(lanes.map((lane) => lane.finish()));
       stopListening();
       await registeredAgain;
-      const unlock = `select ${schema}.force_unlock_workers($1)`;
-      const text = isClaimLost
-        ? unlock
-        : `with unlocked as (${unlock})
-          delete from ${schema}.push_lane using unlocked where id = any($1)`;
+      const text = `
+        with removed as (delete from ${schema}.push_lane where id = any($1) and not $2)
+        select ${schema}.force_unlock_workers($1)`;
       try {
-        await server.run({ text, values: [listIds()] });
+        await server.run({ text, values: [listIds(), isClaimLost] });
         return isClaimLost ? listIds() : [];
       } catch {
         // The upkeep repeats it, or that of another process once this one has ended.
