@@ -15,12 +15,12 @@ itWithHangingDisk(
     const processes = createChildProcesses(script, { env: { ...process.env, ...disk.env } });
     try {
       const messages: string[] = [];
-      const args = [createFile(), disk.hangFile, "1500"];
+      const args = [createFile(), disk.hangFile, "3000"];
       const child = await processes.start(args, (message) => messages.push(message));
       child.send("close");
       await until(() => messages.length === 2, 20_000);
-      expect(Number(messages[1])).toBeGreaterThan(1_400);
-      expect(Number(messages[1])).toBeLessThan(2_500);
+      expect(Number(messages[1])).toBeGreaterThan(2_900);
+      expect(Number(messages[1])).toBeLessThan(5_500);
     } finally {
       disk.release();
       processes.killAll();
