@@ -8,6 +8,8 @@ import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/redis";
 import { createFile, removeFiles } from "../../support/sqlite";
 
+jest.setTimeout(30_000);
+
 const opened: DurableQueue[] = [];
 const FOREVER = Number.POSITIVE_INFINITY;
 

@@ -32,6 +32,8 @@ export function createServerState(logger: Logger | undefined): ServerState {
   let isOut = false;
   let isClosed = false;
 
+  const isOpen = () => closedBy === undefined;
+
   function warnOfRejection({ code, message }: QueueError): void {
     if (logger !== undefined) logger.error({ code }, message);
     else process.emitWarning(message, { type: "PushWebhooksWarning", code });
@@ -51,14 +53,14 @@ export function createServerState(logger: Logger | undefined): ServerState {
 
   return {
     async ready() {
-      while (closedBy !== undefined) {
-        if (isClosed) throw closedBy;
+      while (!isOpen()) {
+        if (isClosed) throw createClosingError();
         if (rejection !== undefined) throw rejection;
         await once(changes, "changed");
       }
     },
     async wait() {
-      while (closedBy !== undefined) await once(changes, "changed");
+      while (!isOpen()) await once(changes, "changed");
     },
     assertOpen() {
       if (closedBy !== undefined) throw closedBy;
@@ -84,8 +86,12 @@ export function createServerState(logger: Logger | undefined): ServerState {
     },
     close() {
       isClosed = true;
-      closedBy = new WebhookError("CLOSING", "The queue was closed.");
+      closedBy = createClosingError();
       changes.emit("changed");
     },
   };
+}
+
+function createClosingError(): WebhookError {
+  return new WebhookError("CLOSING", "The queue was closed.");
 }

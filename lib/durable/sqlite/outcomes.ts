@@ -49,14 +49,16 @@ export function createFileOutcomes(
 
   function follow(key: string): void {
     watch(key, () => awaited.has(key)).then(
-      (params) => {
-        if (!awaited.has(key)) return unwatch(key);
-        watched.add(key);
-        if (params !== undefined) resolve(key, params);
-      },
+      (params) => take(key, params),
       // The file is not open; watchAgain() follows when it is.
       () => {},
     );
+  }
+
+  function take(key: string, params: string | undefined): void {
+    if (!awaited.has(key)) return unwatch(key);
+    watched.add(key);
+    if (params !== undefined) resolve(key, params);
   }
 
   return {
