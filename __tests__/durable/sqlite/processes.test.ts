@@ -12,6 +12,8 @@ import { queuedEvent, sidOf, silent } from "../../support/durable";
 import { until } from "../../support/redis";
 import { createFile, removeFiles } from "../../support/sqlite";
 
+jest.setTimeout(60_000);
+
 const script = join(__dirname, "..", "..", "support", "queue-process.ts");
 const processes = createChildProcesses(script);
 let file: string;

@@ -5,6 +5,8 @@ import { startThread, type ThreadClient } from "../../../lib/durable/sqlite/thre
 import { measureHeap } from "../../support/heap";
 import { createFile, removeFiles } from "../../support/sqlite";
 
+jest.setTimeout(30_000);
+
 const BODY_BYTES = 64 * 1024;
 
 let client: ThreadClient;
