@@ -1,4 +1,4 @@
-import { CLOSE_RULES, settleWithin } from "../../lib/receiver/close-options";
+import { CLOSE_RULES, settleWithin, startDeadline } from "../../lib/receiver/close-options";
 import { validateOptions } from "../../lib/validation/validate-options";
 
 describe("CLOSE_RULES", () => {
@@ -31,5 +31,19 @@ describe("settleWithin", () => {
     const startMs = performance.now();
     await settleWithin(new Promise(() => {}), { deadlineMs: 50 });
     expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+});
+
+describe("startDeadline", () => {
+  it("gives each step the time that is left, and none after the deadline", async () => {
+    const left = startDeadline({ deadlineMs: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(left().deadlineMs).toBeLessThan(160);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(left()).toEqual({ deadlineMs: 0 });
+  });
+
+  it("is 10 s by default", () => {
+    expect(Math.round(startDeadline({})().deadlineMs! / 1_000)).toBe(10);
   });
 });

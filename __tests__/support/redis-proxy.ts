@@ -1,11 +1,14 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A proxy in front of a Redis that breaks connections as a network does. */
+/** A proxy in front of a Redis, or of a Postgres, that breaks connections as a network does. */
 export interface RedisProxy {
   url: string;
+  port: number;
   /** Drops all further data of the connections that are open now, without closing them. */
   swallow(): void;
+  /** Closes the connections that are open now; what was sent before is still run. */
+  cut(): void;
   /**
    * Passes the next command with this text on to Redis and, once Redis has replied, closes the
    * connection in place of the reply. Resolves then.
@@ -18,7 +21,7 @@ export interface RedisProxy {
   close(): void;
 }
 
-/** Starts a proxy in front of the Redis on this port. */
+/** Starts a proxy in front of the server on this port. */
 export async function startRedisProxy(port: number): Promise<RedisProxy> {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
@@ -56,11 +59,16 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     });
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
+  const proxyPort = (proxy.address() as AddressInfo).port;
 
   return {
-    url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${proxyPort}`,
+    port: proxyPort,
     swallow() {
       for (const client of clients) swallowed.add(client);
+    },
+    cut() {
+      for (const client of clients) client.destroy();
     },
     loseReplyTo(text) {
       return new Promise((resolve) => {

@@ -13,5 +13,7 @@ export function createFile(): string {
 
 /** Removes the folders of {@link createFile}. */
 export function removeFiles(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  // Retries: a thread that was closed without time to finish may still create files.
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };
+  for (const folder of folders.splice(0)) rmSync(folder, options);
 }

@@ -7,6 +7,8 @@ export interface CloseOptions {
   deadlineMs?: number | undefined;
 }
 
+const DEFAULT_DEADLINE_MS = 10_000;
+
 /** The rules of {@link CloseOptions}. */
 export const CLOSE_RULES: OptionRules<CloseOptions> = {
   deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
@@ -15,10 +17,22 @@ export const CLOSE_RULES: OptionRules<CloseOptions> = {
 /** Awaits work until it settles or the deadline passes. Never rejects for the deadline. */
 export async function settleWithin(
   work: Promise<unknown>,
-  { deadlineMs = 10_000 }: CloseOptions,
+  { deadlineMs = DEFAULT_DEADLINE_MS }: CloseOptions,
 ): Promise<void> {
   const deadline = new AbortController();
   const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
   await Promise.race([work, expired]);
   deadline.abort();
+}
+
+/**
+ * Starts the deadline of a close that has several steps.
+ *
+ * @returns a function that returns the options of the next step: the time that is left.
+ */
+export function startDeadline({
+  deadlineMs = DEFAULT_DEADLINE_MS,
+}: CloseOptions): () => CloseOptions {
+  const endMs = performance.now() + deadlineMs;
+  return () => ({ deadlineMs: Math.max(endMs - performance.now(), 0) });
 }

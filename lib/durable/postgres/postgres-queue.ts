@@ -106,7 +106,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       const lanes = startWorker(server, session, settings, handlers, workOptions);
       workers.add(lanes);
       return createEventWorker(async () => {
-        await lanes.finish();
+        upkeep.retire(await lanes.finish());
         workers.delete(lanes);
         session.setWorking(workers.size > 0);
       });

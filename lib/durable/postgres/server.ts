@@ -32,6 +32,16 @@ export interface Server {
 const PLANNING =
   "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off";
 
+/**
+ * How long Postgres runs a statement of the pool, in milliseconds: one whose connection was lost
+ * would run on, and for longer than this process waits for it.
+ */
+export const STATEMENT_TIMEOUT_MS = 4_000;
+/** Not a startup parameter, which pgbouncer rejects. A shorter limit of the role is kept. */
+const LIMITS = `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)
+  from pg_settings where name = 'statement_timeout'
+  and setting::int not between 1 and ${STATEMENT_TIMEOUT_MS}`;
+
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 5_000;
 
@@ -60,7 +70,7 @@ export function createServer({ connection, maxConnections }: PostgresSettings): 
   pool.on("error", ignore);
   // A statement on a connection that fails, fails, too. Without a listener the process would end.
   pool.on("connect", (client) => client.on("error", ignore));
-  const planned = new WeakSet<PoolClient>();
+  const prepared = new WeakSet<PoolClient>();
   const undoable = new WeakSet<PoolClient>();
 
   async function run(
@@ -70,8 +80,8 @@ export function createServer({ connection, maxConnections }: PostgresSettings): 
     const client = await pool.connect();
     let failure: Error | undefined;
     try {
-      if (!planned.has(client)) await client.query(PLANNING);
-      planned.add(client);
+      if (!prepared.has(client)) await client.query(`${PLANNING}; ${LIMITS}`);
+      prepared.add(client);
       if (undoable.has(client) !== isUndoable) {
         await client.query(
           isUndoable ? "set synchronous_commit = off" : "reset synchronous_commit",

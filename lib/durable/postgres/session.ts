@@ -1,27 +1,20 @@
-import { EventEmitter, once } from "node:events";
+import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, Notification } from "pg";
-import { WebhookError } from "../../errors/webhook-error";
 import { createAliveLock } from "./alive-lock";
 import { checkDurability } from "./durability";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import { assertNotPooled } from "./pooler";
-import { toRejection } from "./rejection";
 import { prepareSchema } from "./schema";
 import type { Server } from "./server";
+import { createServerState, type ServerState } from "./server-state";
 
 /**
  * The one connection of a process that listens. It checks each Postgres that it reaches, and holds
  * the advisory lock that shows that the workers of this process are alive.
  */
-export interface Session {
-  /** Resolves once Postgres can be used; see the queue's method of this name. */
-  ready(): Promise<void>;
-  /** Resolves once the connection is established, also after failed attempts. */
-  wait(): Promise<void>;
-  /** @throws why Postgres cannot be used. */
-  assertOpen(): void;
+export interface Session extends Pick<ServerState, "ready" | "wait" | "assertOpen"> {
   /** Identifies this process in `push_lane`. */
   owner: number;
   /** Shows, or shows no longer, that workers of this process are alive. */
@@ -42,24 +35,17 @@ const PAUSE_AFTER_REJECTION_MS = 5_000;
 
 /** Opens the session of a queue, and goes on trying for as long as it is not closed. */
 export function openSession(server: Server, settings: PostgresSettings): Session {
-  const { logger } = settings;
   const { channel, lockClass } = namesOf(settings);
   const events: Session["events"] = new EventEmitter();
   events.setMaxListeners(0);
-  const readiness = new EventEmitter<{ settled: [] }>();
-  readiness.setMaxListeners(0);
+  const state = createServerState(settings.logger);
   const closing = new AbortController();
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   const owner = random % 2 ** 31;
   let client: Client | undefined;
   let destroyClient: (() => void) | undefined;
-  let closedBy: Error | undefined = new Error("Postgres was not reached yet.");
-  let rejection: Error | undefined;
-  let isOut = false;
   let isWorking = false;
   const lock = createAliveLock([lockClass, owner], () => isWorking);
-
-  const isOpen = () => closedBy === undefined;
 
   async function connect(): Promise<void> {
     const { client: opened, destroy } = server.createClient();
@@ -78,9 +64,10 @@ export function openSession(server: Server, settings: PostgresSettings): Session
       destroyClient = destroy;
       opened.on("notification", (message) => events.emit("notification", message));
       await lock.align(opened);
-      open();
+      state.open();
+      events.emit("open");
       await ended;
-      fall(new Error("The connection to Postgres ended."));
+      state.fail(new Error("The connection to Postgres ended."));
     } finally {
       client = undefined;
       destroy();
@@ -94,40 +81,12 @@ export function openSession(server: Server, settings: PostgresSettings): Session
         await connect();
         pauseMs = FIRST_PAUSE_MS;
       } catch (error) {
-        fall(error as Error);
+        state.fail(error as Error);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
-      const waitMs = rejection === undefined ? pauseMs : PAUSE_AFTER_REJECTION_MS;
+      const waitMs = state.isRejected() ? PAUSE_AFTER_REJECTION_MS : pauseMs;
       await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {});
     }
-  }
-
-  function open(): void {
-    if (isOut) logger?.info({}, "Postgres is back");
-    isOut = false;
-    closedBy = undefined;
-    rejection = undefined;
-    readiness.emit("settled");
-    events.emit("open");
-  }
-
-  function fall(error: Error): void {
-    if (closing.signal.aborted) return;
-    const found = toRejection(error);
-    if (found !== undefined && found.message !== rejection?.message) warn(found);
-    else if (!isOut && found === undefined) {
-      const { code, name } = error as NodeJS.ErrnoException;
-      logger?.warn({ code: code ?? name }, "Postgres is out of reach");
-    }
-    isOut = true;
-    rejection = found;
-    closedBy = found ?? error;
-    if (found !== undefined) readiness.emit("settled");
-  }
-
-  function warn(error: Error): void {
-    if (logger === undefined) process.emitWarning(error.message, { type: "PushWebhooksWarning" });
-    else logger.error({}, error.message);
   }
 
   async function query(run: (on: Client) => Promise<unknown>): Promise<void> {
@@ -145,19 +104,9 @@ export function openSession(server: Server, settings: PostgresSettings): Session
   return {
     owner,
     events,
-    async ready() {
-      while (!isOpen()) {
-        if (closing.signal.aborted) throw new WebhookError("CLOSING", "The queue was closed.");
-        if (rejection !== undefined) throw rejection;
-        await once(readiness, "settled");
-      }
-    },
-    async wait() {
-      while (!isOpen()) await once(events, "open");
-    },
-    assertOpen() {
-      if (closedBy !== undefined) throw closedBy;
-    },
+    ready: state.ready,
+    wait: state.wait,
+    assertOpen: state.assertOpen,
     setWorking(next) {
       isWorking = next;
       void query(lock.align);
@@ -168,9 +117,7 @@ export function openSession(server: Server, settings: PostgresSettings): Session
     },
     close() {
       closing.abort();
-      closedBy = new WebhookError("CLOSING", "The queue was closed.");
-      rejection = undefined;
-      readiness.emit("settled");
+      state.close();
       client?.end().catch(() => {});
     },
   };

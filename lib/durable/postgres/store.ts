@@ -1,3 +1,4 @@
+import { createBacklog } from "../backlog";
 import { MAX_CLAIMS, type NewEvent } from "./job";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
@@ -10,7 +11,8 @@ import type { Server } from "./server";
  *
  * @returns the content of the event that was stored before under its uuid, in hexadecimal; undefined
  *   when there was none.
- * @param isWanted asked before it is sent. An event that is not wanted any more settles never.
+ * @param isWanted asked before it is sent, and while it waits for that. An event that is not wanted
+ *   any more settles never.
  */
 export type StoreEvent = (
   event: NewEvent,
@@ -42,12 +44,12 @@ const TIMEOUT_MS = 2_000;
 export function createStoreEvent(server: Server, settings: PostgresSettings): StoreEvent {
   const text = writeStatement(settings);
   const { name, dedupeTtlMs, outcomeTtlMs } = settings;
-  const queued: Pending[] = [];
+  const backlog = createBacklog<Pending>();
   let running = 0;
   let isScheduled = false;
 
   function schedule(): void {
-    if (isScheduled || running >= MAX_RUNNING || queued.length === 0) return;
+    if (isScheduled || running >= MAX_RUNNING || backlog.size() === 0) return;
     isScheduled = true;
     // After all callbacks of this turn: their events share a statement.
     setImmediate(() => void flush());
@@ -56,7 +58,7 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
   async function flush(): Promise<void> {
     isScheduled = false;
     running++;
-    const batch = queued.splice(0, MAX_BATCH).filter(({ isWanted }) => isWanted());
+    const batch = backlog.take(MAX_BATCH);
     try {
       if (batch.length > 0) await storeBatch(batch);
     } catch (error) {
@@ -85,7 +87,7 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
       const { event, resolve } = pending;
       const row = stored.get(event.key.toString("hex"));
       // Another process stored the uuid after this statement began: the next one sees it.
-      if (row === undefined) queued.unshift(pending);
+      if (row === undefined) backlog.addFirst(pending);
       else if (row.token === event.token) resolve(undefined);
       else resolve(row.content.toString("hex"));
     }
@@ -93,7 +95,7 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
 
   return (event, outcome, isWanted) =>
     new Promise((resolve, reject) => {
-      queued.push({ event, outcome, isWanted, resolve, reject });
+      backlog.add({ event, outcome, isWanted, resolve, reject });
       schedule();
     });
 }

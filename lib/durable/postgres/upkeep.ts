@@ -1,10 +1,12 @@
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
-import type { Server } from "./server";
+import { STATEMENT_TIMEOUT_MS, type Server } from "./server";
 import type { Session } from "./session";
 
 /** What a queue does at intervals. */
 export interface Upkeep {
+  /** Treats lanes of this process as those of a dead one. */
+  retire(lanes: readonly string[]): void;
   stop(): void;
 }
 
@@ -13,8 +15,11 @@ const SWEEP_MS = 1_000;
 /** After a longer time without a sweep, absences count anew. */
 const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
-/** How long a process may be without its lock: as long as it takes to connect again. */
-const ABSENCE_MS = 4_000;
+/**
+ * How long a process may be without its lock: as long as it takes to connect again. Its last claim
+ * has ended by then.
+ */
+const ABSENCE_MS = STATEMENT_TIMEOUT_MS;
 const PURGED_AT_ONCE = 2_000;
 
 /**
@@ -31,6 +36,7 @@ export function startUpkeep(
   const { name } = settings;
   /** Since when lanes are without a live process, as `performance.now()` counts. */
   const absentSinceMs = new Map<string, number>();
+  const retired = new Set<string>();
   let sweptAtMs = Number.NEGATIVE_INFINITY;
   // An outage ends the locks of all processes, and each needs time to connect again.
   const forgetAbsences = () => absentSinceMs.clear();
@@ -40,16 +46,18 @@ export function startUpkeep(
     session.ping();
     const startMs = performance.now();
     if (startMs - sweptAtMs > LONGEST_GAP_MS) forgetAbsences();
+    const ended = [...retired];
     const rows = await server.query<{ id: string }>({
-      text: `select id from ${schema}.push_lane where queue = $1 and not exists (
+      text: `select id from ${schema}.push_lane where queue = $1 and (id = any($3) or not exists (
         select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
           and database = (select oid from pg_database where datname = current_database())
           and classid = $2::bigint::oid and objid = owner::bigint::oid
-      )`,
-      values: [name, lockClass],
+      ))`,
+      values: [name, lockClass, ended],
       name: "push_sweep",
     });
     const absent = new Set(rows.map(({ id }) => id));
+    for (const id of ended) if (!absent.has(id)) retired.delete(id);
     for (const id of absentSinceMs.keys()) if (!absent.has(id)) absentSinceMs.delete(id);
     sweptAtMs = performance.now();
     for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? sweptAtMs);
@@ -119,6 +127,9 @@ export function startUpkeep(
 
   const stops = [repeat(poll, POLL_MS), repeat(sweep, SWEEP_MS), repeat(purge, PURGE_MS)];
   return {
+    retire(lanes) {
+      for (const id of lanes) retired.add(id);
+    },
     stop() {
       for (const stop of stops) stop();
       session.events.off("open", forgetAbsences);

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
-import { connect, sqliteCodeOf, type Connection } from "./node-sqlite";
-import { QueueError } from "../queue-error";
+import { assertIntact, assertOwn, assertSchema, isEmpty, READS_WAIT } from "./file-check";
+import { explainErrors } from "./file-error";
+import { retryWhileLocked } from "./lock-wait";
+import { canShare, connect, type Connection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
 /** A queue's open file. */
@@ -19,16 +21,6 @@ export interface Database {
   assertInPlace(): void;
 }
 
-/** From this version on, SQLite has no WAL-reset bug: it loses commits of concurrent processes. */
-const FIRST_SHARING = [3, 51, 3] as const;
-const BUSY_MS = 5_000;
-/** A read waits while another process opens or closes the file. */
-const READS_WAIT = "PRAGMA busy_timeout = 500";
-/** The whole file is read up to this size; a larger one would delay the start for too long. */
-const MAX_CHECKED_BYTES = 64 * 1024 * 1024;
-
-const sleepCell = new Int32Array(new SharedArrayBuffer(4));
-
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
  *
@@ -43,46 +35,6 @@ export function openDatabase(file: string, name: string): Database {
     connection.close();
     throw error;
   }
-}
-
-/** Reads what is there through a connection that cannot write. */
-function assertOwn(file: string, name: string): void {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  explainErrors(file, () => {
-    const connection = connect(file, { readOnly: true });
-    try {
-      connection.exec(READS_WAIT);
-      // One snapshot: another process may create the tables between two reads.
-      connection.exec("BEGIN");
-      assertSchema(connection, file, name);
-    } finally {
-      connection.close();
-    }
-  });
-}
-
-function assertSchema(connection: Connection, file: string, name: string): void {
-  const applicationId = readNumber(connection, "PRAGMA application_id");
-  if (applicationId === 0 && isEmpty(connection)) return;
-  if (applicationId !== APPLICATION_ID) {
-    throw new QueueError(
-      "FILE_FOREIGN",
-      `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
-    );
-  }
-  const version = readNumber(connection, "PRAGMA user_version");
-  if (version > SCHEMA_VERSION) {
-    throw new QueueError(
-      "FILE_NEWER",
-      `sqliteQueue: ${file} has schema version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
-    );
-  }
-  const owner = String(connection.prepare("SELECT name FROM queue").get()?.name);
-  if (owner === name) return;
-  throw new QueueError(
-    "FILE_FOREIGN",
-    `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
-  );
 }
 
 function prepareDatabase(connection: Connection, file: string, name: string): Database {
@@ -140,22 +92,6 @@ function begin(connection: Connection): void {
   }
 }
 
-/**
- * Repeats a step while another process holds the lock, in pauses below 1 ms: those of SQLite grow to
- * 100 ms, while a transaction of another process takes one fsync.
- */
-function retryWhileLocked<Value>(run: () => Value): Value {
-  const deadlineMs = performance.now() + BUSY_MS;
-  for (;;) {
-    try {
-      return run();
-    } catch (error) {
-      if (sqliteCodeOf(error) !== "SQLITE_BUSY" || performance.now() > deadlineMs) throw error;
-    }
-    Atomics.wait(sleepCell, 0, 0, 0.2 + Math.random() * 0.6);
-  }
-}
-
 function rollBack(connection: Connection): void {
   try {
     connection.exec("ROLLBACK");
@@ -170,58 +106,4 @@ function create(connection: Connection, name: string): void {
   connection.prepare("INSERT INTO queue (name) VALUES (?)").run(name);
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-}
-
-function assertIntact(connection: Connection, file: string): void {
-  if (statSync(file).size > MAX_CHECKED_BYTES) return;
-  const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
-  if (result !== "ok") throw damagedError(file, result);
-}
-
-function isEmpty(connection: Connection): boolean {
-  return readNumber(connection, "SELECT count(*) FROM sqlite_schema") === 0;
-}
-
-function readNumber(connection: Connection, sql: string): number {
-  const [value] = Object.values(connection.prepare(sql).get() ?? {});
-  return Number(value);
-}
-
-/** Replaces what SQLite throws for a file that it cannot read by an error that names the file. */
-function explainErrors(file: string, run: () => void): void {
-  try {
-    run();
-  } catch (error) {
-    const code = sqliteCodeOf(error);
-    if (code === "SQLITE_NOTADB") {
-      const message = `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own.`;
-      throw new QueueError("FILE_FOREIGN", message);
-    }
-    if (code === "SQLITE_CORRUPT") throw damagedError(file, (error as Error).message);
-    if (code === "SQLITE_BUSY") {
-      const version = process.versions.sqlite ?? "";
-      const hint = canShare(version)
-        ? "It runs on an older Node.js, or is no queue."
-        : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING.join(".")} or newer.`;
-      const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
-      throw new QueueError("FILE_IN_USE", message);
-    }
-    throw error;
-  }
-}
-
-function damagedError(file: string, detail: string): QueueError {
-  return new QueueError(
-    "FILE_DAMAGED",
-    `sqliteQueue: ${file} is damaged (${detail.split("\n", 1)[0]}). Restore a backup, or move it and its -wal away to start with an empty queue.`,
-  );
-}
-
-function canShare(version: string): boolean {
-  const parts = version.split(".").map(Number);
-  for (const [index, wanted] of FIRST_SHARING.entries()) {
-    const part = parts[index] ?? 0;
-    if (part !== wanted) return part > wanted;
-  }
-  return true;
 }

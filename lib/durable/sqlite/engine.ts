@@ -1,18 +1,13 @@
+import { createBeatClock } from "./beat-clock";
 import type { Database } from "./database";
+import { createDemands } from "./demands";
 import { createEventTable } from "./event-table";
 import { createLetterTable } from "./letter-table";
 import { createOutcomeTable } from "./outcome-table";
-import { createProcessTable } from "./process-table";
-import {
-  HEARTBEAT_MS,
-  LEASE_MS,
-  type ClaimedEvent,
-  type OperationName,
-  type Operations,
-  type Request,
-  type ThreadFailure,
-  type ThreadMessage,
-} from "./protocol";
+import { filterKinds, hasDurable } from "./operation-kind";
+import { createOwner, createProcessTable } from "./process-table";
+import type { Operations, Request, ThreadFailure, ThreadMessage } from "./protocol";
+import { createWatchedOutcomes } from "./watched-outcomes";
 
 /** The operations of an open file, many in one transaction. */
 export interface Engine {
@@ -31,37 +26,11 @@ export interface Engine {
   purge(): boolean;
 }
 
-type Kind = "note" | "read" | "write" | "durable";
-
-/**
- * How an operation runs: `note` in memory, `read` without a transaction, `write` in the transaction,
- * `durable` in the transaction, which then waits for the disk.
- */
-const KINDS: Readonly<Record<OperationName, Kind>> = {
-  store: "durable",
-  record: "durable",
-  watch: "read",
-  unwatch: "note",
-  want: "note",
-  unwant: "note",
-  finish: "durable",
-  fail: "durable",
-  heartbeat: "write",
-  letters: "read",
-  retry: "durable",
-  retrySome: "durable",
-  discard: "durable",
-  stats: "read",
-  leave: "write",
-};
-
 /** While other processes share the file: they cannot call this one. */
 const SHARED_POLL_MS = 5;
 /** Otherwise, and for a process that starts meanwhile. */
 const LONGEST_POLL_MS = 100;
 const PAUSE_AFTER_FAILURE_MS = 250;
-/** After a longer stall, the last heartbeat of a process that lives may be older than its lease. */
-const MAX_BEAT_PAUSE_MS = LEASE_MS - HEARTBEAT_MS;
 
 /** Creates the operations of an open file. */
 export function createEngine(
@@ -75,21 +44,12 @@ export function createEngine(
   const events = createEventTable(connection, outcomes, owner);
   const processes = createProcessTable(connection, owner);
   const dataVersion = connection.prepare("PRAGMA data_version");
-  /** How many events each worker of this process wants. */
-  const demands = new Map<number, number>();
-  const watched = new Set<string>();
+  const demands = createDemands(events);
+  const beats = createBeatClock();
+  const watched = createWatchedOutcomes(outcomes);
   let otherCount = 0;
   let seenVersion = 0;
   let isPausedUntilMs = 0;
-  let beatMs = { elapsed: Number.NEGATIVE_INFINITY, clock: Number.NEGATIVE_INFINITY };
-
-  /** Returns whether the last heartbeat was in time, and neither the process nor the clock jumped. */
-  function isBeatInTime(): boolean {
-    const last = beatMs;
-    beatMs = { elapsed: performance.now(), clock: Date.now() };
-    const pauseMs = Math.max(beatMs.elapsed - last.elapsed, beatMs.clock - last.clock);
-    return pauseMs < MAX_BEAT_PAUSE_MS;
-  }
 
   const operations: Operations = {
     ...createLetterTable(connection),
@@ -98,18 +58,14 @@ export function createEngine(
     finish: events.finish,
     fail: events.fail,
     stats: processes.stats,
-    watch(key) {
-      if (watched.size === 0) outcomes.skipOld();
-      watched.add(key);
-      return outcomes.read(key);
-    },
-    unwatch: (key) => void watched.delete(key),
-    want: ({ worker, count }) => void demands.set(worker, (demands.get(worker) ?? 0) + count),
-    unwant: (worker) => void demands.delete(worker),
+    watch: watched.watch,
+    unwatch: watched.unwatch,
+    want: demands.want,
+    unwant: demands.unwant,
     heartbeat(isWorker) {
       processes.beat(isWorker);
       // After a stall of the disk or of this machine, the others could not write theirs either.
-      if (isBeatInTime()) events.takeOver();
+      if (beats.isInTime()) events.takeOver();
       otherCount = processes.countOthers();
     },
     leave(isIdle) {
@@ -123,28 +79,19 @@ export function createEngine(
   }
 
   function isClaimDue(): boolean {
-    if (demands.size === 0 || Date.now() < isPausedUntilMs) return false;
-    return hasDemand() && (events.nextRunAt() ?? Number.POSITIVE_INFINITY) <= Date.now();
-  }
-
-  const hasDemand = () => [...demands.values()].some((count) => count > 0);
-
-  function claim(): ClaimedEvent[] {
-    return [...demands].flatMap(([worker, count]) =>
-      count > 0 ? events.claim(worker, count) : [],
-    );
+    if (Date.now() < isPausedUntilMs) return false;
+    return demands.isAny() && (events.nextRunAt() ?? Number.POSITIVE_INFINITY) <= Date.now();
   }
 
   function runWrites(requests: readonly Request[], results: (readonly [number, unknown])[]) {
     if (requests.length === 0 && !isClaimDue()) return [];
     try {
-      const isDurable = requests.some(([, name]) => KINDS[name] === "durable");
       const [written, claimed] = transact(
-        isDurable,
-        () => [requests.map(runOne), claim()] as const,
+        hasDurable(requests),
+        () => [requests.map(runOne), demands.claim()] as const,
       );
       results.push(...written);
-      for (const { worker } of claimed) demands.set(worker, (demands.get(worker) ?? 0) - 1);
+      demands.satisfy(claimed);
       return claimed;
     } catch (error) {
       isPausedUntilMs = Date.now() + PAUSE_AFTER_FAILURE_MS;
@@ -158,8 +105,7 @@ export function createEngine(
   }
 
   function reportOutcomes(): void {
-    if (watched.size === 0) return;
-    const found = outcomes.readNew().filter(({ key }) => watched.has(key));
+    const found = watched.readNew();
     if (found.length === 0) return;
     post({ type: "outcomes", outcomes: found.map(({ key, params }) => [key, params] as const) });
   }
@@ -177,18 +123,17 @@ export function createEngine(
     run,
     poll() {
       const version = Number(dataVersion.get()?.data_version);
-      const isChanged = version !== seenVersion;
-      seenVersion = version;
-      if (isChanged) {
+      if (version !== seenVersion) {
+        seenVersion = version;
         otherCount = processes.countOthers();
         reportOutcomes();
       }
       run([]);
     },
     pollDelayMs() {
-      const isWaiting = hasDemand();
+      const isWaiting = demands.isAny();
       const longestMs =
-        otherCount > 0 && (isWaiting || watched.size > 0) ? SHARED_POLL_MS : LONGEST_POLL_MS;
+        otherCount > 0 && (isWaiting || watched.isAny()) ? SHARED_POLL_MS : LONGEST_POLL_MS;
       if (!isWaiting) return longestMs;
       const dueInMs = (events.nextRunAt() ?? Number.POSITIVE_INFINITY) - Date.now();
       return Math.min(longestMs, Math.max(dueInMs, isPausedUntilMs - Date.now(), 1));
@@ -202,13 +147,4 @@ export function createEngine(
       }
     },
   };
-}
-
-function filterKinds(requests: readonly Request[], ...kinds: Kind[]): Request[] {
-  return requests.filter(([, name]) => kinds.includes(KINDS[name]));
-}
-
-function createOwner(): number {
-  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
-  return (high % 2 ** 16) * 2 ** 32 + low;
 }

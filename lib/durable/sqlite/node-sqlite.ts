@@ -60,3 +60,16 @@ export function sqliteCodeOf(error: unknown): string | undefined {
   // The upper bits of an extended code are the detail.
   return CODES[errcode & 0xff] ?? `SQLITE_${errcode}`;
 }
+
+/** From this version on, SQLite has no WAL-reset bug: it loses commits of concurrent processes. */
+export const FIRST_SHARING = [3, 51, 3] as const;
+
+/** Returns whether processes with this version of SQLite may share a file. */
+export function canShare(version: string): boolean {
+  const parts = version.split(".").map(Number);
+  for (const [index, wanted] of FIRST_SHARING.entries()) {
+    const part = parts[index] ?? 0;
+    if (part !== wanted) return part > wanted;
+  }
+  return true;
+}

@@ -23,21 +23,42 @@ export interface FileOutcomes {
  * Creates the outcomes that the processes of one file share.
  *
  * @param watch returns the outcome of a key if there is one, and has `resolve` called once there is.
+ *   It settles never if `isWanted` returns false before the thread has it.
+ * @param unwatch ends what `watch` began; called once for each key that the thread has.
  */
 export function createFileOutcomes(
   { outcomeTtlMs, maxWaiting, logger }: SqliteSettings,
-  watch: (key: string) => Promise<string | undefined>,
+  watch: (key: string, isWanted: () => boolean) => Promise<string | undefined>,
   unwatch: (key: string) => void,
 ): FileOutcomes {
-  const waiters = createWaiters({ maxWaiting, onFirst: follow, onLast: unwatch });
+  const awaited = new Set<string>();
+  /** The keys that the thread watches. While it stalls, waits that end add nothing to its backlog. */
+  const watched = new Set<string>();
+  const waiters = createWaiters({
+    maxWaiting,
+    onFirst(key) {
+      awaited.add(key);
+      follow(key);
+    },
+    onLast(key) {
+      awaited.delete(key);
+      if (watched.delete(key)) unwatch(key);
+    },
+  });
   const resolve = createResolveStored(waiters, "the file", logger);
 
   function follow(key: string): void {
-    watch(key).then(
-      (params) => params !== undefined && resolve(key, params),
+    watch(key, () => awaited.has(key)).then(
+      (params) => take(key, params),
       // The file is not open; watchAgain() follows when it is.
       () => {},
     );
+  }
+
+  function take(key: string, params: string | undefined): void {
+    if (!awaited.has(key)) return unwatch(key);
+    watched.add(key);
+    if (params !== undefined) resolve(key, params);
   }
 
   return {
@@ -49,6 +70,7 @@ export function createFileOutcomes(
     wait: (wait) => waiters.wait(hashKey(joinOutcomeKey(wait)), wait),
     resolve,
     watchAgain() {
+      watched.clear();
       for (const key of waiters.listKeys()) follow(key);
     },
     close: waiters.close,

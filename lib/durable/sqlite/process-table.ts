@@ -54,3 +54,9 @@ export function createProcessTable(connection: Connection, owner: number): Proce
     },
   };
 }
+
+/** Creates the identifier of a process; for each opening of a file a new one. */
+export function createOwner(): number {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 16) * 2 ** 32 + low;
+}

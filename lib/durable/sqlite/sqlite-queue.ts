@@ -1,18 +1,24 @@
 import { createRetry } from "../../delivery/retry";
 import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../../receiver/close-options";
+import {
+  CLOSE_RULES,
+  settleWithin,
+  startDeadline,
+  type CloseOptions,
+} from "../../receiver/close-options";
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
 import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
+import { startHeartbeat } from "./heartbeat";
 import { createLetters } from "./letters";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
-import { HEARTBEAT_MS, type Argument, type OperationName, type Result } from "./protocol";
+import type { Argument, OperationName, Result } from "./protocol";
 import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
@@ -47,7 +53,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     {
       onOpen() {
         state.open();
-        beat();
+        heartbeat.beat();
         outcomes.watchAgain();
         for (const worker of workers.values()) worker.start();
       },
@@ -60,7 +66,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   );
   const outcomes = createFileOutcomes(
     settings,
-    (key) => thread.request("watch", key),
+    (key, isWanted) => thread.request("watch", key, isWanted),
     (key) => void thread.request("unwatch", key).catch(ignoreClosedFile),
   );
   const retryStore = createRetry({
@@ -69,14 +75,9 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     maxRetrying: maxPending,
     isNeutral: (error) => error instanceof QueueError,
   });
-  const timer = setInterval(beat, HEARTBEAT_MS);
-
-  /** From this thread: one that is blocked must lose its events to other processes. */
-  function beat(): void {
-    if (!thread.isOpen()) return;
-    const isWorker = [...workers.values()].some((worker) => worker.isTaking());
-    thread.request("heartbeat", isWorker).then(state.open, state.fail);
-  }
+  const heartbeat = startHeartbeat(thread, state, () =>
+    [...workers.values()].some((worker) => worker.isTaking()),
+  );
 
   /** Runs an operation, and again while the file fails, up to `storeTimeoutMs`. */
   async function run<Name extends OperationName>(
@@ -104,12 +105,13 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   }
 
   async function drain(closeOptions: CloseOptions): Promise<void> {
+    const left = startDeadline(closeOptions);
     const finishing = [...workers.values()].map((worker) => worker.finish());
-    await settleWithin(Promise.allSettled([...storing, ...finishing]), closeOptions);
-    clearInterval(timer);
+    await settleWithin(Promise.allSettled([...storing, ...finishing]), left());
+    heartbeat.stop();
     const isIdle = [...workers.values()].every((worker) => worker.isIdle());
     for (const worker of workers.values()) worker.abandon();
-    await thread.close(isIdle, closeOptions);
+    await thread.close(isIdle, left());
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {
@@ -139,10 +141,10 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
       const running = createWorker(id, settings, thread, handlers, workOptions);
       workers.set(id, running);
       running.start();
-      beat();
+      heartbeat.beat();
       return createEventWorker(async () => {
         const idle = running.finish();
-        beat();
+        heartbeat.beat();
         await idle;
         workers.delete(id);
       });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { settleWithin, type CloseOptions } from "../../receiver/close-options";
+import { settleWithin, startDeadline, type CloseOptions } from "../../receiver/close-options";
 import type {
   Argument,
   ClaimedEvent,
@@ -12,13 +12,15 @@ import type {
   ThreadSettings,
 } from "./protocol";
 import { QueueError } from "../queue-error";
+import { createThreadRequests } from "./thread-requests";
 
 /** The thread that owns the file, as the app's thread sees it. */
 export interface ThreadClient {
   /**
    * Runs an operation in the thread.
    *
-   * @param isWanted asked before it is sent. An operation that is not wanted any more settles never.
+   * @param isWanted asked before it is sent, and while it waits for that. An operation that is not
+   *   wanted any more settles never.
    * @throws Error of the file or of SQLite; while the file is not open, the reason.
    */
   request<Name extends OperationName>(
@@ -28,7 +30,7 @@ export interface ThreadClient {
   ): Promise<Result<Name>>;
   /** Whether the file is open. */
   isOpen(): boolean;
-  /** Closes the file and ends the thread. */
+  /** Closes the file and ends the thread; awaits neither for longer than the deadline. */
   close(isIdle: boolean, options: CloseOptions): Promise<void>;
 }
 
@@ -41,25 +43,13 @@ export interface ThreadListener {
   onOutcome(key: string, params: string): void;
 }
 
-interface Pending {
-  request: Request;
-  isWanted: () => boolean;
-  resolve: (result: never) => void;
-  reject: (error: Error) => void;
-}
-
-/** Results arrive in one turn of the app's event loop: it must not be blocked for long. */
-const REQUESTS_PER_MESSAGE = 128;
-/** One is written while the next is on its way. The others wait here, where they can be left out. */
-const MAX_MESSAGES = 2;
 const RESTART_MS = 500;
+/** Of a request whose result is the end of the thread. */
+const LEAVE_ID = 0;
 
 /** Starts the thread that owns the file. */
 export function startThread(settings: ThreadSettings, listener: ThreadListener): ThreadClient {
-  const queued: Pending[] = [];
-  const sent = new Map<number, Pending>();
-  let lastId = 0;
-  let isFlushing = false;
+  const requests = createThreadRequests(post);
   let isClosing = false;
   let closedBy: Error | undefined = new Error("The file is not open yet.");
   let thread = start();
@@ -80,9 +70,9 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
     if (!isClosing) thread = start();
   }
 
-  function post(requests: readonly Request[]): void {
+  function post(message: readonly Request[]): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    thread.postMessage(requests);
+    thread.postMessage(message);
   }
 
   function receive(message: ThreadMessage): void {
@@ -95,14 +85,11 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
         fall(toError(message.failure));
         break;
       case "failed":
-        for (const id of message.ids) settle(id, ({ reject }) => reject(toError(message.failure)));
-        scheduleFlush();
+        requests.reject(message.ids, toError(message.failure));
         break;
       case "done":
-        for (const [id, result] of message.results)
-          settle(id, ({ resolve }) => resolve(result as never));
+        requests.resolve(message.results);
         if (message.claimed.length > 0) listener.onClaimed(message.claimed);
-        scheduleFlush();
         break;
       case "outcomes":
         for (const [key, params] of message.outcomes) listener.onOutcome(key, params);
@@ -113,52 +100,26 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
   /** The file is not open any more: nothing that was asked is going to be done. */
   function fall(error: Error): void {
     closedBy = error;
-    const lost = [...sent.values(), ...queued.splice(0)];
-    sent.clear();
-    for (const { reject } of lost) reject(error);
+    requests.rejectAll(error);
     listener.onClosed(error);
-  }
-
-  function settle(id: number, end: (pending: Pending) => void): void {
-    const pending = sent.get(id);
-    if (pending === undefined) return;
-    sent.delete(id);
-    end(pending);
-  }
-
-  function scheduleFlush(): void {
-    if (isFlushing || queued.length === 0) return;
-    isFlushing = true;
-    // After all callbacks of this turn: their requests share a message.
-    setImmediate(flush);
-  }
-
-  function flush(): void {
-    isFlushing = false;
-    while (queued.length > 0 && sent.size <= REQUESTS_PER_MESSAGE * (MAX_MESSAGES - 1)) {
-      const batch = queued.splice(0, REQUESTS_PER_MESSAGE).filter(({ isWanted }) => isWanted());
-      for (const pending of batch) sent.set(pending.request[0], pending);
-      post(batch.map(({ request }) => request));
-    }
   }
 
   return {
     request(name, argument, isWanted = () => true) {
       if (closedBy !== undefined) return Promise.reject(closedBy);
-      return new Promise((resolve, reject) => {
-        queued.push({ request: [++lastId, name, argument], isWanted, resolve, reject });
-        scheduleFlush();
-      });
+      return requests.send(name, argument, isWanted);
     },
     isOpen: () => closedBy === undefined,
     async close(isIdle, options) {
       isClosing = true;
+      const left = startDeadline(options);
       if (closedBy === undefined) {
         const exited = once(thread, "exit");
-        post([[++lastId, "leave", isIdle]]);
-        await settleWithin(exited, options);
+        post([[LEAVE_ID, "leave", isIdle]]);
+        await settleWithin(exited, left());
       }
-      await thread.terminate();
+      // A thread whose disk hangs ends when fsync returns.
+      await settleWithin(thread.terminate(), left());
     },
   };
 }
