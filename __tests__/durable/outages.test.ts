@@ -1,20 +1,9 @@
 import { inspect } from "node:util";
 import { pushWebhooks, type PushWebhooks } from "express-push-verification";
-import {
-  durableQueue,
-  type DurableQueue,
-  type DurableQueueOptions,
-} from "express-push-verification/durable";
+import type { DurableQueue, DurableQueueOptions } from "express-push-verification/durable";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-import { QUEUE_NAME } from "../support/durable";
-import {
-  DURABLE,
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  until,
-  type RedisServer,
-} from "../support/redis";
+import { DURABLE, describeWithRedis, startRedis, until, type RedisServer } from "../support/redis";
+import { useRedisQueues } from "../support/redis-queues";
 import { send, startServer, stopServers } from "../support/servers";
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -26,8 +15,11 @@ describeWithRedis("while Redis", () => {
   let handled: string[];
   let port: number;
 
+  afterEach(stopServers);
+  const { open } = useRedisQueues();
+
   async function receive(options: Partial<DurableQueueOptions> = {}): Promise<void> {
-    queue = durableQueue({ name: QUEUE_NAME, connection: server.url, ...options });
+    queue = open(server.url, options);
     push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
     push.onRejected(() => {});
     handled = [];
@@ -37,11 +29,6 @@ describeWithRedis("while Redis", () => {
   }
   beforeEach(async () => {
     server = await startRedis();
-  });
-  afterEach(async () => {
-    await stopServers();
-    await queue.close({ deadlineMs: 200 });
-    await stopRedis();
   });
 
   let count = 0;

@@ -4,45 +4,36 @@ import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
 import {
   QueueError,
-  durableQueue,
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { QUEUE_NAME as name, queuedEvent, queuedParams } from "../../support/durable";
+import { queuedEvent, queuedParams } from "../../support/durable";
 import {
   DURABLE,
   describeWithRedis,
   startRedis,
-  stopRedis,
   until,
   type RedisServer,
 } from "../../support/redis";
+import { useRedisQueues } from "../../support/redis-queues";
 import { startRedisProxy } from "../../support/redis-proxy";
 
 const store = (queue: DurableQueue) =>
   queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
 
 describeWithRedis("ready()", () => {
-  let opened: { close(): unknown }[];
+  const { open: openQueue, closeLater } = useRedisQueues();
   let folder: string;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {
-    opened = [];
     folder = mkdtempSync(join(tmpdir(), "push-conf-"));
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   });
-  afterEach(async () => {
-    for (const one of opened) await one.close();
-    await stopRedis();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function open(connection: string, options: Partial<DurableQueueOptions> = {}): DurableQueue {
-    const queue = durableQueue({ name, connection, storeTimeoutMs: 100, logger, ...options });
-    opened.push({ close: () => queue.close({ deadlineMs: 200 }) });
-    return queue;
-  }
+  const open = (connection: string, options: Partial<DurableQueueOptions> = {}) =>
+    openQueue(connection, { storeTimeoutMs: 100, logger, ...options });
 
   /** Starts a Redis where CONFIG is another command: its reply is that of the other. */
   async function startWithConfigAs(command: string): Promise<RedisServer> {
@@ -96,8 +87,7 @@ describeWithRedis("ready()", () => {
     'settles with "%s" where CONFIG gets no reply',
     async (durability) => {
       const server = await startRedis();
-      const proxy = await startRedisProxy(server.port);
-      opened.push(proxy);
+      const proxy = closeLater(await startRedisProxy(server.port));
       proxy.drop("config");
       const queue = open(proxy.url, { durability });
       const result = await settle(queue);
