@@ -161,6 +161,24 @@ describeWithRedis("ready()", () => {
     expect(handled).toEqual(["later"]);
   }, 30_000);
 
+  it("counts no worker for such a user until it takes events", async () => {
+    const { url, redis } = await startRedis();
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const other = open(url);
+    await other.ready();
+    const queue = open(url.replace("//", "//app:pw@"));
+    queue.work(createHandlers().onAny(() => {}));
+    await until(() => logger.error.mock.calls.some(([, text]) => /A worker/.test(String(text))));
+    expect(await other.stats()).toMatchObject({ workers: 0 });
+    // A worker counts itself again every 2 s.
+    await new Promise((later) => setTimeout(later, 2_500));
+    expect(await other.stats()).toMatchObject({ workers: 0 });
+    warned.mockRestore();
+    await redis.acl("SETUSER", "app", "+info");
+    await until(async () => (await other.stats()).workers === 1);
+  }, 30_000);
+
   it("starts no worker that was closed before Redis replied to INFO", async () => {
     const { url, redis } = await startRedis();
     await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
