@@ -113,8 +113,8 @@ export function startWorker(
     if (job === undefined || !isDeadLetter(job, error)) return;
     const { type, uuid } = readEventNames(job.data);
     runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
-    // The next dead letter trims in its place.
-    letters.trim().catch(() => {});
+    // The next dead letter makes up for it.
+    letters.add(job).catch(() => {});
   }
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
