@@ -349,7 +349,7 @@ export function describeContract(engine: Engine): void {
       await queue.outcomes.record(ACCOUNTS[0]!, event);
       const other = queue.outcomes.wait({ account: ACCOUNTS[1]!, challengeSid, timeoutMs: 200 });
       await expect(other).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
-      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 200 });
+      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 5_000 });
       expect(await own).toEqual(event);
     });
 
@@ -420,13 +420,13 @@ export function describeContract(engine: Engine): void {
     });
 
     it("gives up running handlers after deadlineMs", async () => {
-      fails = () => new Promise((resolve) => setTimeout(resolve, 3_000));
+      fails = () => new Promise((resolve) => void setTimeout(resolve, 9_000).unref());
       work();
       await store(factor("a"));
       await until(() => handled.length === 1);
       const startMs = performance.now();
       await queue.close({ deadlineMs: 100 });
-      expect(performance.now() - startMs).toBeLessThan(1_500);
+      expect(performance.now() - startMs).toBeLessThan(5_000);
     });
 
     it("closes a worker: it takes no more, and the queue goes on", async () => {

@@ -89,8 +89,11 @@ describeWithRedis("the worker of BullMQ", () => {
 
   it("reports the words of Redis at each rejection, and asks about twice a second", async () => {
     openWorker();
-    const startMs = performance.now();
+    // BullMQ may report the first rejection more than once.
     await until(() => errors.length >= 3);
+    const startMs = performance.now();
+    const before = errors.length;
+    await until(() => errors.length >= before + 3);
     expect(performance.now() - startMs).toBeGreaterThan(900);
     expect(new Set(errors)).toEqual(new Set([expect.stringMatching(/^NOPERM.*info/)]));
   });

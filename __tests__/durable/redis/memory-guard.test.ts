@@ -19,7 +19,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 150, logger });
+    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
     await queue.ready();
   });
   afterEach(async () => {
@@ -37,7 +37,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   const setLimit = (bytes: number) => server.redis.config("SET", "maxmemory", String(bytes));
 
   it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
-    await setLimit((await usedBytes()) + 40_000_000);
+    await setLimit((await usedBytes()) + 20_000_000);
     let stored = 0;
     const storeNext = () =>
       store(`u${stored}`).then(
