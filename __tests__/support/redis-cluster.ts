@@ -26,7 +26,7 @@ export async function startRedisCluster(size: number): Promise<RedisServer[]> {
 /** Waits until every node knows the others and all slots are served. */
 export async function untilClusterIsUp(nodes: readonly RedisServer[]): Promise<void> {
   const isUp = async ({ redis }: RedisServer) => {
-    const info = String(await redis.cluster("INFO"));
+    const info = await redis.cluster("INFO");
     return (
       info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${nodes.length}`)
     );

@@ -140,8 +140,8 @@ describeWithAnyRedis("dead letters", () => {
       bull = openBullQueue(redis, settings);
       await bull.ready();
       letters = createDeadLetters(bull, redis, settings);
-      const [jobId = ""] = await letters.listIds();
-      letter = (await bull.current().getJob(jobId)) as Job<StoredEvent>;
+      const [letterId = ""] = await letters.listIds();
+      letter = (await bull.current().getJob(letterId)) as Job<StoredEvent>;
       // The other process retries when this one has read the letter.
       const current = bull.current();
       const getJob = current.getJob.bind(current);

@@ -106,10 +106,6 @@ export function createLetterSet(
   const keys = [`${head}:failed`, `${head}:letters`];
   const run = (script: string, ...args: (string | number)[]) =>
     redis.eval(script, keys.length, ...keys, ...args);
-  const toArgs = ({ jobId, account }: LetterId) => [
-    jobId,
-    hashText(account).slice(0, ACCOUNT_DIGITS),
-  ];
 
   return {
     async add(letter) {
@@ -127,4 +123,8 @@ export function createLetterSet(
       return ((await run(FIND, maxDeadLetters)) as string | null) ?? undefined;
     },
   };
+}
+
+function toArgs({ jobId, account }: LetterId): [jobId: string, account: string] {
+  return [jobId, hashText(account).slice(0, ACCOUNT_DIGITS)];
 }
