@@ -24,8 +24,8 @@ describeWithRedis("the worker of BullMQ", () => {
 
   beforeEach(async () => {
     server = await startRedis();
-    // The user of the workers; it may not run INFO yet.
-    await server.redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    // It may not run INFO yet.
+    await createUser("-info");
     // ioredis writes there that it may not run INFO.
     warned = jest.spyOn(console, "warn").mockImplementation(() => {});
     queue = open(server.url, { logger: silent });
@@ -34,6 +34,9 @@ describeWithRedis("the worker of BullMQ", () => {
   });
   afterEach(() => warned.mockRestore());
 
+  /** Creates the user of the workers. */
+  const createUser = (...rules: string[]) =>
+    server.redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", ...rules);
   const allowInfo = () => server.redis.acl("SETUSER", "app", "+info");
   const store = (uuid: string) =>
     queue.store(queuedParams([["uuid", uuid]]), Number.POSITIVE_INFINITY);
@@ -145,15 +148,21 @@ describeWithRedis("the worker of BullMQ", () => {
     await until(async () => (await countConnections()) === 0);
   });
 
-  it("disconnects while Redis is down", async () => {
+  it.each([
+    ["when Redis was reached before", async (bull: BullWorker) => until(() => bull.isRunning())],
+    ["when Redis was never reached", async () => later(200)],
+  ])("disconnects while Redis is down, %s", async (what, wait) => {
     await allowInfo();
+    if (what.includes("never")) await server.stop("SIGKILL");
     const bull = openWorker();
-    await until(() => bull.isRunning());
+    await wait(bull);
     await server.stop("SIGKILL");
     await until(() => connection.status !== "ready");
     bull.disconnect();
     endConnection(connection);
     await server.start();
+    // A restart forgets users.
+    await createUser();
     // A connection that was left would be back within 500 ms.
     await later(1_500);
     expect(await countConnections()).toBe(0);
