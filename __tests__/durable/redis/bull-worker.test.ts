@@ -16,6 +16,8 @@ describeWithRedis("the worker of BullMQ", () => {
   let server: RedisServer;
   let queue: DurableQueue;
   let connection: Redis;
+  /** The connections that BullMQ makes for blocking commands. */
+  let copies: Redis[];
   let opened: Worker<StoredEvent>[];
   let errors: string[];
   let runs: number;
@@ -29,7 +31,7 @@ describeWithRedis("the worker of BullMQ", () => {
     // ioredis writes there that it may not run INFO.
     warned = jest.spyOn(console, "warn").mockImplementation(() => {});
     queue = open(server.url, { logger: silent });
-    [opened, errors, runs, handled] = [[], [], 0, []];
+    [copies, opened, errors, runs, handled] = [[], [], [], 0, []];
     await queue.ready();
   });
   afterEach(() => warned.mockRestore());
@@ -49,6 +51,12 @@ describeWithRedis("the worker of BullMQ", () => {
     const url = server.url.replace("//", "//app:pw@");
     const settings = resolveDurableOptions({ name, connection: url, logger: silent });
     connection = openConnection(settings, "worker");
+    const duplicate = connection.duplicate.bind(connection);
+    connection.duplicate = (...args) => {
+      const copy = duplicate(...args);
+      copies.push(copy);
+      return copy;
+    };
     const create = () => {
       const handle = async ({ data }: Job<StoredEvent>) => void handled.push(data.params[0]?.[1]);
       const { prefix } = settings;
@@ -160,6 +168,8 @@ describeWithRedis("the worker of BullMQ", () => {
     await until(() => connection.status !== "ready");
     bull.disconnect();
     endConnection(connection);
+    expect(copies).toHaveLength(1);
+    await until(() => copies[0]?.status === "end");
     await server.start();
     // A restart forgets users.
     await createUser();
