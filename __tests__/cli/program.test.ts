@@ -9,12 +9,19 @@ import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { runProgram } from "../../lib/cli/program";
 import { startEmulator, startReceiver, stopEmulators, type Receiver } from "../support/emulators";
+import { findFreePort } from "../support/ports";
 import { createTerminal, runCommand } from "../support/terminals";
 
 const AUTH_TOKEN = "hush-hush-token";
 const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
 
 afterEach(stopEmulators);
+
+/** Starts the program, which ends later. */
+function startCommand(args: string[]) {
+  const { terminal, written, interrupt } = createTerminal(secret);
+  return { run: runProgram(args, terminal), written, interrupt };
+}
 
 describe("push-webhooks", () => {
   it.each<[string[], number, "stdout" | "stderr", RegExp]>([
@@ -79,7 +86,7 @@ describe("push-webhooks", () => {
   ])("%s names a refused connection once, in one line", async (line) => {
     const { code, stdout, stderr } = await runCommand(line.split(" "), secret);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^push-webhooks: [^\n]+\n$/);
+    expect(stderr).toMatch(/^(No server listens on [^\n]+\n)?push-webhooks: [^\n]+\n$/);
     expect(stderr.match(/ECONNREFUSED 127\.0\.0\.1:2/g)).toHaveLength(1);
     expect(stderr).not.toMatch(/ECONNREFUSED:|\(ECONNREFUSED\)|see the cause/);
     expect(stderr).not.toContain(AUTH_TOKEN);
@@ -149,6 +156,60 @@ describe("trigger", () => {
     const json = await trigger("challenge.denied", "--json");
     const [, event] = receiver.events as [PushEvent, ChallengeEvent];
     expect(JSON.parse(json.stdout)).toMatchObject([{ challenge_sid: event.challenge_sid }]);
+  });
+
+  describe("while the app starts", () => {
+    const LATE = /^No server listens on 127\.0\.0\.1:\d+ yet\. Trying for 2 s\.\n/;
+    const triggerAt = (port: number, ...args: string[]) =>
+      startCommand(["trigger", "factor.created", "--url", `http://127.0.0.1:${port}/`, ...args]);
+
+    it("tries again, and says so once", async () => {
+      const port = await findFreePort();
+      const { run, written } = triggerAt(port, "--duplicate");
+      while (!LATE.test(written.stderr)) await new Promise(setImmediate);
+      let received = 0;
+      const app = createHttpServer((_req, res) => {
+        received++;
+        res.end();
+      }).listen(port, "127.0.0.1");
+      expect(await run).toBe(0);
+      app.close();
+      expect(written.stderr.replace(LATE, "")).toBe("");
+      expect(received).toBe(2);
+      // The time of the attempt that succeeded.
+      expect(written.stdout).toMatch(/^200 factor\.created v2 in \d{1,3}\.\d ms/);
+    });
+
+    it("gives up after 2 s", async () => {
+      const startMs = performance.now();
+      const { run, written } = triggerAt(await findFreePort());
+      expect(await run).toBe(1);
+      expect(performance.now() - startMs).toBeGreaterThan(1_900);
+      expect(written.stderr.replace(LATE, "")).toMatch(/^push-webhooks: .*ECONNREFUSED[^\n]+\n$/);
+    });
+
+    it("ends at once when it is interrupted", async () => {
+      const startMs = performance.now();
+      const { run, written, interrupt } = triggerAt(await findFreePort());
+      while (!LATE.test(written.stderr)) await new Promise(setImmediate);
+      interrupt();
+      expect(await run).toBe(130);
+      expect(performance.now() - startMs).toBeLessThan(1_500);
+    });
+
+    it("does not try again after another failure", async () => {
+      let connections = 0;
+      const app = createServer((socket) => {
+        connections++;
+        socket.destroy();
+      }).listen(0, "127.0.0.1");
+      await once(app, "listening");
+      const { run, written } = triggerAt((app.address() as AddressInfo).port);
+      expect(await run).toBe(1);
+      app.close();
+      expect(connections).toBe(1);
+      expect(written.stderr).toMatch(/^push-webhooks: /);
+    });
   });
 
   it("has a new uuid and challenge SID in each run, and prints both", async () => {
@@ -492,6 +553,7 @@ describe("emulator", () => {
       headers: { authorization: `Basic ${credentials}` },
     });
     expect(created.status).toBe(201);
+    expect(written.stderr).toBe("");
     await waitFor(/ECONNREFUSED/);
     await waitFor(/^403 /m);
     expect(written.stdout).toMatch(
@@ -521,6 +583,9 @@ describe("emulator", () => {
     while (!written.stdout.includes("Create a factor")) await new Promise(setImmediate);
     expect(written.stdout).not.toContain("PUSH_AUTH_TOKEN=");
     expect(written.stdout).not.toContain(AUTH_TOKEN);
+    expect(written.stderr).toBe(
+      "The emulator signs with PUSH_AUTH_TOKEN of the environment. It does not print this token; your app needs the same one.\n",
+    );
     interrupt();
     expect(await run).toBe(130);
   });

@@ -19,12 +19,17 @@ export interface ContractOptions {
   maxWaiting?: number;
 }
 
+/** What an engine opens a queue with; `maxDeadLetters` only when it has a bound. */
+export type OpenOptions = ContractOptions & { logger: typeof silent; maxDeadLetters?: number };
+
 /** An engine under test. */
 export interface Engine {
   /** Creates an empty store; the queues that are opened until `stop` share it. */
   start(): Promise<void>;
   /** Opens a queue as a process would. */
-  open(options: ContractOptions & { logger: typeof silent }): DurableQueue;
+  open(options: OpenOptions): DurableQueue;
+  /** Whether it bounds dead letters; otherwise it keeps all. */
+  hasBound?: boolean;
   stop(): Promise<void>;
 }
 
@@ -45,7 +50,7 @@ export function describeContract(engine: Engine): void {
   let fails: (event: PushEvent, attempt: number) => unknown;
   const opened: DurableQueue[] = [];
 
-  async function open(options: ContractOptions = {}): Promise<DurableQueue> {
+  async function open(options: Partial<OpenOptions> = {}): Promise<DurableQueue> {
     const created = engine.open({ attempts: 3, backoff: 20, logger: silent, ...options });
     opened.push(created);
     await created.ready();
@@ -271,6 +276,24 @@ export function describeContract(engine: Engine): void {
       expect(await queue.retry("a")).toBe(true);
     });
 
+    it("keeps those of an account, however many another account has", async () => {
+      const [quiet = "", noisy = ""] = ACCOUNTS;
+      const bound = engine.hasBound === true ? { maxDeadLetters: 10 } : {};
+      const bounded = await open(bound);
+      fails = () => new PermanentError("no");
+      work({ concurrency: 1 }, bounded);
+      for (const uuid of ["q0", "q1"]) await store(ofAccount(uuid, quiet));
+      for (let index = 0; index < 30; index++) await store(ofAccount(`n${index}`, noisy));
+      const { maxDeadLetters = 32 } = bound;
+      let uuids: string[] = [];
+      await until(async () => {
+        uuids = (await collect(bounded.deadLetters())).map(({ uuid }) => uuid);
+        return uuids.at(-1) === "n29" && uuids.length === maxDeadLetters;
+      });
+      const newest = Array.from({ length: maxDeadLetters - 2 }, (_, index) => `n${29 - index}`);
+      expect(uuids).toEqual(["q0", "q1", ...newest.toReversed()]);
+    });
+
     it("lists more than a page, the oldest failure first", async () => {
       const uuids = Array.from({ length: 230 }, (_, index) => `u${index}`);
       await makeDead(...uuids.map((uuid) => factor(uuid)));
@@ -326,7 +349,7 @@ export function describeContract(engine: Engine): void {
       await queue.outcomes.record(ACCOUNTS[0]!, event);
       const other = queue.outcomes.wait({ account: ACCOUNTS[1]!, challengeSid, timeoutMs: 200 });
       await expect(other).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
-      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 200 });
+      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 5_000 });
       expect(await own).toEqual(event);
     });
 
@@ -397,13 +420,13 @@ export function describeContract(engine: Engine): void {
     });
 
     it("gives up running handlers after deadlineMs", async () => {
-      fails = () => new Promise((resolve) => setTimeout(resolve, 3_000));
+      fails = () => new Promise((resolve) => void setTimeout(resolve, 9_000).unref());
       work();
       await store(factor("a"));
       await until(() => handled.length === 1);
       const startMs = performance.now();
       await queue.close({ deadlineMs: 100 });
-      expect(performance.now() - startMs).toBeLessThan(1_500);
+      expect(performance.now() - startMs).toBeLessThan(5_000);
     });
 
     it("closes a worker: it takes no more, and the queue goes on", async () => {

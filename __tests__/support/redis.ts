@@ -1,11 +1,15 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
+import { findFreePort } from "./ports";
+
+// The default, 5 s, is too short for some of these tests on a slow machine.
+jest.setTimeout(30_000);
 
 const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
 
@@ -96,15 +100,6 @@ export async function stopRedis(): Promise<void> {
     await server.stop("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function canConnect(port: number): Promise<boolean> {

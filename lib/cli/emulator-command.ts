@@ -52,6 +52,11 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         // Print a generated token only: it protects nothing but this emulator.
         ...(authToken === "" && { PUSH_AUTH_TOKEN: emulator.authToken }),
       };
+      if (authToken !== "") {
+        terminal.stderr.write(
+          "The emulator signs with PUSH_AUTH_TOKEN of the environment. It does not print this token; your app needs the same one.\n",
+        );
+      }
       if (json === true) {
         print(terminal, JSON.stringify(settings));
       } else {

@@ -1,8 +1,9 @@
 import { Argument, Option, type Command } from "commander";
 import { listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import { sendRequest, type WebhookRequest } from "../emulator";
+import type { WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
+import { createLateSend } from "./late-receiver";
 import { readSecret } from "./secret";
 import { paint, print, printJson, type Terminal } from "./terminal";
 import { assertUrl, UsageError } from "./usage-error";
@@ -24,8 +25,6 @@ interface EventIds {
   uuid: string;
   challenge_sid?: string;
 }
-
-const TIMEOUT_MS = 15_000;
 
 /** Adds `trigger`, which signs a webhook request and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
@@ -55,10 +54,9 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const ids = chooseIds(type, options);
       const request = await createRequest(terminal, type, options, ids);
       const results: object[] = [];
+      const send = createLateSend(terminal, addressRequest(request, options));
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
-        const startedMs = performance.now();
-        const { status } = await send(request, options, terminal.signal);
-        const durationMs = performance.now() - startedMs;
+        const { status, durationMs } = await send();
         results.push({ type, version, ...ids, status, durationMs });
         if (status !== 200) terminal.hasFailed = true;
         const hint = findHint(status, method);
@@ -129,16 +127,14 @@ async function createRequest(
   return signedRequest(settings, type, overrides, { version, method, extraParams });
 }
 
-async function send(
+/** A GET carries the signed parameters in its query; a POST is sent to the URL as given. */
+function addressRequest(
   request: WebhookRequest,
   { url, to = url }: TriggerOptions,
-  signal: AbortSignal,
-): Promise<{ status: number }> {
+): WebhookRequest {
+  if (request.method !== "GET") return { ...request, url: to };
   const [query = ""] = /\?.*$/s.exec(request.url) ?? [];
-  // A GET carries the signed parameters in its query; a POST is sent to the URL as given.
-  const target = request.method === "GET" ? to.replace(/[?#].*$/s, "") + query : to;
-  const timeouts = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS };
-  return sendRequest({ ...request, url: target }, { ...timeouts, signal });
+  return { ...request, url: to.replace(/[?#].*$/s, "") + query };
 }
 
 function addPair(text: string, pairs: [string, string][] | undefined): [string, string][] {

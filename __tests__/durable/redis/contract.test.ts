@@ -17,6 +17,7 @@ describeWithAnyRedis("redisQueue", () => {
     },
     open: (options) =>
       redisQueue({ name: "q", connection: server.url, prefix, durability: "trust", ...options }),
+    hasBound: true,
     async stop() {
       const keys = await server.redis.keys(`${prefix}:*`);
       if (keys.length > 0) await server.redis.del(keys);

@@ -1,75 +1,32 @@
+import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { PermanentError, type PushEvent } from "express-push-verification";
-import type { DurableQueue, DurableQueueOptions } from "express-push-verification/durable";
-import { ACCOUNT_SID, AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
-import { openReceiver, type DurableReceiver } from "../../support/durable";
-import {
-  collect,
-  describeWithAnyRedis,
-  stopRedis,
-  until,
-  useRedis,
-  type RedisServer,
-} from "../../support/redis";
-import { stopServers } from "../../support/servers";
+import { PermanentError } from "express-push-verification";
+import { ACCOUNT_SID, eventRequest } from "../../support/webhook-requests";
+import { openReceiver } from "../../support/durable";
+import { collect, describeWithAnyRedis, until } from "../../support/redis";
+import { useRedisReceiver } from "../../support/redis-receiver";
 import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-queue";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
 import { createDeadLetters, type DeadLetters } from "../../../lib/durable/redis/dead-letters";
 import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import type { StoredEvent } from "../../../lib/durable/stored-event";
 
 describeWithAnyRedis("dead letters", () => {
-  let server: Pick<RedisServer, "url" | "redis">;
-  let options: DurableQueueOptions;
-  let receiver: DurableReceiver;
-  let queue: DurableQueue;
-  let handled: { event: PushEvent; attempt: number; authTokenIndex: number }[];
-  let fails: (event: PushEvent, attempt: number) => unknown;
-
-  beforeAll(async () => {
-    server = await useRedis();
-  });
-  afterAll(stopRedis);
-  beforeEach(async () => {
-    // A Redis that others use is neither emptied nor asked for its configuration.
-    const prefix = `push-test-${crypto.randomUUID()}`;
-    options = { name: "q", connection: server.url, prefix, durability: "trust" };
-    handled = [];
-    fails = () => undefined;
-    receiver = await openReceiver(
-      { ...options, backoff: 20, attempts: 3 },
-      { authToken: ["next", AUTH_TOKEN] },
-    );
-    queue = receiver.queue;
-    receiver.push.onAny((any, { attempt, authTokenIndex }) => {
-      const event = any as PushEvent;
-      handled.push({ event, attempt, authTokenIndex });
-      const failure = fails(event, attempt);
-      if (failure !== undefined) throw failure;
-    });
-    await queue.ready();
-  });
-  afterEach(async () => {
-    await receiver.close();
-    await stopServers();
-    const keys = await server.redis.keys(`${options.prefix}:*`);
-    if (keys.length > 0) await server.redis.del(keys);
-  });
-
-  const work = () => queue.work(receiver.push.handlers);
-  const deliver = (call = eventRequest("challenge.approved")) => receiver.deliver(call);
+  const app = useRedisReceiver();
+  const { work, deliver } = app;
 
   it("runs failing handlers again, and makes an event that exhausted its attempts a dead letter", async () => {
-    fails = (_event, attempt) => (attempt < 3 ? new Error("not yet") : undefined);
+    app.fails = (_event, attempt) => (attempt < 3 ? new Error("not yet") : undefined);
     work();
     await deliver();
-    await until(() => handled.length === 3);
-    expect(handled.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    await until(() => app.handled.length === 3);
+    expect(app.handled.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
 
-    handled = [];
-    fails = () => new Error("never");
+    app.handled = [];
+    app.fails = () => new Error("never");
     await deliver(eventRequest("challenge.denied", { uuid: "dead" }));
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    const letters = await collect(queue.deadLetters());
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
+    const letters = await collect(app.queue.deadLetters());
     expect(letters).toEqual([
       {
         uuid: "dead",
@@ -84,75 +41,82 @@ describeWithAnyRedis("dead letters", () => {
   });
 
   it("makes an event a dead letter at once for a PermanentError", async () => {
-    fails = () => new PermanentError("no such user");
+    app.fails = () => new PermanentError("no such user");
     work();
     await deliver();
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    expect(handled.map(({ attempt }) => attempt)).toEqual([1]);
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
+    expect(app.handled.map(({ attempt }) => attempt)).toEqual([1]);
   });
 
   it("runs the handlers of one dead letter or of all again, with all attempts", async () => {
-    fails = () => new PermanentError("down");
+    app.fails = () => new PermanentError("down");
     work();
     for (const uuid of ["a", "b", "c"]) await deliver(eventRequest("factor.created", { uuid }));
-    await until(async () => (await queue.stats()).deadLetters === 3);
-    fails = (_event, attempt) => (attempt < 3 ? new Error("again") : undefined);
-    handled = [];
-    expect([await queue.retry("b"), await queue.retry("b"), await queue.retry("x")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-    await until(() => handled.length === 3);
-    expect(handled.map(({ event, attempt }) => [event.uuid, attempt])).toEqual([
+    await until(async () => (await app.queue.stats()).deadLetters === 3);
+    app.fails = (_event, attempt) => (attempt < 3 ? new Error("again") : undefined);
+    app.handled = [];
+    expect([
+      await app.queue.retry("b"),
+      await app.queue.retry("b"),
+      await app.queue.retry("x"),
+    ]).toEqual([true, false, false]);
+    await until(() => app.handled.length === 3);
+    expect(app.handled.map(({ event, attempt }) => [event.uuid, attempt])).toEqual([
       ["b", 1],
       ["b", 2],
       ["b", 3],
     ]);
-    expect(await queue.retryAll()).toBe(2);
-    await until(() => handled.length === 9);
-    await until(async () => (await queue.stats()).delayed === 0);
-    expect((await queue.stats()).deadLetters).toBe(0);
+    expect(await app.queue.retryAll()).toBe(2);
+    await until(() => app.handled.length === 9);
+    await until(async () => (await app.queue.stats()).delayed === 0);
+    expect((await app.queue.stats()).deadLetters).toBe(0);
   });
 
   it("counts each dead letter once when several processes retry them at a time", async () => {
-    fails = () => new PermanentError("down");
+    app.fails = () => new PermanentError("down");
     const worker = work();
     const uuids = Array.from({ length: 20 }, (_, index) => `u${index}`);
     for (const uuid of uuids) await deliver(eventRequest("factor.created", { uuid }));
-    await until(async () => (await queue.stats()).deadLetters === 20);
+    await until(async () => (await app.queue.stats()).deadLetters === 20);
     await worker.close();
-    const counts = await Promise.all([queue.retryAll(), queue.retryAll(), queue.retryAll()]);
+    const counts = await Promise.all([
+      app.queue.retryAll(),
+      app.queue.retryAll(),
+      app.queue.retryAll(),
+    ]);
     expect(counts.reduce((sum, count) => sum + count)).toBe(20);
-    expect(await queue.stats()).toMatchObject({ waiting: 20, deadLetters: 0 });
+    expect(await app.queue.stats()).toMatchObject({ waiting: 20, deadLetters: 0 });
 
     work();
-    await until(async () => (await queue.stats()).deadLetters === 20);
-    const both = await Promise.all([queue.retry("u2"), queue.retry("u2")]);
+    await until(async () => (await app.queue.stats()).deadLetters === 20);
+    const both = await Promise.all([app.queue.retry("u2"), app.queue.retry("u2")]);
     expect(both.toSorted()).toEqual([false, true]);
   });
 
   it("discards a dead letter and keeps its uuid: a replay is a duplicate", async () => {
-    fails = () => new PermanentError("poison");
+    app.fails = () => new PermanentError("poison");
     work();
     const call = eventRequest("factor.created", { uuid: "poison" });
     await deliver(call);
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    expect([await queue.discard("poison"), await queue.discard("poison")]).toEqual([true, false]);
-    expect(await collect(queue.deadLetters())).toEqual([]);
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
+    expect([await app.queue.discard("poison"), await app.queue.discard("poison")]).toEqual([
+      true,
+      false,
+    ]);
+    expect(await collect(app.queue.deadLetters())).toEqual([]);
     expect(await deliver(call)).toBe(200);
-    expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
-    expect(handled).toHaveLength(1);
+    expect(await app.queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
+    expect(app.handled).toHaveLength(1);
   });
 
   it("discards each dead letter once when several processes discard it at a time", async () => {
-    fails = () => new PermanentError("poison");
+    app.fails = () => new PermanentError("poison");
     work();
     await deliver(eventRequest("factor.created", { uuid: "poison" }));
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    const both = await Promise.all([queue.discard("poison"), queue.discard("poison")]);
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
+    const both = await Promise.all([app.queue.discard("poison"), app.queue.discard("poison")]);
     expect(both.toSorted()).toEqual([false, true]);
-    expect(await server.redis.keys(`${options.prefix}:q:*-*-*`)).toEqual([]);
+    expect(await app.server.redis.keys(`${app.options.prefix}:q:*-*-*`)).toEqual([]);
   });
 
   describe("that another process retries meanwhile", () => {
@@ -160,27 +124,30 @@ describeWithAnyRedis("dead letters", () => {
     let redis: Redis;
     let bull: BullQueue;
     let letters: DeadLetters;
+    let letter: Job<StoredEvent>;
     beforeEach(async () => {
-      fails = () => new PermanentError("down");
+      app.fails = () => new PermanentError("down");
       const worker = work();
       await deliver(eventRequest("factor.created", { uuid: "kept" }));
-      await until(async () => (await queue.stats()).deadLetters === 1);
+      await until(async () => (await app.queue.stats()).deadLetters === 1);
       await worker.close();
-      fails = () => undefined;
-      handled = [];
+      app.fails = () => undefined;
+      app.handled = [];
       logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-      const settings = { ...resolveDurableOptions({ ...options, logger }), maxDeadLetters: 0 };
+      const settings = { ...resolveDurableOptions({ ...app.options, logger }), maxDeadLetters: 0 };
       redis = openConnection(settings, "store");
       await until(() => redis.status === "ready");
       bull = openBullQueue(redis, settings);
       await bull.ready();
       letters = createDeadLetters(bull, redis, settings);
+      const [letterId = ""] = await letters.listIds();
+      letter = (await bull.current().getJob(letterId)) as Job<StoredEvent>;
       // The other process retries when this one has read the letter.
       const current = bull.current();
       const getJob = current.getJob.bind(current);
       jest.spyOn(current, "getJob").mockImplementation(async (jobId) => {
         const job = await getJob(jobId);
-        expect(await queue.retry("kept")).toBe(true);
+        expect(await app.queue.retry("kept")).toBe(true);
         return job;
       });
     });
@@ -191,43 +158,45 @@ describeWithAnyRedis("dead letters", () => {
 
     it.each([
       ["discarded", async () => expect(await letters.discard("kept")).toBe(false)],
-      ["trimmed", () => letters.trim()],
+      ["trimmed", () => letters.add(letter)],
     ])("are not %s: the handlers run", async (_what, remove) => {
       await remove();
-      expect(await queue.stats()).toMatchObject({ waiting: 1, deadLetters: 0 });
+      expect(await app.queue.stats()).toMatchObject({ waiting: 1, deadLetters: 0 });
       expect(logger.error).not.toHaveBeenCalled();
       work();
-      await until(() => handled.length === 1);
-      expect(handled[0]?.event.uuid).toBe("kept");
+      await until(() => app.handled.length === 1);
+      expect(app.handled[0]?.event.uuid).toBe("kept");
     });
   });
 
   it("keeps the uuid of a newer event when it discards an older dead letter of it", async () => {
-    fails = () => new PermanentError("down");
+    app.fails = () => new PermanentError("down");
     const worker = work();
     await deliver(eventRequest("factor.created", { uuid: "again" }));
-    await until(async () => (await queue.stats()).deadLetters === 1);
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
     await worker.close();
-    const [key = ""] = await server.redis.keys(`${options.prefix}:q:de:*`);
-    await server.redis.set(key, "newer");
-    expect(await queue.discard("again")).toBe(true);
-    expect(await server.redis.get(key)).toBe("newer");
+    const [key = ""] = await app.server.redis.keys(`${app.options.prefix}:q:de:*`);
+    await app.server.redis.set(key, "newer");
+    expect(await app.queue.discard("again")).toBe(true);
+    expect(await app.server.redis.get(key)).toBe("newer");
   });
 
   it("lists dead letters that this version cannot read", async () => {
-    fails = () => new PermanentError("x");
+    app.fails = () => new PermanentError("x");
     work();
     await deliver(eventRequest("factor.created", { uuid: "odd" }));
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    const keys = await server.redis.keys(`${options.prefix}:q:*-*-*`);
+    await until(async () => (await app.queue.stats()).deadLetters === 1);
+    const keys = await app.server.redis.keys(`${app.options.prefix}:q:*-*-*`);
     const key = keys.find((name) => !name.includes(":de:")) ?? "";
-    await server.redis.hset(key, "data", JSON.stringify({ params: [["uuid", "odd"]] }));
-    expect(await collect(queue.deadLetters())).toMatchObject([{ uuid: "odd", event: undefined }]);
+    await app.server.redis.hset(key, "data", JSON.stringify({ params: [["uuid", "odd"]] }));
+    expect(await collect(app.queue.deadLetters())).toMatchObject([
+      { uuid: "odd", event: undefined },
+    ]);
   });
 
   it("keeps maxDeadLetters of them, discards the oldest and logs each", async () => {
     const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    const bounded = await openReceiver({ ...options, attempts: 1, maxDeadLetters: 3, logger });
+    const bounded = await openReceiver({ ...app.options, attempts: 1, maxDeadLetters: 3, logger });
     bounded.push.onAny(() => {
       throw new PermanentError("no");
     });
@@ -255,32 +224,33 @@ describeWithAnyRedis("dead letters", () => {
   });
 
   it("finds the dead letter of a uuid without reading the others", async () => {
-    fails = () => new PermanentError("down");
+    app.fails = () => new PermanentError("down");
     const worker = work();
     for (let index = 0; index < 30; index++) {
       await deliver(eventRequest("factor.created", { uuid: `u${index}` }));
     }
-    await until(async () => (await queue.stats()).deadLetters === 30);
+    await until(async () => (await app.queue.stats()).deadLetters === 30);
     await worker.close();
     const reads = async () => {
-      const stats = await server.redis.info("commandstats");
+      const stats = await app.server.redis.info("commandstats");
       return Number((/^cmdstat_hgetall:calls=(\d+)/m.exec(stats) ?? [])[1] ?? 0);
     };
     const before = await reads();
-    expect([await queue.retry("u7"), await queue.discard("u8")]).toEqual([true, true]);
+    expect([await app.queue.retry("u7"), await app.queue.discard("u8")]).toEqual([true, true]);
     expect((await reads()) - before).toBeLessThan(10);
   });
 
   it("is not blocked by events that fail", async () => {
-    fails = ({ entity_identity }) => (entity_identity === "poison" ? new Error("no") : undefined);
-    queue.work(receiver.push.handlers, { concurrency: 2 });
+    app.fails = ({ entity_identity }) =>
+      entity_identity === "poison" ? new Error("no") : undefined;
+    app.queue.work(app.receiver.push.handlers, { concurrency: 2 });
     for (let count = 0; count < 10; count++) {
       await deliver(
         eventRequest("factor.created", { uuid: `p${count}`, entity_identity: "poison" }),
       );
       await deliver(eventRequest("factor.created", { uuid: `g${count}` }));
     }
-    await until(() => handled.filter(({ event }) => event.uuid.startsWith("g")).length === 10);
-    await until(async () => (await queue.stats()).deadLetters === 10);
+    await until(() => app.handled.filter(({ event }) => event.uuid.startsWith("g")).length === 10);
+    await until(async () => (await app.queue.stats()).deadLetters === 10);
   });
 });

@@ -24,7 +24,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 500, logger });
+    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
     await queue.ready();
   });
   afterEach(async () => {
@@ -42,7 +42,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   const setLimit = (bytes: number) => server.redis.config("SET", "maxmemory", String(bytes));
 
   it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
-    await setLimit((await usedBytes()) + 40_000_000);
+    await setLimit((await usedBytes()) + 20_000_000);
     let stored = 0;
     let reason: unknown;
     // On a busy machine a store may also exceed its time: then the same one again.

@@ -4,45 +4,36 @@ import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
 import {
   QueueError,
-  durableQueue,
   type DurableQueue,
   type DurableQueueOptions,
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { QUEUE_NAME as name, queuedEvent, queuedParams } from "../../support/durable";
+import { queuedEvent, queuedParams } from "../../support/durable";
 import {
   DURABLE,
   describeWithRedis,
   startRedis,
-  stopRedis,
   until,
   type RedisServer,
 } from "../../support/redis";
+import { useRedisQueues } from "../../support/redis-queues";
 import { startRedisProxy } from "../../support/redis-proxy";
 
 const store = (queue: DurableQueue) =>
   queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
 
 describeWithRedis("ready()", () => {
-  let opened: { close(): unknown }[];
+  const { open: openQueue, closeLater } = useRedisQueues();
   let folder: string;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {
-    opened = [];
     folder = mkdtempSync(join(tmpdir(), "push-conf-"));
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
   });
-  afterEach(async () => {
-    for (const one of opened) await one.close();
-    await stopRedis();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  function open(connection: string, options: Partial<DurableQueueOptions> = {}): DurableQueue {
-    const queue = durableQueue({ name, connection, storeTimeoutMs: 100, logger, ...options });
-    opened.push({ close: () => queue.close({ deadlineMs: 200 }) });
-    return queue;
-  }
+  const open = (connection: string, options: Partial<DurableQueueOptions> = {}) =>
+    openQueue(connection, { storeTimeoutMs: 100, logger, ...options });
 
   /** Starts a Redis where CONFIG is another command: its reply is that of the other. */
   async function startWithConfigAs(command: string): Promise<RedisServer> {
@@ -96,8 +87,7 @@ describeWithRedis("ready()", () => {
     'settles with "%s" where CONFIG gets no reply',
     async (durability) => {
       const server = await startRedis();
-      const proxy = await startRedisProxy(server.port);
-      opened.push(proxy);
+      const proxy = closeLater(await startRedisProxy(server.port));
       proxy.drop("config");
       const queue = open(proxy.url, { durability });
       const result = await settle(queue);
@@ -169,6 +159,24 @@ describeWithRedis("ready()", () => {
     expect(await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY)).toBe("new");
     await until(() => handled.length === 1);
     expect(handled).toEqual(["later"]);
+  }, 30_000);
+
+  it("counts no worker for such a user until it takes events", async () => {
+    const { url, redis } = await startRedis();
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all", "-info");
+    const warned = jest.spyOn(console, "warn").mockImplementation(() => {});
+    const other = open(url);
+    await other.ready();
+    const queue = open(url.replace("//", "//app:pw@"));
+    queue.work(createHandlers().onAny(() => {}));
+    await until(() => logger.error.mock.calls.some(([, text]) => /A worker/.test(String(text))));
+    expect(await other.stats()).toMatchObject({ workers: 0 });
+    // A worker counts itself again every 2 s.
+    await new Promise((later) => setTimeout(later, 2_500));
+    expect(await other.stats()).toMatchObject({ workers: 0 });
+    warned.mockRestore();
+    await redis.acl("SETUSER", "app", "+info");
+    await until(async () => (await other.stats()).workers === 1);
   }, 30_000);
 
   it("starts no worker that was closed before Redis replied to INFO", async () => {

@@ -1,66 +1,18 @@
 import { Redis } from "ioredis";
-import type { PushEvent } from "express-push-verification";
-import {
-  durableQueue,
-  type DurableQueue,
-  type DurableQueueOptions,
-} from "express-push-verification/durable";
-import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
-import { openReceiver, queuedParams, type DurableReceiver } from "../../support/durable";
-import {
-  describeWithAnyRedis,
-  stopRedis,
-  until,
-  useRedis,
-  type RedisServer,
-} from "../../support/redis";
+import { durableQueue } from "express-push-verification/durable";
+import { eventRequest } from "../../support/webhook-requests";
+import { openReceiver, queuedParams } from "../../support/durable";
+import { describeWithAnyRedis, until } from "../../support/redis";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { stopServers } from "../../support/servers";
+import { useRedisReceiver } from "../../support/redis-receiver";
 
 describeWithAnyRedis("durableQueue", () => {
-  let server: Pick<RedisServer, "url" | "redis">;
-  let options: DurableQueueOptions;
-  let receiver: DurableReceiver;
-  let queue: DurableQueue;
-  let handled: { event: PushEvent; attempt: number; authTokenIndex: number }[];
-  let fails: (event: PushEvent, attempt: number) => unknown;
-
-  beforeAll(async () => {
-    server = await useRedis();
-  });
-  afterAll(stopRedis);
-  beforeEach(async () => {
-    // A Redis that others use is neither emptied nor asked for its configuration.
-    const prefix = `push-test-${crypto.randomUUID()}`;
-    options = { name: "q", connection: server.url, prefix, durability: "trust" };
-    handled = [];
-    fails = () => undefined;
-    receiver = await openReceiver(
-      { ...options, backoff: 20, attempts: 3 },
-      { authToken: ["next", AUTH_TOKEN] },
-    );
-    queue = receiver.queue;
-    receiver.push.onAny((any, { attempt, authTokenIndex }) => {
-      const event = any as PushEvent;
-      handled.push({ event, attempt, authTokenIndex });
-      const failure = fails(event, attempt);
-      if (failure !== undefined) throw failure;
-    });
-    await queue.ready();
-  });
-  afterEach(async () => {
-    await receiver.close();
-    await stopServers();
-    const keys = await server.redis.keys(`${options.prefix}:*`);
-    if (keys.length > 0) await server.redis.del(keys);
-  });
-
-  const work = () => queue.work(receiver.push.handlers);
-  const deliver = (call = eventRequest("challenge.approved")) => receiver.deliver(call);
+  const app = useRedisReceiver();
+  const { work, deliver } = app;
 
   it("stores an event before the response, and runs its handlers later", async () => {
     expect(await deliver()).toBe(200);
-    expect([handled, await queue.stats()]).toEqual([
+    expect([app.handled, await app.queue.stats()]).toEqual([
       [],
       {
         waiting: 1,
@@ -72,26 +24,26 @@ describeWithAnyRedis("durableQueue", () => {
       },
     ]);
     work();
-    await until(() => handled.length === 1);
-    expect(handled).toMatchObject([
+    await until(() => app.handled.length === 1);
+    expect(app.handled).toMatchObject([
       { event: { type: "challenge.approved", version: "v2" }, attempt: 1, authTokenIndex: 1 },
     ]);
-    await until(async () => (await queue.stats()).active === 0);
+    await until(async () => (await app.queue.stats()).active === 0);
     const empty = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, oldestWaitingMs: 0 };
-    expect(await queue.stats()).toMatchObject(empty);
+    expect(await app.queue.stats()).toMatchObject(empty);
   });
 
   it("leaves no personal data of a handled event, except in its outcome", async () => {
     work();
     await deliver();
-    await until(() => handled.length === 1);
-    await until(async () => (await queue.stats()).active === 0);
+    await until(() => app.handled.length === 1);
+    await until(async () => (await app.queue.stats()).active === 0);
     const texts = await Promise.all(
-      (await server.redis.keys(`${options.prefix}:*`)).map(async (key) => {
-        const type = await server.redis.type(key);
-        if (type === "hash") return JSON.stringify(await server.redis.hgetall(key));
-        if (type === "stream") return JSON.stringify(await server.redis.xrange(key, "-", "+"));
-        return type === "string" && !key.includes(":outcome:") ? server.redis.get(key) : "";
+      (await app.server.redis.keys(`${app.options.prefix}:*`)).map(async (key) => {
+        const type = await app.server.redis.type(key);
+        if (type === "hash") return JSON.stringify(await app.server.redis.hgetall(key));
+        if (type === "stream") return JSON.stringify(await app.server.redis.xrange(key, "-", "+"));
+        return type === "string" && !key.includes(":outcome:") ? app.server.redis.get(key) : "";
       }),
     );
     expect(texts.join()).not.toContain("user-7f3a-22");
@@ -118,24 +70,27 @@ describeWithAnyRedis("durableQueue", () => {
       200, 200, 200,
     ]);
     expect(await deliver(call)).toBe(200);
-    await until(() => handled.length > 0);
-    await until(async () => (await queue.stats()).active === 0);
-    expect(handled.map(({ event }) => event.uuid)).toEqual([uuid]);
+    await until(() => app.handled.length > 0);
+    await until(async () => (await app.queue.stats()).active === 0);
+    expect(app.handled.map(({ event }) => event.uuid)).toEqual([uuid]);
     expect(await deliver(call)).toBe(200);
-    expect((await queue.stats()).waiting).toBe(0);
+    expect((await app.queue.stats()).waiting).toBe(0);
   });
 
   it("drops another request of the same uuid as a conflict", async () => {
     const store = (contentHash: string) =>
-      queue.store({ ...queuedParams([["uuid", "same"]]), contentHash }, Number.POSITIVE_INFINITY);
+      app.queue.store(
+        { ...queuedParams([["uuid", "same"]]), contentHash },
+        Number.POSITIVE_INFINITY,
+      );
     expect(await store("one")).toBe("new");
     expect(await store("one")).toBe("duplicate");
     expect(await store("two")).toBe("conflict");
-    expect((await queue.stats()).waiting).toBe(1);
+    expect((await app.queue.stats()).waiting).toBe(1);
   });
 
   it("keeps a uuid for dedupeTtlMs", async () => {
-    const short = durableQueue({ ...options, name: "short", dedupeTtlMs: 1_000 });
+    const short = durableQueue({ ...app.options, name: "short", dedupeTtlMs: 1_000 });
     await short.ready();
     const event = queuedParams([["uuid", "a"]]);
     const store = () => short.store(event, Number.POSITIVE_INFINITY);
@@ -146,59 +101,59 @@ describeWithAnyRedis("durableQueue", () => {
 
   it("has jobs with identifiers of 44 characters", async () => {
     await deliver();
-    const [jobId = ""] = await server.redis.lrange(`${options.prefix}:q:wait`, 0, -1);
+    const [jobId = ""] = await app.server.redis.lrange(`${app.options.prefix}:q:wait`, 0, -1);
     expect(jobId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{16}-[0-9a-f]{18}$/);
   });
 
   it("counts workers, and how long the oldest event has waited", async () => {
-    expect(await queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
+    expect(await app.queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
     await deliver(eventRequest("factor.created", { uuid: "first" }));
     await new Promise((later) => setTimeout(later, 300));
     await deliver(eventRequest("factor.created", { uuid: "second" }));
-    const { oldestWaitingMs } = await queue.stats();
+    const { oldestWaitingMs } = await app.queue.stats();
     expect(oldestWaitingMs).toBeGreaterThanOrEqual(300);
     expect(oldestWaitingMs).toBeLessThan(5_000);
-    const other = durableQueue(options);
-    const workers = [work(), other.work(receiver.push.handlers)];
-    await until(async () => (await queue.stats()).workers === 2);
+    const other = durableQueue(app.options);
+    const workers = [work(), other.work(app.receiver.push.handlers)];
+    await until(async () => (await app.queue.stats()).workers === 2);
     for (const worker of workers) await worker.close();
     await other.close();
-    expect(await queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
+    expect(await app.queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
   });
 
   it.each([
     ["a Redis", (url: string) => new Redis(url)],
     ["a Redis with lazyConnect", (url: string) => new Redis(url, { lazyConnect: true })],
   ])("duplicates %s that is given as connection, and leaves it open", async (_what, connect) => {
-    const instance = connect(server.url);
-    const own = durableQueue({ ...options, connection: instance });
+    const instance = connect(app.server.url);
+    const own = durableQueue({ ...app.options, connection: instance });
     await own.ready();
     expect(await own.store(queuedParams([["uuid", "own"]]), Number.POSITIVE_INFINITY)).toBe("new");
-    expect(await queue.stats()).toMatchObject({ waiting: 1 });
+    expect(await app.queue.stats()).toMatchObject({ waiting: 1 });
     await own.close();
     expect(await instance.ping()).toBe("PONG");
     instance.disconnect();
   });
 
   it("stores an event and its outcome in one round trip", async () => {
-    const proxy = await startRedisProxy(Number(new URL(server.url).port));
-    const slow = await openReceiver({ ...options, connection: proxy.url });
+    const proxy = await startRedisProxy(Number(new URL(app.server.url).port));
+    const slow = await openReceiver({ ...app.options, connection: proxy.url });
     await slow.queue.ready();
     // BullMQ sends its script once.
     await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up" }));
     await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up 2" }));
-    proxy.delay(100);
+    proxy.delay(250);
     const startMs = performance.now();
     expect(await slow.deliver(eventRequest("challenge.approved", { uuid: "timed" }))).toBe(200);
-    // A round trip takes 200 ms.
-    expect(performance.now() - startMs).toBeLessThan(380);
+    // A round trip takes 500 ms.
+    expect(performance.now() - startMs).toBeLessThan(950);
     await slow.close();
     proxy.close();
   });
 
   it("passes events of unknown types to onUnhandled", async () => {
     const unknown: string[] = [];
-    receiver.push.onUnhandled(({ type }) => void unknown.push(type));
+    app.receiver.push.onUnhandled(({ type }) => void unknown.push(type));
     work();
     await deliver(eventRequest("factor.created", { type: "challenge.expired" }));
     await until(() => unknown.length === 1);

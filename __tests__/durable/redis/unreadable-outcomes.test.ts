@@ -87,7 +87,7 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     for (const index of [1, 2])
       await server.redis.set(keyOf(sidOf(index)), `[["${entityIdentity}"`);
     for (const index of [1, 2]) {
-      const wait = { challengeSid: sidOf(index), entityIdentity, timeoutMs: 150 };
+      const wait = { challengeSid: sidOf(index), entityIdentity, timeoutMs: 1_000 };
       await expect(receiver.push.waitForChallenge(wait)).rejects.toHaveProperty(
         "code",
         "CHALLENGE_TIMEOUT",

@@ -79,8 +79,9 @@ describeWithRedis("workers", () => {
     const [killed, other] = begun(first) ? [first, second] : [second, first];
     killed.child.kill("SIGKILL");
     const killedMs = performance.now();
-    await until(() => other.said.includes("began slow"), 12_000);
-    expect(performance.now() - killedMs).toBeLessThan(10_000);
+    await until(() => other.said.includes("began slow"), 20_000);
+    // At most 9 s pass in Redis; the rest is for a slow machine.
+    expect(performance.now() - killedMs).toBeLessThan(13_000);
     const all = [...first.said, ...second.said];
     expect(all.filter((line) => line === "done done")).toHaveLength(1);
     other.child.kill("SIGKILL");

@@ -7,6 +7,8 @@ import { endConnection } from "./connection";
 export interface BullWorker {
   /** Returns the current worker. */
   current(): Worker<StoredEvent>;
+  /** Returns whether the current worker takes events. */
+  isRunning(): boolean;
   /** Starts no worker any more; a running one continues. */
   stop(): void;
   /** Closes the current worker and its connections, without waiting for handlers. */
@@ -19,11 +21,18 @@ const PAUSE_MS = 500;
  * Runs the worker that `open` creates with `autorun: false`. A Worker asks Redis for INFO once. Where
  * that failed, `run()` would try again without a pause and block the process: another worker is
  * opened, when Redis replies to INFO.
+ *
+ * @param onRun called when a worker begins to take events.
  */
-export function openBullWorker(connection: Redis, open: () => Worker<StoredEvent>): BullWorker {
+export function openBullWorker(
+  connection: Redis,
+  open: () => Worker<StoredEvent>,
+  onRun: () => void,
+): BullWorker {
   const copies = trackCopies(connection);
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  let isRunning = false;
   let worker = open();
   start();
 
@@ -33,7 +42,9 @@ export function openBullWorker(connection: Redis, open: () => Worker<StoredEvent
 
   function run(): void {
     if (isStopped) return;
+    isRunning = true;
     worker.run().catch((error: Error) => worker.emit("error", error));
+    onRun();
   }
 
   function replaceLater(): void {
@@ -55,6 +66,7 @@ export function openBullWorker(connection: Redis, open: () => Worker<StoredEvent
   }
 
   function closeWorker(): void {
+    isRunning = false;
     void worker.close(true).catch(() => {});
     for (const copy of copies.splice(0)) endConnection(copy);
   }
@@ -66,6 +78,7 @@ export function openBullWorker(connection: Redis, open: () => Worker<StoredEvent
 
   return {
     current: () => worker,
+    isRunning: () => isRunning,
     stop,
     disconnect() {
       stop();

@@ -5,6 +5,7 @@ import { readEventNames } from "../event-names";
 import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { dedupeIdOf, uuidPart, type StoredEvent } from "../stored-event";
 import type { BullQueue } from "./bull-queue";
+import { createLetterSet, type LetterId } from "./letter-set";
 import type { DurableSettings } from "./options";
 
 /** The operations on dead letters; see the methods of `DurableQueue`. */
@@ -17,34 +18,21 @@ export interface DeadLetters {
   /** Returns whether it was a dead letter still. */
   retryOne(jobId: string): Promise<boolean>;
   discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
-  /** Discards the oldest beyond `maxDeadLetters`, and logs each. */
-  trim(): Promise<void>;
+  /** Notes a job that has failed for good; discards and logs what is beyond `maxDeadLetters`. */
+  add(job: Job<StoredEvent>): Promise<void>;
 }
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
 
-/**
- * Removes a job that is a dead letter still; BullMQ would remove one that was retried meanwhile, too.
- * The uuid stays known, unless a newer event has it: a replay would be handled again. SET comes last:
- * a Redis without free memory rejects it unless the script has written already.
- */
-const DISCARD = `
-  if redis.call("ZREM", KEYS[1], ARGV[1]) == 0 then
-    return 0
-  end
-  redis.call("DEL", KEYS[3], KEYS[4])
-  if redis.call("GET", KEYS[2]) == ARGV[1] then
-    redis.call("SET", KEYS[2], ARGV[1] .. "-discarded", "KEEPTTL")
-  end
-  return 1`;
-
 /** Creates the view of the failed jobs of a queue, which are its dead letters. */
 export function createDeadLetters(
   bull: BullQueue,
   redis: Redis,
-  { prefix, name, maxDeadLetters, logger }: DurableSettings,
+  settings: DurableSettings,
 ): DeadLetters {
+  const { prefix, name, maxDeadLetters, logger } = settings;
+  const letters = createLetterSet(redis, settings);
   const failedKey = `${prefix}:${name}:failed`;
   let trimming: Promise<void> = Promise.resolve();
   const getJob = (jobId: string) => bull.current().getJob(jobId);
@@ -83,23 +71,36 @@ export function createDeadLetters(
   }
 
   /** Returns whether the job was a dead letter still: another process may retry or discard it. */
-  async function discardJob(job: Job<StoredEvent>): Promise<boolean> {
-    const jobId = job.id ?? "";
-    const { account } = job.data;
-    const dedupeKey = `${prefix}:${name}:de:${dedupeIdOf({ account, uuid: uuidOf(job) })}`;
-    const jobKey = `${prefix}:${name}:${jobId}`;
-    const keys = [failedKey, dedupeKey, jobKey, `${jobKey}:logs`];
-    return (await redis.eval(DISCARD, keys.length, ...keys, jobId)) === 1;
+  async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
+    try {
+      await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return false;
+      throw error;
+    }
+    // Without this, its account would count one letter more until the next search for an excess.
+    await letters.remove(letterOf(job)).catch(() => {});
+    return true;
   }
 
-  async function trimOldest(): Promise<void> {
-    const excess = (await redis.zcard(failedKey)) - maxDeadLetters;
-    if (excess <= 0) return;
-    for (const jobId of await redis.zrange(failedKey, "0", String(excess - 1))) {
+  function discardJob(job: Job<StoredEvent>): Promise<boolean> {
+    const { account } = letterOf(job);
+    return letters.discard(letterOf(job), dedupeIdOf({ account, uuid: uuidOf(job) }));
+  }
+
+  async function trim(): Promise<void> {
+    for (;;) {
+      const jobId = await letters.findExcess();
+      if (jobId === undefined) return;
       const job = await getJob(jobId);
-      if (job === undefined || !(await discardJob(job))) continue;
-      const fields = { uuid: uuidOf(job), error: job.failedReason, maxDeadLetters };
-      logger?.error(fields, "The oldest dead letter was discarded: there are too many");
+      if (job === undefined) {
+        // An identifier without a job, which would be found again and again.
+        await redis.zrem(failedKey, jobId);
+      } else if (await discardJob(job)) {
+        const fields = { uuid: uuidOf(job), error: job.failedReason, maxDeadLetters };
+        logger?.error(fields, "A dead letter was discarded: there are too many");
+      }
     }
   }
 
@@ -128,21 +129,16 @@ export function createDeadLetters(
       }
       return isDiscarded;
     },
-    // One at a time: two would count a letter that both discard twice.
-    trim: () => (trimming = trimming.then(trimOldest, trimOldest)),
+    async add(job) {
+      await letters.add(letterOf(job)).catch(() => {});
+      // One at a time: several would find the same letter.
+      await (trimming = trimming.then(trim, trim));
+    },
   };
 }
 
-/** Returns whether the job was a dead letter still: another process may retry or discard it. */
-async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
-  try {
-    await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
-    return true;
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return false;
-    throw error;
-  }
+function letterOf({ id = "", data }: Job<StoredEvent>): LetterId {
+  return { jobId: id, account: readEventNames(data).account };
 }
 
 function uuidOf({ data }: Job<StoredEvent>): string {

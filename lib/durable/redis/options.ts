@@ -45,8 +45,8 @@ export interface DurableQueueOptions {
    */
   backoff?: number | Backoff | undefined;
   /**
-   * The number of dead letters that are kept. The oldest beyond it are discarded and logged; their
-   * uuids stay known for the rest of dedupeTtlMs. @default 10_000
+   * The number of dead letters that are kept. Beyond it, the oldest one of the account that has the
+   * most is discarded and logged; its uuid stays known for the rest of dedupeTtlMs. @default 10_000
    */
   maxDeadLetters?: number | undefined;
   /** How long an operation is retried while Redis fails, in milliseconds. @default 8_000 */

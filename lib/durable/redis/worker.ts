@@ -65,7 +65,7 @@ export function startWorker(
   let failedAtMs: number | undefined;
   const active = new Set<string | undefined>();
   const state = new EventEmitter();
-  const bull = openBullWorker(connection, openWorker);
+  const bull = openBullWorker(connection, openWorker, reportRun);
 
   function openWorker(): Worker<StoredEvent> {
     const worker = new Worker<StoredEvent>(name, handleJob, {
@@ -96,24 +96,25 @@ export function startWorker(
     logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
   }
 
-  const beatTimer = setInterval(() => {
-    if (failedAtMs !== undefined) {
-      if (performance.now() - failedAtMs < FAILING_MS) return;
-      failedAtMs = undefined;
-      logger?.info({}, "A worker takes events again");
-    }
+  function reportRun(): void {
+    if (failedAtMs !== undefined) logger?.info({}, "A worker takes events again");
+    failedAtMs = undefined;
     // A worker that cannot count itself does not count: stats() then shows one less.
     if (connection.status === "ready") beats.beat(workerId).catch(() => {});
+  }
+
+  const beatTimer = setInterval(() => {
+    if (!bull.isRunning()) return;
+    if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS);
   beatTimer.unref();
-  connection.once("ready", () => void beats.beat(workerId).catch(() => {}));
 
   function reportLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
     const { type, uuid } = readEventNames(job.data);
     runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
-    // The next dead letter trims in its place.
-    letters.trim().catch(() => {});
+    // The next dead letter makes up for it.
+    letters.add(job).catch(() => {});
   }
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
