@@ -41,9 +41,7 @@ export interface Endpoint {
  *   that the path does not support.
  */
 export function createEndpointRouter(endpoints: readonly Endpoint[]) {
-  return function routeRequest(
-    request: EndpointRequest,
-  ): EndpointResponse | Promise<EndpointResponse> {
+  return function routeRequest(request: EndpointRequest) {
     for (const { path, methods } of endpoints) {
       const match = path.exec(request.path);
       if (match === null) continue;
