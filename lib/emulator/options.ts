@@ -6,6 +6,7 @@ import {
   MAX_TIMER_MS,
   oneOf,
   wholeNumber,
+  type Complete,
   type OptionRules,
 } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
@@ -55,9 +56,7 @@ export interface EmulatorOptions {
 }
 
 /** Options of an emulator, with the defaults. */
-export type EmulatorSettings = {
-  [Name in keyof EmulatorOptions]-?: Exclude<EmulatorOptions[Name], undefined>;
-};
+export type EmulatorSettings = Complete<EmulatorOptions>;
 
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),

@@ -16,6 +16,9 @@ export interface OptionRule {
 /** The rule of each option. */
 export type OptionRules<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
 
+/** Options with their defaults: none is undefined. */
+export type Complete<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
+
 /** The longest delay of a timer, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -30,8 +30,8 @@ export function listUrlVariants(
   url: string,
   urlMatching: UrlMatching,
   receivedUrl?: string,
-): Variant<string>[] {
-  const variants = createVariants<string>((value) => value, MAX_URLS);
+): Variant[] {
+  const variants = createVariants(MAX_URLS);
   for (const signedUrl of listSignedUrls(url, urlMatching)) variants.add(signedUrl, []);
 
   const tidy = url.trim().replace(/^(["'])(.*)\1$/, "$2");
@@ -152,7 +152,7 @@ function listEncodings(text: string): string[] {
     text.replaceAll("+", "%20"),
     text.replaceAll("%27", "'"),
     text.replaceAll("'", "%27"),
-    text.replaceAll(/%[\dA-F]{2}/g, lowerCase),
+    text.replaceAll(/%[\dA-F]{2}/g, (hex) => hex.toLowerCase()),
     text.replaceAll(/%[\da-f]{2}/g, (hex) => hex.toUpperCase()),
     decoded,
     decodeSafely(text.replaceAll("+", "%20")),
@@ -166,10 +166,6 @@ function listEncodings(text: string): string[] {
       .map((pair) => pair.split("=").map(reencode).join("="))
       .join("&"),
   ];
-}
-
-function lowerCase(text: string): string {
-  return text.toLowerCase();
 }
 
 function reencode(text: string): string {
