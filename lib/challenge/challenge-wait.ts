@@ -10,6 +10,7 @@ import {
   type OptionRules,
 } from "../validation/validate-options";
 import type { OutcomeStore } from "./outcome-store";
+import { createClosingError } from "./waiters";
 
 /** Options of `waitForChallenge`. */
 export interface WaitOptions {
@@ -58,16 +59,8 @@ export interface PendingWaits {
   oldestStartMs: number | undefined;
 }
 
-/** The waits of one receiver. */
-export interface ChallengeWaits {
-  waitForChallenge: WaitForChallenge;
-  readPending(): PendingWaits;
-  /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
-  close(): void;
-}
-
 /** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
-export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope): ChallengeWaits {
+export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
   const closing = new AbortController();
   const pending = new Set<{ startMs: number }>();
 
@@ -105,16 +98,13 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
 
   return {
     waitForChallenge,
-    readPending() {
+    readPending(): PendingWaits {
       // A Set keeps the order of insertion.
       const [oldest] = pending;
       return { count: pending.size, oldestStartMs: oldest?.startMs };
     },
-    close() {
-      const message =
-        "The receiver is closing and cannot receive outcomes. Retry the wait in another process.";
-      closing.abort(new WebhookError("CLOSING", message));
-    },
+    /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
+    close: () => closing.abort(createClosingError()),
   };
 }
 

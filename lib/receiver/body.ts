@@ -18,13 +18,6 @@ export interface RequestWithBody extends IncomingMessage {
 /** The headers that describe a body. */
 export type BodyHeaders = Pick<CheckedHeaders, "hasBody" | "contentLength" | "isHttp2">;
 
-/** Reads the parameters from the body of a request. */
-export type ReadParams = (
-  req: RequestWithBody,
-  res: ServerResponse,
-  headers: BodyHeaders,
-) => Promise<Pair[]>;
-
 /**
  * Creates the step that reads the parameters from `req.rawBody`, a Buffer or string in `req.body`,
  * the unread stream, or a flat form in `req.body`.
@@ -32,7 +25,7 @@ export type ReadParams = (
  * @throws WebhookError (by the returned function) `BODY_TOO_LARGE` as soon as the limit is exceeded,
  *   `BODY_TIMEOUT`, `BODY_MALFORMED`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
  */
-export function createReadParams(limitBytes: number, bodyTimeoutMs: number): ReadParams {
+export function createReadParams(limitBytes: number, bodyTimeoutMs: number) {
   const readStream = createReadStream(limitBytes, bodyTimeoutMs);
 
   async function readUnread(
@@ -52,7 +45,11 @@ export function createReadParams(limitBytes: number, bodyTimeoutMs: number): Rea
     return read;
   }
 
-  return async function readParams(req, res, headers) {
+  return async function readParams(
+    req: RequestWithBody,
+    res: ServerResponse,
+    headers: BodyHeaders,
+  ): Promise<Pair[]> {
     const { rawBody, body } = req;
     const exact = readExact(rawBody, limitBytes) ?? readExact(body, limitBytes);
     if (exact !== undefined) return exact;

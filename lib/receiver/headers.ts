@@ -1,3 +1,4 @@
+import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { explainMalformed } from "../signature/explain";
 import { isFormType } from "../form/form";
@@ -26,11 +27,7 @@ export interface CheckedHeaders {
 }
 
 /** The options that headers are checked against. */
-export interface HeaderRules {
-  /** Name of the signature header, in lower case. */
-  signatureHeader: string;
-  limitBytes: number;
-}
+export type HeaderRules = Pick<VerifySettings, "signatureHeader" | "limitBytes">;
 
 /**
  * Checks everything about a webhook request that can be checked before its body is read.

@@ -34,14 +34,6 @@ export interface ObservedRequest {
  */
 export type RequestObserver = (request: ObservedRequest) => void;
 
-/** A request that is being observed: the receiver sets what it learns of it. */
-export interface Observation {
-  queued: QueuedEvent | undefined;
-  result: DeliveryResult | undefined;
-  finish(error?: WebhookError, request?: RejectedRequest): void;
-  failLater(error: WebhookError): void;
-}
-
 /** The view of a receiver for an admin console: it never holds a token. */
 export interface ReceiverInspection {
   readonly name: string | undefined;
@@ -58,13 +50,6 @@ export interface ReceiverInspection {
   readonly signRequest: ((params: readonly Pair[]) => WebhookRequest) | undefined;
 }
 
-/** The observers of one receiver. */
-export interface Observers {
-  /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
-  start(): Observation | undefined;
-  observe: ReceiverInspection["observe"];
-}
-
 // Not a property of the receiver: the signing function must not be reachable from it.
 const inspections = new WeakMap<object, ReceiverInspection>();
 
@@ -77,7 +62,7 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  { observe }: Observers,
+  observe: ReceiverInspection["observe"],
   readPendingWaits: () => PendingWaits,
 ): void {
   const { name, authToken, publicUrls, signatureHeader } = settings;
@@ -107,7 +92,7 @@ export function registerInspection(
 }
 
 /** Creates an empty list of observers. */
-export function createObservers(): Observers {
+export function createObservers() {
   const observers = new Set<RequestObserver>();
   let count = 0;
 
@@ -116,16 +101,20 @@ export function createObservers(): Observers {
   }
 
   return {
-    start: () => (observers.size === 0 ? undefined : new ObservationOf(++count, notify)),
-    observe(observer) {
+    /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
+    start: () => (observers.size === 0 ? undefined : new Observation(++count, notify)),
+    observe(observer: RequestObserver): () => void {
       observers.add(observer);
       return () => void observers.delete(observer);
     },
   };
 }
 
-/** A class: its instances have one hidden class and no closures. */
-class ObservationOf implements Observation, ObservedRequest {
+/**
+ * A request that is being observed: the receiver sets what it learns of it. A class: its instances
+ * have one hidden class and no closures.
+ */
+export class Observation implements ObservedRequest {
   readonly startMs = performance.now();
   durationMs = 0;
   queued: QueuedEvent | undefined = undefined;

@@ -13,7 +13,7 @@ import type { OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
 import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
-import type { VerifyOptions, VerifySettings } from "./verify-options";
+import type { VerifyOptions } from "./verify-options";
 
 /** Options of `pushWebhooks`. */
 export interface PushWebhooksOptions extends VerifyOptions {
@@ -61,18 +61,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 }
 
 /** Options of a receiver with their defaults. */
-export interface PushWebhooksSettings extends VerifySettings {
-  name: string | undefined;
-  handlers: Handlers | undefined;
-  deadlineMs: number;
-  bodyTimeoutMs: number;
-  acknowledge: "after" | "before";
-  handlerTimeoutMs: number;
-  dedupe: DedupeStore | false;
-  queue: EventQueue | undefined;
-  forwardErrors: boolean;
-  logger: Logger | undefined;
-}
+export type PushWebhooksSettings = ReturnType<typeof resolveReceiverOptions>;
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   ...VERIFY_RULES,
@@ -105,10 +94,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
  * @param owner the function whose options they are, for messages.
  * @throws TypeError for an option that is unknown or not valid.
  */
-export function resolveReceiverOptions(
-  owner: string,
-  options: PushWebhooksOptions,
-): PushWebhooksSettings {
+export function resolveReceiverOptions(owner: string, options: PushWebhooksOptions) {
   validateOptions(owner, options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;

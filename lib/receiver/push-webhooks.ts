@@ -225,7 +225,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     publicUrl: { get: () => publicUrls[0] },
     publicUrls: { get: () => publicUrls },
   }) as unknown as PushWebhooks;
-  registerInspection(push, settings, observers, waits.readPending);
+  registerInspection(push, settings, observers.observe, waits.readPending);
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {
