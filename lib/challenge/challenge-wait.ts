@@ -4,6 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../form/sid";
 import {
+  isText,
   validateOptions,
   MAX_TIMER_MS,
   wholeNumber,
@@ -33,7 +34,6 @@ export interface WaitOptions {
 export type WaitForChallenge = (options: WaitOptions) => Promise<ChallengeEvent>;
 
 const DEFAULT_TIMEOUT_MS = 300_000;
-const isText = (value: unknown) => typeof value === "string" && value !== "";
 
 const RULES: OptionRules<WaitOptions> = {
   // In most logins this is input of a user, so it is checked below and rejected with a status.

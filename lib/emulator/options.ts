@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
 import {
+  isText,
   validateOptions,
   MAX_TIMER_MS,
   oneOf,
@@ -141,9 +142,5 @@ function haveOwnSids(keys: readonly NewKey[]): boolean {
 }
 
 function tokenRule(expected: string) {
-  return {
-    accepts: (value: unknown) => typeof value === "string" && value !== "",
-    expected,
-    secret: true,
-  };
+  return { accepts: isText, expected, secret: true };
 }

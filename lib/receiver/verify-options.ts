@@ -1,7 +1,7 @@
 import { V2_PARAMETERS } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
-import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
+import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import type { UrlMatching } from "../signature/signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
@@ -147,8 +147,4 @@ function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boo
 function isExtraName(name: unknown): boolean {
   if (typeof name !== "string" || !/^\w{4,100}$/.test(name)) return false;
   return !V2_PARAMETERS.some((known) => known.startsWith(name) || name.startsWith(known));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

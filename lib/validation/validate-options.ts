@@ -71,6 +71,11 @@ export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
   };
 }
 
+/** Returns whether a value is a string that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
 /** Returns whether a value is an object that has all these methods. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== "object" || value === null) return false;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm } from "../../form/percent-encoding";
+import type { Pair } from "../../form/form";
 import type { Complete } from "../../validation/validate-options";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { AdminClientOptions } from "./options";
@@ -27,7 +28,7 @@ export interface RequestOptions {
 export interface ServiceRequest extends FailedRequest, RequestOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
-  form?: readonly [name: string, value: string][];
+  form?: readonly Pair[];
 }
 
 /** Sends a request and returns the parsed response; undefined for a response without a body. */
