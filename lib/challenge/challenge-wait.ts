@@ -82,10 +82,8 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       outcomes.wait({ account, challengeSid, timeoutMs, signal: stop }),
     ).finally(() => pending.delete(started));
     if (accountSid !== undefined && event.account_sid !== accountSid) {
-      throw new WebhookError(
-        "ACCOUNT_NOT_ALLOWED",
-        "The outcome of this challenge belongs to another account than accountSid.",
-      );
+      const message = "The outcome of this challenge belongs to another account than accountSid.";
+      throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
     }
     if (event.entity_identity !== entityIdentity) {
       throw new WebhookError(

@@ -114,11 +114,7 @@ export function createDeliverOnce(
     }
   }
 
-  async function markUuid(
-    claim: DedupeClaim,
-    mark: "complete" | "release",
-    deadlineAtMs: number,
-  ): Promise<void> {
+  async function markUuid(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
     try {
       await retryMark(() => store[mark](claim), deadlineAtMs);
     } catch (error) {

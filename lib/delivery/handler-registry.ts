@@ -149,10 +149,7 @@ function registryOf(handlers: Handlers): Registry {
   return registry;
 }
 
-function listTypes(
-  method: string,
-  types: PushEventType | readonly PushEventType[],
-): readonly PushEventType[] {
+function listTypes(method: string, types: PushEventType | readonly PushEventType[]) {
   const list: readonly PushEventType[] = Array.isArray(types) ? types : [types];
   for (const type of list) {
     if (isPushEventType(type)) continue;

@@ -113,11 +113,7 @@ function isUnread(req: IncomingMessage): boolean {
  * Returns the body if all of it is in the buffer of the stream; needs no listeners and no timer.
  * That is usual: headers and body are in one packet, and Node parses the body one turn later.
  */
-function takeArrived(
-  req: RequestWithBody,
-  contentLength: number,
-  limitBytes: number,
-): Uint8Array | undefined {
+function takeArrived(req: RequestWithBody, contentLength: number, limitBytes: number) {
   if (!isUnread(req)) throw consumed();
   const { complete, readableLength } = req;
   if (!complete || readableLength === 0 || readableLength !== contentLength) {

@@ -9,24 +9,7 @@ import { signRequest, type WebhookRequest } from "../signature/signed-request";
 import type { PushWebhooksSettings } from "./options";
 
 /** A webhook request and its result, as an observer receives it. */
-export interface ObservedRequest {
-  /** Counts the observed requests of a receiver, from 1. */
-  readonly id: number;
-  /** When it arrived, as `performance.now()` counts. */
-  readonly startMs: number;
-  /** How long it took until its response was decided, in milliseconds. */
-  readonly durationMs: number;
-  /** Undefined when the request was not authenticated. */
-  readonly queued: QueuedEvent | undefined;
-  /** Undefined when the request was rejected before that was decided. */
-  readonly result: DeliveryResult | undefined;
-  /** Why the request was rejected, or why its handlers failed. */
-  readonly error: WebhookError | undefined;
-  /** Whether `error` came after the response: the handlers ran after it. */
-  readonly failedLater: boolean;
-  /** Set when there is an error before the response. */
-  readonly request: RejectedRequest | undefined;
-}
+export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
 
 /**
  * Receives an observed request when its response is decided, and again if its handlers fail after
@@ -114,16 +97,24 @@ export function createObservers() {
  * A request that is being observed: the receiver sets what it learns of it. A class: its instances
  * have one hidden class and no closures.
  */
-export class Observation implements ObservedRequest {
+export class Observation {
+  /** When it arrived, as `performance.now()` counts. */
   readonly startMs = performance.now();
+  /** How long it took until its response was decided, in milliseconds. */
   durationMs = 0;
+  /** Undefined when the request was not authenticated. */
   queued: QueuedEvent | undefined = undefined;
+  /** Undefined when the request was rejected before that was decided. */
   result: DeliveryResult | undefined = undefined;
+  /** Why the request was rejected, or why its handlers failed. */
   error: WebhookError | undefined = undefined;
+  /** Whether `error` came after the response: the handlers ran after it. */
   failedLater = false;
+  /** Set when there is an error before the response. */
   request: RejectedRequest | undefined = undefined;
 
   constructor(
+    /** Counts the observed requests of a receiver, from 1. */
     readonly id: number,
     private readonly notify: RequestObserver,
   ) {}

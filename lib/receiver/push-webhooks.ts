@@ -180,10 +180,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return dispatchToHandlers(event, context, timeoutMs);
   }
 
-  async function dispatch(
-    event: PushEvent | UnknownPushEvent,
-    context: DispatchContext = {},
-  ): Promise<void> {
+  async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
     if (isChallengeEvent(event)) {
       // Retrying omits the arguments that Redis adds to its errors: they contain the event.
       const record = () => outcomes.record(scope.accountOf(event), event);

@@ -17,11 +17,7 @@ export function readHeaders(req: Partial<IncomingMessage>): RequestHeaders {
   };
 }
 
-function listValues(
-  rawHeaders: readonly string[],
-  headers: IncomingHttpHeaders,
-  name: string,
-): readonly string[] {
+function listValues(rawHeaders: readonly string[], headers: IncomingHttpHeaders, name: string) {
   if (headers[name] === undefined) return [];
   const values: string[] = [];
   // The raw headers: Node keeps only the first of a repeated Content-Type.

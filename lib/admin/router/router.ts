@@ -1,5 +1,5 @@
 import type express from "express";
-import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
+import type { ErrorRequestHandler, Request, Response, Router } from "express";
 import { validateOptions } from "../../validation/validate-options";
 import { adaptConsole } from "../../observability/console-logger";
 import { callSafely } from "../../observability/safe-call";
@@ -86,10 +86,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(
-    run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>,
-  ): RequestHandler {
-    return async function adminRoute(req, res) {
+  function handle(run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>) {
+    return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
         const reply: ConsoleReply = await run(req, res);
         if (reply !== undefined && !res.headersSent) {

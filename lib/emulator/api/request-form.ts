@@ -13,10 +13,8 @@ export type FormParameters = ReadonlyMap<string, readonly string[]>;
 export function readForm({ body, contentType }: EndpointRequest): FormParameters {
   if (body.length === 0) return new Map();
   if (!isFormType(contentType)) {
-    throw new EmulatorError(
-      "BAD_REQUEST",
-      "Bad request: the body must be application/x-www-form-urlencoded",
-    );
+    const message = "Bad request: the body must be application/x-www-form-urlencoded";
+    throw new EmulatorError("BAD_REQUEST", message);
   }
   const parameters = new Map<string, string[]>();
   for (const [name, value] of decodePairs(body, "form")) {

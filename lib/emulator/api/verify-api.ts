@@ -26,10 +26,7 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
     if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
   }
 
-  function findWebhook(
-    request: EndpointRequest,
-    [service, sid = ""]: readonly string[],
-  ): StoredWebhook {
+  function findWebhook(request: EndpointRequest, [service, sid = ""]: readonly string[]) {
     assertService(request, service);
     const webhook = webhooks.find(sid);
     if (webhook === undefined) throw notFound(withoutVersion(request.path));

@@ -95,12 +95,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     }
   }
 
-  function createRequest(
-    webhook: StoredWebhook,
-    params: Pair[],
-    plan: FaultPlan,
-    uuid: string,
-  ): WebhookRequest {
+  function createRequest(webhook: StoredWebhook, params: Pair[], plan: FaultPlan, uuid: string) {
     const request = signRequest({
       authToken: chooseToken(plan),
       webhookUrl: webhook.webhook_url,

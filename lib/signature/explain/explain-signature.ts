@@ -109,7 +109,7 @@ function search(
   let combinations = 0;
   let characters = 0;
   if (readings.length === 0) return { combinations };
-  for (const [url, set, token] of combine(urls, sets, tokens)) {
+  for (const { url, set, token } of combine(urls, sets, tokens)) {
     const text = url.value + set.value;
     characters += text.length * algorithms.length;
     if (combinations === MAX_COMBINATIONS || characters > MAX_HASHED_CHARACTERS) break;
@@ -124,8 +124,6 @@ function search(
   }
   return { combinations };
 }
-
-type Combination = [url: Variant, set: Variant, token: Variant];
 
 /**
  * How many mistakes in the token, the parameters and the URL are tried together. The cheapest and
@@ -146,15 +144,11 @@ const MISTAKES = [
   [0, 1, 2],
 ] as const;
 
-function* combine(
-  urls: readonly Variant[],
-  sets: readonly Variant[],
-  tokens: readonly Variant[],
-): Generator<Combination> {
+function* combine(urls: readonly Variant[], sets: readonly Variant[], tokens: readonly Variant[]) {
   for (const [inToken, inSet, inUrl] of MISTAKES) {
     for (const token of withMistakes(tokens, inToken)) {
       for (const set of withMistakes(sets, inSet)) {
-        for (const url of withMistakes(urls, inUrl)) yield [url, set, token];
+        for (const url of withMistakes(urls, inUrl)) yield { url, set, token };
       }
     }
   }
