@@ -31,8 +31,7 @@ export function createAccountMap<Value>({
   let hasEvicted = false;
 
   function createMap(account: string): ExpiringMap<Value> {
-    const maxOfAccount = Number.POSITIVE_INFINITY;
-    const map = createExpiringMap({ ttlMs, maxEntries: maxOfAccount, sizeOf, shared });
+    const map = createExpiringMap({ ttlMs, sizeOf, shared });
     mapByAccount.set(account, map);
     return map;
   }

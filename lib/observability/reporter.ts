@@ -58,14 +58,11 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     if (!isFailure(error) || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
+    const { code } = error;
     const detail = describeCause(error);
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
-      {
-        type: "PushWebhooksWarning",
-        code: error.code,
-        ...(detail !== undefined && { detail }),
-      },
+      { type: "PushWebhooksWarning", code, ...(detail !== undefined && { detail }) },
     );
   }
 

@@ -13,8 +13,8 @@ import { toWebhookError } from "./rejection";
 import {
   describeRequest,
   findReceivedBody,
+  joinReceivedUrl,
   readHeaders,
-  readReceivedUrl,
   readTarget,
 } from "./request-info";
 import { createRespond } from "./response";
@@ -138,7 +138,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       checked.method === "GET"
         ? coverGet(readTarget(req))
         : coverPost(await readParams(req, res, checked));
-    const readEvidence = () => ({ url: readReceivedUrl(req), body: findReceivedBody(req) });
+    const readEvidence = () => ({
+      url: joinReceivedUrl(headers, readTarget(req)),
+      body: findReceivedBody(req),
+    });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const queued: QueuedEvent = {

@@ -43,14 +43,9 @@ interface RequestWithOriginalUrl extends IncomingMessage {
 }
 
 /**
- * Returns the URL as the request shows it. The client chooses the Host header and the forwarded
- * headers, so the URL is a hint for explanations, and no signature is verified against it.
+ * Returns the URL that a target and its headers show. The client chooses the Host header and the
+ * forwarded headers, so the URL is a hint for explanations, and no signature is verified against it.
  */
-export function readReceivedUrl(req: RequestWithOriginalUrl): string {
-  return joinReceivedUrl(readHeaders(req), readTarget(req));
-}
-
-/** Returns the URL that a target and its headers show; see {@link readReceivedUrl}. */
 export function joinReceivedUrl(headers: RequestHeaders, target: string): string {
   if (/^https?:/i.test(target)) return target;
   const first = (name: string) => headers.listHeader(name)[0]?.split(",")[0]?.trim();
