@@ -54,13 +54,6 @@ export interface HandlerRegistration<Self> {
 /** Handlers that receivers and workers share; see {@link createHandlers}. */
 export interface Handlers extends HandlerRegistration<Handlers> {}
 
-/** The handlers of one event. */
-export interface SelectedHandlers {
-  handlers: readonly AnyHandler[];
-  /** Whether one of them is registered for the event's type or with `onUnhandled`. */
-  isHandled: boolean;
-}
-
 interface Registry {
   handlersByType: Map<PushEventType, Set<AnyHandler>>;
   anyHandlers: Set<AnyHandler>;
@@ -122,11 +115,11 @@ export function isHandlers(value: unknown): value is Handlers {
   return typeof value === "object" && value !== null && registries.has(value);
 }
 
-/** Selects the handlers of an event, each once. */
-export function selectHandlers(
-  handlers: Handlers,
-  { type }: PushEvent | UnknownPushEvent,
-): SelectedHandlers {
+/**
+ * Selects the handlers of an event, each once; `isHandled` says whether one of them is registered for
+ * the event's type or with `onUnhandled`.
+ */
+export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
   const { handlersByType, anyHandlers, unhandledHandlers } = registryOf(handlers);
   const own = isPushEventType(type) ? handlersByType.get(type) : undefined;
   const chosen = own !== undefined && own.size > 0 ? own : unhandledHandlers;

@@ -13,10 +13,7 @@ export const CLOSE_RULES: OptionRules<CloseOptions> = {
 };
 
 /** Awaits work until it settles or the deadline passes. Never rejects for the deadline. */
-export async function settleWithin(
-  work: Promise<unknown>,
-  { deadlineMs = 10_000 }: CloseOptions,
-): Promise<void> {
+export async function settleWithin(work: Promise<unknown>, { deadlineMs = 10_000 }: CloseOptions) {
   const deadline = new AbortController();
   const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
   await Promise.race([work, expired]);

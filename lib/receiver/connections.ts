@@ -5,6 +5,7 @@ import type { Server, Socket } from "node:net";
 // Not the global clock: a test may fake it, and push.close() would then never reach its deadline.
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { getHttp2Stream } from "./http2-stream";
 
 /** A request that `end` of its connections was not called for yet. */
@@ -143,7 +144,5 @@ function endKeepAlive(res: ServerResponse): void {
 }
 
 function countConnections(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
-  });
+  return promisify(server.getConnections.bind(server))();
 }

@@ -9,11 +9,11 @@ import {
   oneOf,
   wholeNumber,
 } from "../validation/validate-options";
-import type { OptionRules } from "../validation/validate-options";
+import type { Complete, OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
 import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
-import type { VerifyOptions } from "./verify-options";
+import type { VerifyOptions, VerifySettings } from "./verify-options";
 
 /** Options of `pushWebhooks`. */
 export interface PushWebhooksOptions extends VerifyOptions {
@@ -60,8 +60,13 @@ export interface PushWebhooksOptions extends VerifyOptions {
   logger?: Logger | undefined;
 }
 
+/** The options that have no default and may stay undefined. */
+type Optional = "name" | "handlers" | "queue" | "logger";
+
 /** Options of a receiver with their defaults. */
-export type PushWebhooksSettings = ReturnType<typeof resolveReceiverOptions>;
+export type PushWebhooksSettings = VerifySettings &
+  Complete<Omit<PushWebhooksOptions, keyof VerifyOptions | Optional>> &
+  Pick<PushWebhooksOptions, Optional>;
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   ...VERIFY_RULES,
@@ -94,7 +99,10 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
  * @param owner the function whose options they are, for messages.
  * @throws TypeError for an option that is unknown or not valid.
  */
-export function resolveReceiverOptions(owner: string, options: PushWebhooksOptions) {
+export function resolveReceiverOptions(
+  owner: string,
+  options: PushWebhooksOptions,
+): PushWebhooksSettings {
   validateOptions(owner, options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;

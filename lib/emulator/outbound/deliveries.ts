@@ -87,7 +87,8 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
         durationMs: undefined,
         faults: Object.keys(plan) as FaultKind[],
       };
-      keep(delivery);
+      deliveries.push(delivery);
+      if (deliveries.length > settings.maxDeliveries) deliveries.shift();
       const ready = turns[0]?.ready ?? turn.ready;
       const work = deliverInTurn(delivery, webhook.webhook_url, { ...turn, ready }, plan);
       running.add(work);
@@ -169,11 +170,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
         if (!isConnectionFailure || retriesLeft <= 0) return;
       }
     }
-  }
-
-  function keep(delivery: WebhookDelivery): void {
-    deliveries.push(delivery);
-    if (deliveries.length > settings.maxDeliveries) deliveries.shift();
   }
 
   /** Resolves when no delivery is pending. */

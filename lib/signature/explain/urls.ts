@@ -26,11 +26,7 @@ type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
  *
  * @param receivedUrl the URL according to the request line and the headers, if it is known.
  */
-export function listUrlVariants(
-  url: string,
-  urlMatching: UrlMatching,
-  receivedUrl?: string,
-): Variant[] {
+export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl?: string) {
   const variants = createVariants(MAX_URLS);
   for (const signedUrl of listSignedUrls(url, urlMatching)) variants.add(signedUrl, []);
 
