@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers";
 import type bodyParser from "body-parser";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "../form/form";
+import { listFlatPairs } from "../form/parameters";
 import { tooLarge, type CheckedHeaders } from "./headers";
 import { collectHttp2Body, getHttp2Stream } from "./http2-stream";
 
@@ -88,21 +89,16 @@ function readExact(body: unknown, limitBytes: number): Pair[] | undefined {
 
 /** Reads a form that another parser decoded; undefined when it is nested: that loses names. */
 function readFlatForm(body: unknown, limitBytes: number): Pair[] | undefined {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-  const pairs: Pair[] = [];
+  const pairs = listFlatPairs(body);
+  if (pairs === undefined) return undefined;
   let bytes = 0;
-  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
-    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof one !== "string") return undefined;
-      assertWellFormed(name);
-      assertWellFormed(one);
-      pairs.push([name, one]);
-      bytes += Buffer.byteLength(name) + Buffer.byteLength(one);
-    }
+  for (const [name, value] of pairs) {
+    assertWellFormed(name);
+    assertWellFormed(value);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   }
   if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
-  // A parser sets an empty object when it does not know the content type.
-  return pairs.length > 0 ? pairs : undefined;
+  return pairs;
 }
 
 function isUnread(req: IncomingMessage): boolean {

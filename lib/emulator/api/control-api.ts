@@ -1,3 +1,4 @@
+import { created, found } from "./endpoint-router";
 import type { EndpointHandler, EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError } from "../emulator-error";
@@ -100,12 +101,4 @@ function readJson({ body }: EndpointRequest): object {
     throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
   }
   return json;
-}
-
-function found(body: unknown) {
-  return { status: 200, body };
-}
-
-function created(body: unknown) {
-  return { status: 201, body };
 }
