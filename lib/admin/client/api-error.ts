@@ -17,8 +17,20 @@ export type ApiFailure =
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
 
 /** Fields of a new {@link ApiError}. */
-export type ApiErrorFields = Pick<ApiError, "code" | "status" | "method" | "path"> &
-  Partial<Pick<ApiError, "serviceCode" | "more_info" | "retryAfterSeconds">>;
+export interface ApiErrorFields {
+  readonly code: ApiErrorCode;
+  /** Number of the error at the service, such as 20404 (specification, section 7). */
+  readonly serviceCode?: number | undefined;
+  /** The HTTP status of the response; 0 when there was none. */
+  readonly status: number;
+  /** URL of the error in the service's documentation. */
+  readonly more_info?: string | undefined;
+  readonly method: string;
+  /** Path of the request, without its query. */
+  readonly path: string;
+  /** The `Retry-After` of the response, in seconds. */
+  readonly retryAfterSeconds?: number | undefined;
+}
 
 /**
  * Failed request to the service (specification, section 7). Holds no credentials and no parameters

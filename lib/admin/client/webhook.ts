@@ -1,7 +1,11 @@
-import type { PushEventType } from "../../event/event";
-
 /** Type of event that a Webhook subscribes to; `*` means all (section 2.3). */
-export type WebhookEventType = "*" | PushEventType;
+export type WebhookEventType =
+  | "*"
+  | "factor.created"
+  | "factor.verified"
+  | "factor.deleted"
+  | "challenge.approved"
+  | "challenge.denied";
 
 /**
  * Webhook of the verification service (specification, section 2.3). Fields with listed values are
