@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { createAdminClient, type AdminClient } from "../admin";
+import { createAdminClient } from "../admin";
 import { readSecret } from "./secret";
 import type { Terminal } from "./terminal";
 import { UsageError } from "./usage-error";

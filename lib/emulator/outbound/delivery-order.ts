@@ -49,9 +49,7 @@ export function createDeliveryOrder() {
     const ended = new Promise<void>((resolve) => (end = resolve));
     const sent = Promise.all([ready, ended]);
     lastSent.set(webhookSid, sent);
-    void sent.then(() => {
-      if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
-    });
+    void removeAfter(webhookSid, sent);
 
     return {
       ready,
@@ -71,6 +69,11 @@ export function createDeliveryOrder() {
         entry.wait = undefined;
       },
     };
+  }
+
+  async function removeAfter(webhookSid: string, sent: Promise<unknown>): Promise<void> {
+    await sent;
+    if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { SignatureCauseCode } from "../../errors/signature-causes";
-import { createVariants, type Variant } from "./variants";
+import { createVariants } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
 import { parseUrl } from "../../form/url";
