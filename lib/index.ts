@@ -35,7 +35,7 @@ export type {
 } from "./signature/signature";
 
 export { explainSignature } from "./signature/explain";
-export type { ExplainSignatureOptions } from "./signature/explain/explain-signature";
+export type { ExplainSignatureOptions } from "./signature/explain/options";
 export type {
   SignatureCause,
   SignatureCauseCode,

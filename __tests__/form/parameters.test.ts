@@ -1,6 +1,7 @@
 import {
   hasParameter,
   listEventPairs,
+  listFlatPairs,
   listParameterNames,
   V1_PARAMETERS,
   V2_PARAMETERS,
@@ -41,4 +42,19 @@ it.each([
   ["challenge.denied", "challenge_metadata", true],
 ])("hasParameter: events of %s have %s: %j", (type, name, expected) => {
   expect(hasParameter(type, name)).toBe(expected);
+});
+
+describe("listFlatPairs", () => {
+  it("lists strings and lists of strings in their order", () => {
+    expect(listFlatPairs({ a: "1", b: ["2", ""] })).toEqual([
+      ["a", "1"],
+      ["b", "2"],
+      ["b", ""],
+    ]);
+  });
+
+  it.each([[{}], [{ a: { b: "1" } }], [{ a: [1] }], [["a"]], [null], ["a=1"]])(
+    "returns undefined for %j",
+    (value) => expect(listFlatPairs(value)).toBeUndefined(),
+  );
 });

@@ -54,27 +54,4 @@ describe("createExpiringMap", () => {
       ),
     );
   });
-
-  it("evicts the oldest over maxBytes, and calls onFirstEviction once", () => {
-    const onFirstEviction = jest.fn();
-    const sizeOf = (_key: string, value: number) => value;
-    const map = createExpiringMap<number>({
-      ttlMs: 100,
-      maxEntries: 10,
-      maxBytes: 10,
-      sizeOf,
-      onFirstEviction,
-    });
-    map.add("a", () => 6);
-    map.add("b", () => 4);
-    expect([map.get("a"), map.get("b")]).toEqual([6, 4]);
-    expect(onFirstEviction).not.toHaveBeenCalled();
-    map.add("c", () => 3);
-    map.add("d", () => 4);
-    expect(["a", "b", "c", "d"].map((key) => map.get(key))).toEqual([undefined, undefined, 3, 4]);
-    expect(onFirstEviction).toHaveBeenCalledTimes(1);
-    jest.advanceTimersByTime(100);
-    map.add("e", () => 10);
-    expect(map.get("e")).toBe(10);
-  });
 });

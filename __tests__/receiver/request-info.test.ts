@@ -3,8 +3,8 @@ import { Socket } from "node:net";
 import {
   describeRequest,
   findReceivedBody,
+  joinReceivedUrl,
   readHeaders,
-  readReceivedUrl,
   readTarget,
 } from "../../lib/receiver/request-info";
 
@@ -96,7 +96,7 @@ describe("the path of describeRequest", () => {
   });
 });
 
-describe("readReceivedUrl", () => {
+describe("joinReceivedUrl", () => {
   it.each<[string, Record<string, string>, string]>([
     ["/a?b", { host: "app.test" }, "https://app.test/a?b"],
     ["/a", { host: "10.0.0.1:80", "x-forwarded-host": "app.test" }, "https://app.test/a"],
@@ -106,6 +106,7 @@ describe("readReceivedUrl", () => {
     ["/a", { ":authority": "app.test" }, "https://app.test/a"],
     ["/a", { ":authority": "other", host: "app.test" }, "https://app.test/a"],
   ])("of %s with %j is %s", (url, headers, received) => {
-    expect(readReceivedUrl(request({ url, headers }))).toBe(received);
+    const req = request({ url, headers });
+    expect(joinReceivedUrl(readHeaders(req), readTarget(req))).toBe(received);
   });
 });

@@ -4,12 +4,14 @@ import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../form/sid";
 import {
+  isText,
   validateOptions,
   MAX_TIMER_MS,
   wholeNumber,
   type OptionRules,
 } from "../validation/validate-options";
 import type { OutcomeStore } from "./outcome-store";
+import { createClosingError } from "./waiters";
 
 /** Options of `waitForChallenge`. */
 export interface WaitOptions {
@@ -32,7 +34,6 @@ export interface WaitOptions {
 export type WaitForChallenge = (options: WaitOptions) => Promise<ChallengeEvent>;
 
 const DEFAULT_TIMEOUT_MS = 300_000;
-const isText = (value: unknown) => typeof value === "string" && value !== "";
 
 const RULES: OptionRules<WaitOptions> = {
   // In most logins this is input of a user, so it is checked below and rejected with a status.
@@ -58,16 +59,8 @@ export interface PendingWaits {
   oldestStartMs: number | undefined;
 }
 
-/** The waits of one receiver. */
-export interface ChallengeWaits {
-  waitForChallenge: WaitForChallenge;
-  readPending(): PendingWaits;
-  /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
-  close(): void;
-}
-
 /** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
-export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope): ChallengeWaits {
+export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
   const closing = new AbortController();
   const pending = new Set<{ startMs: number }>();
 
@@ -89,10 +82,8 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       outcomes.wait({ account, challengeSid, timeoutMs, signal: stop }),
     ).finally(() => pending.delete(started));
     if (accountSid !== undefined && event.account_sid !== accountSid) {
-      throw new WebhookError(
-        "ACCOUNT_NOT_ALLOWED",
-        "The outcome of this challenge belongs to another account than accountSid.",
-      );
+      const message = "The outcome of this challenge belongs to another account than accountSid.";
+      throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
     }
     if (event.entity_identity !== entityIdentity) {
       throw new WebhookError(
@@ -105,16 +96,13 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
 
   return {
     waitForChallenge,
-    readPending() {
+    readPending(): PendingWaits {
       // A Set keeps the order of insertion.
       const [oldest] = pending;
       return { count: pending.size, oldestStartMs: oldest?.startMs };
     },
-    close() {
-      const message =
-        "The receiver is closing and cannot receive outcomes. Retry the wait in another process.";
-      closing.abort(new WebhookError("CLOSING", message));
-    },
+    /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
+    close: () => closing.abort(createClosingError()),
   };
 }
 

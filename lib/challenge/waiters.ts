@@ -3,24 +3,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 
 /** The pending waits of this process, by key. */
-export interface Waiters {
-  /**
-   * Waits until {@link Waiters.resolve} is called for the key, and resolves with its event.
-   *
-   * When too many waits are pending, the account that has more than its share loses its oldest one:
-   * a challenge that is not approved soon is rarely approved later.
-   *
-   * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when too many waits are
-   *   pending; the reason of `signal`.
-   */
-  wait(key: string, options: WaiterOptions): Promise<ChallengeEvent>;
-  /** Resolves every pending wait for a key. */
-  resolve(key: string, event: ChallengeEvent): void;
-  /** The keys of the pending waits. */
-  listKeys(): string[];
-  /** Rejects the pending waits in the same turn, and every later wait. */
-  close(): void;
-}
+export type Waiters = ReturnType<typeof createWaiters>;
 
 /** How long a wait lasts, and whose share it counts against. */
 export interface WaiterOptions {
@@ -41,11 +24,7 @@ export interface WaitersOptions {
 }
 
 /** Creates the pending waits of a process, without any at first. */
-export function createWaiters({
-  maxWaiting = 10_000,
-  onFirst,
-  onLast,
-}: WaitersOptions = {}): Waiters {
+export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersOptions = {}) {
   const waitersByKey = new Map<string, Set<Waiter>>();
   /** The oldest first. */
   const waitersByAccount = new Map<string, Set<Waiter>>();
@@ -86,18 +65,26 @@ export function createWaiters({
   }
 
   return {
-    async wait(key, { timeoutMs, signal, account = "" }) {
+    /**
+     * Waits until `resolve` is called for the key, and resolves with its event.
+     *
+     * When too many waits are pending, the account that has more than its share loses its oldest one:
+     * a challenge that is not approved soon is rarely approved later.
+     *
+     * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when too many waits are
+     *   pending; the reason of `signal`.
+     */
+    async wait(
+      key: string,
+      { timeoutMs, signal, account = "" }: WaiterOptions,
+    ): Promise<ChallengeEvent> {
       signal?.throwIfAborted();
-      if (closed) throw closing();
+      if (closed) throw createClosingError();
       if (count >= maxWaiting) makeRoom(account);
       const waiter = createWaiter(key, account);
       const timer = setTimeout(() => {
-        waiter.reject(
-          new WebhookError(
-            "CHALLENGE_TIMEOUT",
-            `The challenge was neither approved nor denied within ${timeoutMs} ms.`,
-          ),
-        );
+        const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
+        waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
       }, timeoutMs);
       const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
       try {
@@ -109,14 +96,17 @@ export function createWaiters({
         stopListening?.();
       }
     },
-    resolve(key, event) {
+    /** Resolves every pending wait for a key. */
+    resolve(key: string, event: ChallengeEvent): void {
       for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(event);
     },
+    /** The keys of the pending waits. */
     listKeys: () => [...waitersByKey.keys()],
-    close() {
+    /** Rejects the pending waits in the same turn, and every later wait. */
+    close(): void {
       closed = true;
       for (const waiters of waitersByKey.values()) {
-        for (const waiter of waiters) waiter.reject(closing());
+        for (const waiter of waiters) waiter.reject(createClosingError());
       }
     },
   };
@@ -155,7 +145,8 @@ function removeFrom(sets: Map<string, Set<Waiter>>, key: string, waiter: Waiter)
   return set?.size === 0 && sets.delete(key);
 }
 
-function closing(): WebhookError {
+/** Creates the error of a wait whose receiver or store is closing. */
+export function createClosingError(): WebhookError {
   return new WebhookError(
     "CLOSING",
     "The receiver is closing and cannot receive outcomes. Retry the wait in another process.",

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Option, type Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
 import { paint, print, type Terminal } from "./terminal";
@@ -64,7 +65,8 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
         print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
       }
-      await ended(terminal.signal);
+      const { signal } = terminal;
+      if (!signal.aborted) await once(signal, "abort");
       await emulator.close();
     });
 }
@@ -84,11 +86,4 @@ function readPort(text: string): number {
   throw new UsageError(
     `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,
   );
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve());
-  });
 }

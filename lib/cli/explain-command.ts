@@ -74,9 +74,9 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
     method,
     signature,
     params: method === "POST" ? (listBodyPairs(body) ?? []) : [],
-    ...(body !== undefined && { body }),
-    ...(receivedUrl !== undefined && { receivedUrl }),
-    ...(accountSid !== undefined && { accountSid }),
+    body,
+    receivedUrl,
+    accountSid,
   });
 }
 

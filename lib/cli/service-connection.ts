@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { createAdminClient, type AdminClient } from "../admin";
+import { createAdminClient } from "../admin";
 import { readSecret } from "./secret";
 import type { Terminal } from "./terminal";
 import { UsageError } from "./usage-error";
@@ -14,28 +14,27 @@ export interface ServiceOptions {
   json?: boolean;
 }
 
+const SETTINGS = [
+  ["--account-url <url>", "PUSH_ACCOUNT_URL", "base URL of the account API"],
+  ["--verify-url <url>", "PUSH_VERIFY_URL", "base URL of the verification API"],
+  ["--account-sid <sid>", "PUSH_ACCOUNT_SID", "SID of the account"],
+  ["--service-sid <sid>", "PUSH_SERVICE_SID", "SID of the verification service"],
+  [
+    "--username <sid>",
+    "PUSH_KEY_SID",
+    "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
+  ],
+] as const;
+
 /** Adds the options of the service to a command; each has a variable of the environment. */
 export function addServiceOptions(command: Command, { env }: Terminal): Command {
-  const setting = (flags: string, description: string, variable: string) => {
+  for (const [flags, variable, description] of SETTINGS) {
     const option = new Option(flags, `${description}, or $${variable}`);
     // Option.env() would read the environment of the process instead of the terminal's.
-    return (env[variable] ?? "") === "" ? option : option.default(env[variable], `$${variable}`);
-  };
-  return command
-    .addOption(setting("--account-url <url>", "base URL of the account API", "PUSH_ACCOUNT_URL"))
-    .addOption(setting("--verify-url <url>", "base URL of the verification API", "PUSH_VERIFY_URL"))
-    .addOption(setting("--account-sid <sid>", "SID of the account", "PUSH_ACCOUNT_SID"))
-    .addOption(
-      setting("--service-sid <sid>", "SID of the verification service", "PUSH_SERVICE_SID"),
-    )
-    .addOption(
-      setting(
-        "--username <sid>",
-        "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
-        "PUSH_KEY_SID",
-      ),
-    )
-    .option("--json", "print one JSON document");
+    const value = env[variable] ?? "";
+    command.addOption(value === "" ? option : option.default(value, `$${variable}`));
+  }
+  return command.option("--json", "print one JSON document");
 }
 
 /**
@@ -43,10 +42,7 @@ export function addServiceOptions(command: Command, { env }: Terminal): Command 
  *
  * @throws UsageError for a missing option.
  */
-export async function connectToService(
-  terminal: Terminal,
-  options: ServiceOptions,
-): Promise<AdminClient> {
+export async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
   const missing = Object.entries({
     "--account-url or PUSH_ACCOUNT_URL": accountUrl,

@@ -13,11 +13,7 @@ export interface Terminal {
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 
 /** Colours a text on a terminal; in a pipe, and with NO_COLOR, the text stays plain. */
-export function paint(
-  { stdout, env }: Terminal,
-  colour: keyof typeof COLOURS,
-  text: string,
-): string {
+export function paint({ stdout, env }: Terminal, colour: keyof typeof COLOURS, text: string) {
   if (!stdout.isTTY || (env.NO_COLOR ?? "") !== "") return text;
   return `\u001B[${COLOURS[colour]}m${text}\u001B[0m`;
 }

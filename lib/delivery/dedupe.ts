@@ -1,15 +1,8 @@
 import type { DedupeStore } from "./dedupe-store";
-import { createDeliverOnce, deliverEach, type DeliverOnce } from "./deliver-once";
+import { createDeliverOnce, deliverEach } from "./deliver-once";
 import { WebhookError } from "../errors/webhook-error";
 import { createRetry, within } from "./retry";
 import { createNeutralCause } from "../errors/neutral-cause";
-
-/** The deduplication of a receiver. */
-export interface Dedupe {
-  deliverOnce: DeliverOnce;
-  /** Closes the store unless another receiver uses it; awaits it for up to 5 s. Never rejects. */
-  close(): Promise<void>;
-}
 
 /** How long `push.close()` awaits `close` of a store. */
 const CLOSE_MS = 5_000;
@@ -37,7 +30,7 @@ const openStores = new WeakMap<DedupeStore, OpenStore>();
 export function createDedupe(
   store: DedupeStore | false,
   onStoreFailure: (error: WebhookError) => void,
-): Dedupe {
+) {
   if (store === false) return { deliverOnce: deliverEach, close: () => Promise.resolve() };
   const opened = open(store);
   if (!opened.isReady) initialize(store, opened).catch(reportFailureOf("init"));
@@ -61,7 +54,8 @@ export function createDedupe(
   };
   return {
     deliverOnce: createDeliverOnce(readyStore, createRetry(), onStoreFailure),
-    close() {
+    /** Closes the store unless another receiver uses it; awaits it for up to 5 s. Never rejects. */
+    close(): Promise<void> {
       closed ??= within(leave(store, opened), CLOSE_MS).catch(reportFailureOf("close"));
       return closed;
     },

@@ -114,11 +114,7 @@ export function createDeliverOnce(
     }
   }
 
-  async function markUuid(
-    claim: DedupeClaim,
-    mark: "complete" | "release",
-    deadlineAtMs: number,
-  ): Promise<void> {
+  async function markUuid(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
     try {
       await retryMark(() => store[mark](claim), deadlineAtMs);
     } catch (error) {
@@ -158,8 +154,8 @@ export function createDeliverOnce(
   }
 
   return function deliverOnce(request, run, deadlineAtMs, finishAtMs = deadlineAtMs) {
-    const key = keyOf(request);
-    const { contentHash } = request;
+    const { accountSid, uuid, contentHash } = request;
+    const key = `${accountSid} ${uuid}`;
     const current = inFlight.get(key);
     if (current !== undefined) {
       const isEqual =
@@ -177,10 +173,6 @@ export function createDeliverOnce(
 function leaseUntil(finishAtMs: number): number {
   const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
   return Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
-}
-
-function keyOf({ accountSid, uuid }: RequestIdentity): string {
-  return `${accountSid} ${uuid}`;
 }
 
 type DecidedClaim = Exclude<Claim, "running">;

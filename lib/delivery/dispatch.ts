@@ -6,19 +6,18 @@ import type { Reporter } from "../observability/reporter";
 import { runHandlers, type RunContext } from "./run-handlers";
 
 /**
- * Runs the handlers of an event and reports the result.
+ * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
+ * worker.
  *
- * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which was reported.
+ * @throws WebhookError (by the returned function) `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which was
+ *   reported.
  */
-export type Dispatch = (
-  event: PushEvent | UnknownPushEvent,
-  context: RunContext,
-  timeoutMs: number,
-) => Promise<void>;
-
-/** Creates the step that runs the handlers of an event, for a receiver or a worker. */
-export function createDispatch(handlers: Handlers, reports: Reporter): Dispatch {
-  return async function dispatch(event, context, timeoutMs) {
+export function createDispatch(handlers: Handlers, reports: Reporter) {
+  return async function dispatch(
+    event: PushEvent | UnknownPushEvent,
+    context: RunContext,
+    timeoutMs: number,
+  ): Promise<void> {
     const startMs = performance.now();
     const describeRun = () => ({
       type: event.type,

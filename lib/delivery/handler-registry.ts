@@ -54,16 +54,10 @@ export interface HandlerRegistration<Self> {
 /** Handlers that receivers and workers share; see {@link createHandlers}. */
 export interface Handlers extends HandlerRegistration<Handlers> {}
 
-/** The handlers of one event. */
-export interface SelectedHandlers {
-  handlers: readonly AnyHandler[];
-  /** Whether one of them is registered for the event's type or with `onUnhandled`. */
-  isHandled: boolean;
-}
-
 interface Registry {
-  select(event: PushEvent | UnknownPushEvent): SelectedHandlers;
-  isEmpty(): boolean;
+  handlersByType: Map<PushEventType, Set<AnyHandler>>;
+  anyHandlers: Set<AnyHandler>;
+  unhandledHandlers: Set<AnyHandler>;
 }
 
 // Not a property, so that an app cannot call it and a copy of the object has none.
@@ -74,9 +68,12 @@ const registries = new WeakMap<object, Registry>();
  * `queue.work(handlers)`: a worker needs neither a token nor a URL.
  */
 export function createHandlers(): Handlers {
-  const handlersByType = new Map<PushEventType, Set<AnyHandler>>();
-  const anyHandlers = new Set<AnyHandler>();
-  const unhandledHandlers = new Set<AnyHandler>();
+  const registry: Registry = {
+    handlersByType: new Map(),
+    anyHandlers: new Set(),
+    unhandledHandlers: new Set(),
+  };
+  const { handlersByType, anyHandlers, unhandledHandlers } = registry;
 
   const handlers: Handlers = {
     on(types, handler) {
@@ -109,17 +106,7 @@ export function createHandlers(): Handlers {
       PUSH_EVENT_TYPES.filter((type) => (handlersByType.get(type)?.size ?? 0) > 0),
   };
 
-  registries.set(handlers, {
-    select({ type }) {
-      const own = isPushEventType(type) ? handlersByType.get(type) : undefined;
-      const chosen = own !== undefined && own.size > 0 ? own : unhandledHandlers;
-      const isHandled = chosen.size > 0;
-      if (anyHandlers.size === 0) return { handlers: [...chosen], isHandled };
-      return { handlers: [...new Set([...chosen, ...anyHandlers])], isHandled };
-    },
-    isEmpty: () =>
-      handlers.handledTypes().length === 0 && anyHandlers.size + unhandledHandlers.size === 0,
-  });
+  registries.set(handlers, registry);
   return handlers;
 }
 
@@ -128,17 +115,23 @@ export function isHandlers(value: unknown): value is Handlers {
   return typeof value === "object" && value !== null && registries.has(value);
 }
 
-/** Selects the handlers of an event, each once. */
-export function selectHandlers(
-  handlers: Handlers,
-  event: PushEvent | UnknownPushEvent,
-): SelectedHandlers {
-  return registryOf(handlers).select(event);
+/**
+ * Selects the handlers of an event, each once; `isHandled` says whether one of them is registered for
+ * the event's type or with `onUnhandled`.
+ */
+export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
+  const { handlersByType, anyHandlers, unhandledHandlers } = registryOf(handlers);
+  const own = isPushEventType(type) ? handlersByType.get(type) : undefined;
+  const chosen = own !== undefined && own.size > 0 ? own : unhandledHandlers;
+  const isHandled = chosen.size > 0;
+  if (anyHandlers.size === 0) return { handlers: [...chosen], isHandled };
+  return { handlers: [...new Set([...chosen, ...anyHandlers])], isHandled };
 }
 
 /** Returns whether no handler is registered. */
 export function areHandlersEmpty(handlers: Handlers): boolean {
-  return registryOf(handlers).isEmpty();
+  const { anyHandlers, unhandledHandlers } = registryOf(handlers);
+  return handlers.handledTypes().length === 0 && anyHandlers.size + unhandledHandlers.size === 0;
 }
 
 function registryOf(handlers: Handlers): Registry {
@@ -149,10 +142,7 @@ function registryOf(handlers: Handlers): Registry {
   return registry;
 }
 
-function listTypes(
-  method: string,
-  types: PushEventType | readonly PushEventType[],
-): readonly PushEventType[] {
+function listTypes(method: string, types: PushEventType | readonly PushEventType[]) {
   const list: readonly PushEventType[] = Array.isArray(types) ? types : [types];
   for (const type of list) {
     if (isPushEventType(type)) continue;

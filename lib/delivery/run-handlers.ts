@@ -35,11 +35,7 @@ export async function runHandlers(
   return selected.isHandled;
 }
 
-async function settle(
-  results: readonly unknown[],
-  run: HandlerRun,
-  timeoutMs: number,
-): Promise<PromiseSettledResult<unknown>[]> {
+async function settle(results: readonly unknown[], run: HandlerRun, timeoutMs: number) {
   const timedOut = Symbol("timed out");
   let timer: NodeJS.Timeout | undefined;
   const expiry = new Promise<typeof timedOut>((resolve) => {

@@ -88,14 +88,14 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     const event = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
     for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });
-  const server = createApiServer({
-    authenticate: (authorization) => authenticate(authorization, settings, keys),
-    route: createEndpointRouter([
+  const server = createApiServer(
+    (authorization) => authenticate(authorization, settings, keys),
+    createEndpointRouter([
       ...createAccountEndpoints(accountSid, keys),
       ...createVerifyEndpoints(settings, webhooks),
-      ...createControlEndpoints({ factors, deliveries, faults }),
+      ...createControlEndpoints(factors, deliveries, faults),
     ]),
-  });
+  );
   for (const key of settings.keys) keys.create(key);
   for (const webhook of settings.webhooks) webhooks.create(webhook);
 

@@ -2,10 +2,12 @@ import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
 import {
+  isText,
   validateOptions,
   MAX_TIMER_MS,
   oneOf,
   wholeNumber,
+  type Complete,
   type OptionRules,
 } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
@@ -55,9 +57,7 @@ export interface EmulatorOptions {
 }
 
 /** Options of an emulator, with the defaults. */
-export type EmulatorSettings = {
-  [Name in keyof EmulatorOptions]-?: Exclude<EmulatorOptions[Name], undefined>;
-};
+export type EmulatorSettings = Complete<EmulatorOptions>;
 
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),
@@ -142,9 +142,5 @@ function haveOwnSids(keys: readonly NewKey[]): boolean {
 }
 
 function tokenRule(expected: string) {
-  return {
-    accepts: (value: unknown) => typeof value === "string" && value !== "",
-    expected,
-    secret: true,
-  };
+  return { accepts: isText, expected, secret: true };
 }

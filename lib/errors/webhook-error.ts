@@ -35,7 +35,10 @@ export const STATUS_BY_CODE = {
 /** The stable name of an error: a key of {@link STATUS_BY_CODE}. */
 export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
 
-const RETRY_AFTER_SECONDS = 5;
+const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
+  405: { Allow: "POST, GET" },
+  503: { "Retry-After": "5" },
+};
 
 /** Options of {@link WebhookError}. */
 export interface WebhookErrorOptions {
@@ -84,7 +87,7 @@ export class WebhookError extends Error {
     this.#explain = options.explain;
     this.code = code;
     this.status = STATUS_BY_CODE[code];
-    this.headers = headersFor(this.status);
+    this.headers = { ...HEADERS_BY_STATUS[this.status] };
   }
 
   /**
@@ -111,16 +114,5 @@ export class WebhookError extends Error {
   toJSON(): Pick<WebhookError, "name" | "code" | "status" | "message"> {
     const { name, code, status, message } = this;
     return { name, code, status, message };
-  }
-}
-
-function headersFor(status: number): Record<string, string> {
-  switch (status) {
-    case 405:
-      return { Allow: "POST, GET" };
-    case 503:
-      return { "Retry-After": String(RETRY_AFTER_SECONDS) };
-    default:
-      return {};
   }
 }

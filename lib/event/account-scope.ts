@@ -2,17 +2,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "./event";
 
 /** Finds the account that an event or a wait belongs to. */
-export interface AccountScope {
-  /** Returns the authenticated account of an event, as an `OutcomeKey` has it. */
-  accountOf(event: PushEvent | UnknownPushEvent): string;
-  /**
-   * Returns the account of a wait, as an `OutcomeKey` has it.
-   *
-   * @throws TypeError when `accountSid` is required and undefined; WebhookError
-   *   `ACCOUNT_NOT_ALLOWED`.
-   */
-  accountOfWait(accountSid: string | undefined): string;
-}
+export type AccountScope = ReturnType<typeof createAccountScope>;
 
 /** Options of {@link createAccountScope}. */
 export interface AccountScopeOptions {
@@ -36,7 +26,7 @@ export function createAccountScope({
   hasTokenPerAccount,
   allowedAccountSids,
   impliedAccount,
-}: AccountScopeOptions): AccountScope {
+}: AccountScopeOptions) {
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.
@@ -45,8 +35,15 @@ export function createAccountScope({
     isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
 
   return {
-    accountOf: (event) => keyOf(event.account_sid),
-    accountOfWait(accountSid) {
+    /** Returns the authenticated account of an event, as an `OutcomeKey` has it. */
+    accountOf: (event: PushEvent | UnknownPushEvent) => keyOf(event.account_sid),
+    /**
+     * Returns the account of a wait, as an `OutcomeKey` has it.
+     *
+     * @throws TypeError when `accountSid` is required and undefined; WebhookError
+     *   `ACCOUNT_NOT_ALLOWED`.
+     */
+    accountOfWait(accountSid: string | undefined): string {
       if (isImplied) return impliedAccount;
       const account = accountSid ?? onlySid;
       if (account === undefined) {

@@ -10,10 +10,7 @@ export function decodeSafely(text: string): string {
 }
 
 /** Encodes a text; returns a text with half a surrogate pair unchanged. */
-export function encodeSafely(
-  text: string,
-  encode: (text: string) => string = encodeURIComponent,
-): string {
+export function encodeSafely(text: string, encode: (text: string) => string = encodeURIComponent) {
   try {
     return encode(text);
   } catch {

@@ -1,19 +1,5 @@
 import { createExpiringMap, type ExpiringMap } from "./expiring-map";
 
-/**
- * Entries of several accounts that expire, bounded in count and size together: the account that has
- * the most is evicted first, so that no account can evict the entries of the others.
- */
-export interface AccountMap<Value> {
-  get(account: string, key: string): Value | undefined;
-  /**
-   * Adds what `create` returns, unless the key of the account has a value: that stays.
-   *
-   * @returns whether it was added.
-   */
-  add(account: string, key: string, create: () => Value): boolean;
-}
-
 /** Bounds of {@link createAccountMap}. */
 export interface AccountMapOptions<Value> {
   /** How long an entry is kept, in milliseconds. */
@@ -28,25 +14,24 @@ export interface AccountMapOptions<Value> {
   onFirstEviction?: () => void;
 }
 
-/** Creates an empty map. */
+/**
+ * Creates an empty map of entries of several accounts that expire, bounded in count and size
+ * together: the account that has the most is evicted first, so that no account can evict the entries
+ * of the others.
+ */
 export function createAccountMap<Value>({
   ttlMs,
   maxEntries,
   maxBytes,
   sizeOf,
   onFirstEviction,
-}: AccountMapOptions<Value>): AccountMap<Value> {
+}: AccountMapOptions<Value>) {
   const mapByAccount = new Map<string, ExpiringMap<Value>>();
   const shared = { entries: 0, bytes: 0 };
   let hasEvicted = false;
 
   function createMap(account: string): ExpiringMap<Value> {
-    const map = createExpiringMap<Value>({
-      ttlMs,
-      maxEntries: Number.POSITIVE_INFINITY,
-      sizeOf,
-      shared,
-    });
+    const map = createExpiringMap({ ttlMs, sizeOf, shared });
     mapByAccount.set(account, map);
     return map;
   }
@@ -73,8 +58,13 @@ export function createAccountMap<Value>({
   }
 
   return {
-    get: (account, key) => mapByAccount.get(account)?.get(key),
-    add(account, key, create) {
+    get: (account: string, key: string): Value | undefined => mapByAccount.get(account)?.get(key),
+    /**
+     * Adds what `create` returns, unless the key of the account has a value: that stays.
+     *
+     * @returns whether it was added.
+     */
+    add(account: string, key: string, create: () => Value): boolean {
       const map = mapByAccount.get(account) ?? createMap(account);
       const isAdded = map.add(key, create);
       while (isOverBounds()) evict(account, map);

@@ -1,4 +1,4 @@
-/** A map whose entries expire, bounded in count and size: the oldest are evicted first. */
+/** A map whose entries expire, bounded in count: the oldest are evicted first. */
 export interface ExpiringMap<Value> {
   get(key: string): Value | undefined;
   /**
@@ -24,14 +24,10 @@ export interface MapTotals {
 export interface ExpiringMapOptions<Value> {
   /** How long an entry is kept, in milliseconds. */
   ttlMs: number;
-  /** How many entries are kept. */
-  maxEntries: number;
-  /** How many bytes the entries may take, by `sizeOf`. @default no bound */
-  maxBytes?: number;
-  /** Estimates the size of an entry in bytes. Needed with `maxBytes`. */
+  /** How many entries are kept. @default no bound */
+  maxEntries?: number;
+  /** Estimates the size of an entry in bytes, for the totals. @default 0 */
   sizeOf?: (key: string, value: Value) => number;
-  /** Called once, when an entry is evicted before it expires. */
-  onFirstEviction?: () => void;
   /** Counts what several maps hold together. @default none */
   shared?: MapTotals;
 }
@@ -39,10 +35,8 @@ export interface ExpiringMapOptions<Value> {
 /** Creates an empty map. An operation takes the same time on average, however full the map is. */
 export function createExpiringMap<Value>({
   ttlMs,
-  maxEntries,
-  maxBytes = Number.POSITIVE_INFINITY,
+  maxEntries = Number.POSITIVE_INFINITY,
   sizeOf = () => 0,
-  onFirstEviction,
   shared = { entries: 0, bytes: 0 },
 }: ExpiringMapOptions<Value>): ExpiringMap<Value> {
   const values = new Map<string, Value>();
@@ -52,7 +46,6 @@ export function createExpiringMap<Value>({
   let addedMs: number[] = [];
   let oldest = 0;
   const totals: MapTotals = { entries: 0, bytes: 0 };
-  let hasEvicted = false;
 
   function removeOldest(): void {
     const key = keys[oldest] ?? "";
@@ -71,12 +64,8 @@ export function createExpiringMap<Value>({
 
   function removeOld(nowMs: number): void {
     while (oldest < keys.length) {
-      const isFull = totals.entries > maxEntries || totals.bytes > maxBytes;
-      if (nowMs - (addedMs[oldest] ?? 0) < ttlMs) {
-        if (!isFull) break;
-        if (!hasEvicted) onFirstEviction?.();
-        hasEvicted = true;
-      }
+      const isExpired = nowMs - (addedMs[oldest] ?? 0) >= ttlMs;
+      if (!isExpired && totals.entries <= maxEntries) break;
       removeOldest();
     }
     compact();

@@ -43,12 +43,7 @@ export function createTextBlocks(): (texts: readonly string[]) => KeptTexts {
   };
 }
 
-function writeTexts(
-  block: Buffer,
-  start: number,
-  texts: readonly string[],
-  joined: string,
-): KeptTexts {
+function writeTexts(block: Buffer, start: number, texts: readonly string[], joined: string) {
   let end = block.writeUInt32LE(texts.length, start);
   for (const text of texts) end = block.writeUInt32LE(text.length, end);
   end += block.write(joined, end, "utf8");

@@ -59,10 +59,7 @@ const channels = new Map<keyof Diagnostics, Channel>(
 );
 
 /** Publishes a message on a channel. An error of a subscriber does not change a response. */
-export function publish<Name extends keyof Diagnostics>(
-  name: Name,
-  message: Diagnostics[Name],
-): void {
+export function publish<Name extends keyof Diagnostics>(name: Name, message: Diagnostics[Name]) {
   const open = channels.get(name);
   if (open?.hasSubscribers === true) open.publish(message);
 }

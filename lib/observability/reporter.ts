@@ -1,5 +1,4 @@
-import type { DeliveryResult } from "./diagnostics";
-import { publish } from "./diagnostics";
+import { publish, type DeliveryResult } from "./diagnostics";
 import { describeCause } from "../errors/describe-cause";
 import type { WebhookError, WebhookErrorCode } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
@@ -26,18 +25,7 @@ export type ErrorListener = (error: WebhookError, event?: PushEvent | UnknownPus
 export type RejectedListener = (error: WebhookError, request: RejectedRequest) => unknown;
 
 /** Reports what a receiver or a worker does to its listeners and its logger. */
-export interface Reporter {
-  onError(listener: ErrorListener): void;
-  onRejected(listener: RejectedListener): void;
-  /** Reports a failure of handlers, of a store or of the receiver. */
-  error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void;
-  /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
-  rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void;
-  /** Reports an event without a handler. */
-  unhandled(event: PushEvent | UnknownPushEvent): void;
-  /** Reports the result of a delivery. */
-  delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void;
-}
+export type Reporter = ReturnType<typeof createReporter>;
 
 const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
   new: "Event accepted",
@@ -54,7 +42,7 @@ const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
  *
  * @param receiver the option `name` of the receiver, for the fields of the logger.
  */
-export function createReporter(logger: Logger | undefined, receiver?: string): Reporter {
+export function createReporter(logger: Logger | undefined, receiver?: string) {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
   const warnedCodes = new Set<WebhookErrorCode>();
@@ -70,30 +58,25 @@ export function createReporter(logger: Logger | undefined, receiver?: string): R
     if (!isFailure(error) || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
+    const { code } = error;
     const detail = describeCause(error);
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
-      {
-        type: "PushWebhooksWarning",
-        code: error.code,
-        ...(detail !== undefined && { detail }),
-      },
+      { type: "PushWebhooksWarning", code, ...(detail !== undefined && { detail }) },
     );
   }
 
   return {
-    onError(listener) {
-      errorListeners.add(listener);
-    },
-    onRejected(listener) {
-      rejectedListeners.add(listener);
-    },
-    error(error, event) {
+    onError: (listener: ErrorListener) => void errorListeners.add(listener),
+    onRejected: (listener: RejectedListener) => void rejectedListeners.add(listener),
+    /** Reports a failure of handlers, of a store or of the receiver. */
+    error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void {
       log("error", { code: error.code, ...identify(event), err: error }, error.message);
       for (const listener of errorListeners) void callSafely(() => listener(error, event));
       warnWithoutListeners(error, errorListeners.size);
     },
-    rejected(error, request, durationMs) {
+    /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
+    rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void {
       publish("rejected", { code: error.code, status: error.status, durationMs });
       const fields = { code: error.code, status: error.status, ...request };
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
@@ -104,11 +87,13 @@ export function createReporter(logger: Logger | undefined, receiver?: string): R
       }
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
-    unhandled(event) {
+    /** Reports an event without a handler. */
+    unhandled(event: PushEvent | UnknownPushEvent): void {
       publish("unhandled", { type: event.type });
       if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
     },
-    delivered(event, result) {
+    /** Reports the result of a delivery. */
+    delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
       if (result !== "new") publish(result, { type: event.type });
       const level = result === "conflict" ? "warn" : "debug";
       if (logger !== undefined) log(level, { ...identify(event), result }, MESSAGES[result]);

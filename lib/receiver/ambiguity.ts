@@ -1,18 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { V2_PARAMETERS } from "../form/parameters";
 
-/**
- * Finds why the signed text of a POST request could also be read as another event.
- *
- * @param joined the sorted names and values of `event.params`, joined as they are signed.
- * @returns the reason, which repeats nothing of the request; undefined when the text has one
- *   reading.
- */
-export type FindAmbiguity = (
-  event: PushEvent | UnknownPushEvent,
-  joined: string,
-) => string | undefined;
-
 const SID_CHARACTERS = 34;
 /** The parameters whose values are SIDs, by the prefix of the SIDs. */
 const SID_NAMES = new Map<string, keyof EndsOfSids>([
@@ -47,13 +35,23 @@ const SELF_DELIMITING =
  * @param extraParameters names beyond the specification that every webhook request of the service
  *   carries.
  */
-export function createFindAmbiguity(extraParameters: readonly string[]): FindAmbiguity {
+export function createFindAmbiguity(extraParameters: readonly string[]) {
   const afterIdentity = {
     v1: findNameAfterIdentity(extraParameters, FACTOR_SID),
     v2: findNameAfterIdentity(extraParameters, FRIENDLY_NAME),
   };
 
-  return function findAmbiguity(event, joined) {
+  /**
+   * Finds why the signed text of a POST request could also be read as another event.
+   *
+   * @param joined the sorted names and values of `event.params`, joined as they are signed.
+   * @returns the reason, which repeats nothing of the request; undefined when the text has one
+   *   reading.
+   */
+  return function findAmbiguity(
+    event: PushEvent | UnknownPushEvent,
+    joined: string,
+  ): string | undefined {
     const ends = findEndsOfSids(joined);
     const unknownNames: string[] = [];
     for (const [name] of event.params) if (!KNOWN_NAMES.has(name)) unknownNames.push(name);

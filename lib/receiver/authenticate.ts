@@ -18,18 +18,9 @@ export interface AuthenticatedRequest {
   account: FoundTokens;
 }
 
-/** Verifies the signature of a webhook request with the tokens of the account that it claims. */
-export type Authenticate = (
-  headers: Pick<CheckedHeaders, "method" | "signature">,
-  /** Not empty; the alternatives of a request that several publicUrls fit. */
-  alternatives: readonly SignedParts[],
-  readEvidence: () => ReceivedEvidence,
-  /** When to give up, as `performance.now()` counts. */
-  deadlineAtMs?: number,
-) => Promise<AuthenticatedRequest>;
-
 /**
- * Creates the step that authenticates a webhook request.
+ * Creates the step that authenticates a webhook request: it verifies the signature with the tokens
+ * of the account that the request claims.
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  * @throws WebhookError (by the returned function) `SIGNATURE_MISMATCH`; `TOKEN_UNAVAILABLE` and
@@ -38,10 +29,17 @@ export type Authenticate = (
 export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
-): Authenticate {
+) {
   const findTokens = createFindTokens(settings.authToken);
 
-  return async function authenticate(headers, alternatives, readEvidence, deadlineAtMs) {
+  return async function authenticate(
+    headers: Pick<CheckedHeaders, "method" | "signature">,
+    /** Not empty; the alternatives of a request that several publicUrls fit. */
+    alternatives: readonly SignedParts[],
+    readEvidence: () => ReceivedEvidence,
+    /** When to give up, as `performance.now()` counts. */
+    deadlineAtMs?: number,
+  ): Promise<AuthenticatedRequest> {
     const { method, signature } = headers;
     let mismatch: WebhookError | undefined;
     for (const parts of alternatives) {

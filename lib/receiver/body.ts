@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers";
 import type bodyParser from "body-parser";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "../form/form";
+import { listFlatPairs } from "../form/parameters";
 import { tooLarge, type CheckedHeaders } from "./headers";
 import { collectHttp2Body, getHttp2Stream } from "./http2-stream";
 
@@ -18,13 +19,6 @@ export interface RequestWithBody extends IncomingMessage {
 /** The headers that describe a body. */
 export type BodyHeaders = Pick<CheckedHeaders, "hasBody" | "contentLength" | "isHttp2">;
 
-/** Reads the parameters from the body of a request. */
-export type ReadParams = (
-  req: RequestWithBody,
-  res: ServerResponse,
-  headers: BodyHeaders,
-) => Promise<Pair[]>;
-
 /**
  * Creates the step that reads the parameters from `req.rawBody`, a Buffer or string in `req.body`,
  * the unread stream, or a flat form in `req.body`.
@@ -32,7 +26,7 @@ export type ReadParams = (
  * @throws WebhookError (by the returned function) `BODY_TOO_LARGE` as soon as the limit is exceeded,
  *   `BODY_TIMEOUT`, `BODY_MALFORMED`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
  */
-export function createReadParams(limitBytes: number, bodyTimeoutMs: number): ReadParams {
+export function createReadParams(limitBytes: number, bodyTimeoutMs: number) {
   const readStream = createReadStream(limitBytes, bodyTimeoutMs);
 
   async function readUnread(
@@ -52,7 +46,11 @@ export function createReadParams(limitBytes: number, bodyTimeoutMs: number): Rea
     return read;
   }
 
-  return async function readParams(req, res, headers) {
+  return async function readParams(
+    req: RequestWithBody,
+    res: ServerResponse,
+    headers: BodyHeaders,
+  ): Promise<Pair[]> {
     const { rawBody, body } = req;
     const exact = readExact(rawBody, limitBytes) ?? readExact(body, limitBytes);
     if (exact !== undefined) return exact;
@@ -91,21 +89,16 @@ function readExact(body: unknown, limitBytes: number): Pair[] | undefined {
 
 /** Reads a form that another parser decoded; undefined when it is nested: that loses names. */
 function readFlatForm(body: unknown, limitBytes: number): Pair[] | undefined {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-  const pairs: Pair[] = [];
+  const pairs = listFlatPairs(body);
+  if (pairs === undefined) return undefined;
   let bytes = 0;
-  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
-    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof one !== "string") return undefined;
-      assertWellFormed(name);
-      assertWellFormed(one);
-      pairs.push([name, one]);
-      bytes += Buffer.byteLength(name) + Buffer.byteLength(one);
-    }
+  for (const [name, value] of pairs) {
+    assertWellFormed(name);
+    assertWellFormed(value);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   }
   if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
-  // A parser sets an empty object when it does not know the content type.
-  return pairs.length > 0 ? pairs : undefined;
+  return pairs;
 }
 
 function isUnread(req: IncomingMessage): boolean {
@@ -116,11 +109,7 @@ function isUnread(req: IncomingMessage): boolean {
  * Returns the body if all of it is in the buffer of the stream; needs no listeners and no timer.
  * That is usual: headers and body are in one packet, and Node parses the body one turn later.
  */
-function takeArrived(
-  req: RequestWithBody,
-  contentLength: number,
-  limitBytes: number,
-): Uint8Array | undefined {
+function takeArrived(req: RequestWithBody, contentLength: number, limitBytes: number) {
   if (!isUnread(req)) throw consumed();
   const { complete, readableLength } = req;
   if (!complete || readableLength === 0 || readableLength !== contentLength) {

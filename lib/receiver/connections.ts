@@ -5,33 +5,21 @@ import type { Server, Socket } from "node:net";
 // Not the global clock: a test may fake it, and push.close() would then never reach its deadline.
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { getHttp2Stream } from "./http2-stream";
 
-/** A request that {@link Connections.end} was not called for yet. */
+/** A request that `end` of its connections was not called for yet. */
 export interface RunningRequest {
   readonly res: ServerResponse;
 }
 
 /** The running requests of a receiver and the servers that they arrived at. */
-export interface Connections {
-  /** Counts a request as running until {@link Connections.end}. */
-  begin(req: IncomingMessage, res: ServerResponse): RunningRequest;
-  end(running: RunningRequest): void;
-  /**
-   * Resolves when nothing runs and, after `server.close()`, the open connections of the server are
-   * closed too: a request that arrives on one of them is still handled.
-   *
-   * @param deadlineMs after which it resolves in any case, and destroys the connections whose
-   *   request is sent by half: those of a running request, and after `server.close()` those that
-   *   were opened since the first request.
-   */
-  drain(deadlineMs: number): Promise<void>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 const POLL_MS = 20;
 
 /** Creates an empty list of running requests. */
-export function createConnections(): Connections {
+export function createConnections() {
   const running = new Set<RunningRequest>();
   const servers = new Set<Server>();
   /** The open sessions of HTTP/2: they stay open without requests, until they are closed. */
@@ -76,7 +64,8 @@ export function createConnections(): Connections {
   }
 
   return {
-    begin(req, res) {
+    /** Counts a request as running until `end`. */
+    begin(req: IncomingMessage, res: ServerResponse): RunningRequest {
       // Adapters of serverless platforms have no socket, or one without a server. No other property
       // of the request is read each time: in Express, each takes about 1 µs.
       const socket = req.socket as { server?: unknown } | undefined;
@@ -89,10 +78,16 @@ export function createConnections(): Connections {
       running.add(request);
       return request;
     },
-    end(request) {
-      running.delete(request);
-    },
-    async drain(deadlineMs) {
+    end: (request: RunningRequest) => void running.delete(request),
+    /**
+     * Resolves when nothing runs and, after `server.close()`, the open connections of the server are
+     * closed too: a request that arrives on one of them is still handled.
+     *
+     * @param deadlineMs after which it resolves in any case, and destroys the connections whose
+     *   request is sent by half: those of a running request, and after `server.close()` those that
+     *   were opened since the first request.
+     */
+    async drain(deadlineMs: number): Promise<void> {
       isDraining = true;
       for (const { res } of running) endKeepAlive(res);
       for (const session of sessions) session.close();
@@ -149,7 +144,5 @@ function endKeepAlive(res: ServerResponse): void {
 }
 
 function countConnections(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
-  });
+  return promisify(server.getConnections.bind(server))();
 }

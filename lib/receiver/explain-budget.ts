@@ -1,35 +1,24 @@
-/** Options of {@link createExplainBudget}. */
-export interface ExplainBudgetLimits {
-  /** The period that the other limits apply to, in milliseconds. */
-  windowMs: number;
-  /** The number of reports within one period. */
-  maxReports: number;
-  /**
-   * The time spent on reports within one period, in milliseconds; the last report may exceed it.
-   */
-  maxWorkMs: number;
-}
-
 /** Bounds the work of explaining rejected requests. */
-export interface ExplainBudget {
-  /** Runs `explain` and returns its report; at a limit, returns undefined without running it. */
-  spend<Report>(explain: () => Report): Report | undefined;
-}
+export type ExplainBudget = ReturnType<typeof createExplainBudget>;
 
 /** The limits of one receiver: 10 reports and 300 ms of work within any 60 s. */
-export const EXPLAIN_LIMITS: ExplainBudgetLimits = {
+export const EXPLAIN_LIMITS = {
+  /** The period that the other limits apply to, in milliseconds. */
   windowMs: 60_000,
+  /** The number of reports within one period. */
   maxReports: 10,
+  /** The time spent on reports within one period, in milliseconds; the last report may exceed it. */
   maxWorkMs: 300,
 };
 
 /** Creates an unused budget. The period slides: a report counts until it is `windowMs` old. */
-export function createExplainBudget(limits: ExplainBudgetLimits = EXPLAIN_LIMITS): ExplainBudget {
+export function createExplainBudget(limits = EXPLAIN_LIMITS) {
   const { windowMs, maxReports, maxWorkMs } = limits;
   let reports: { startMs: number; workMs: number }[] = [];
 
   return {
-    spend(explain) {
+    /** Runs `explain` and returns its report; at a limit, returns undefined without running it. */
+    spend<Report>(explain: () => Report): Report | undefined {
       const startMs = performance.now();
       reports = reports.filter((report) => startMs - report.startMs < windowMs);
       let spentMs = 0;

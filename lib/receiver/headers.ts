@@ -1,3 +1,4 @@
+import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { explainMalformed } from "../signature/explain";
 import { isFormType } from "../form/form";
@@ -26,11 +27,7 @@ export interface CheckedHeaders {
 }
 
 /** The options that headers are checked against. */
-export interface HeaderRules {
-  /** Name of the signature header, in lower case. */
-  signatureHeader: string;
-  limitBytes: number;
-}
+export type HeaderRules = Pick<VerifySettings, "signatureHeader" | "limitBytes">;
 
 /**
  * Checks everything about a webhook request that can be checked before its body is read.
@@ -41,10 +38,8 @@ export interface HeaderRules {
 export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): CheckedHeaders {
   const { method, listHeader, mayHaveBody } = headers;
   if (method !== "POST" && method !== "GET") {
-    throw new WebhookError(
-      "METHOD_NOT_ALLOWED",
-      "The method of a webhook request must be POST or GET.",
-    );
+    const message = "The method of a webhook request must be POST or GET.";
+    throw new WebhookError("METHOD_NOT_ALLOWED", message);
   }
   const signature = readSignature(headers, rules.signatureHeader);
   const lengths = listHeader("content-length").map(Number);
@@ -74,10 +69,8 @@ function readSignature(headers: RequestHeaders, name: string): string {
   const values = headers.listHeader(name);
   const [signature] = values;
   if (signature === undefined || signature === "") {
-    throw new WebhookError(
-      "SIGNATURE_MISSING",
-      `There is no ${name} header. ${adviseOnHeader(headers, name)}`,
-    );
+    const message = `There is no ${name} header. ${adviseOnHeader(headers, name)}`;
+    throw new WebhookError("SIGNATURE_MISSING", message);
   }
   if (values.length > 1 || !isSignature(signature)) {
     throw new WebhookError(
@@ -116,10 +109,8 @@ function assertForm({ listHeader }: RequestHeaders): void {
     );
   }
   if (listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")) {
-    throw new WebhookError(
-      "CONTENT_TYPE_UNSUPPORTED",
-      "The body must not be compressed: Content-Encoding must be absent.",
-    );
+    const message = "The body must not be compressed: Content-Encoding must be absent.";
+    throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
   }
 }
 

@@ -9,38 +9,13 @@ import { signRequest, type WebhookRequest } from "../signature/signed-request";
 import type { PushWebhooksSettings } from "./options";
 
 /** A webhook request and its result, as an observer receives it. */
-export interface ObservedRequest {
-  /** Counts the observed requests of a receiver, from 1. */
-  readonly id: number;
-  /** When it arrived, as `performance.now()` counts. */
-  readonly startMs: number;
-  /** How long it took until its response was decided, in milliseconds. */
-  readonly durationMs: number;
-  /** Undefined when the request was not authenticated. */
-  readonly queued: QueuedEvent | undefined;
-  /** Undefined when the request was rejected before that was decided. */
-  readonly result: DeliveryResult | undefined;
-  /** Why the request was rejected, or why its handlers failed. */
-  readonly error: WebhookError | undefined;
-  /** Whether `error` came after the response: the handlers ran after it. */
-  readonly failedLater: boolean;
-  /** Set when there is an error before the response. */
-  readonly request: RejectedRequest | undefined;
-}
+export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
 
 /**
  * Receives an observed request when its response is decided, and again if its handlers fail after
  * that.
  */
 export type RequestObserver = (request: ObservedRequest) => void;
-
-/** A request that is being observed: the receiver sets what it learns of it. */
-export interface Observation {
-  queued: QueuedEvent | undefined;
-  result: DeliveryResult | undefined;
-  finish(error?: WebhookError, request?: RejectedRequest): void;
-  failLater(error: WebhookError): void;
-}
 
 /** The view of a receiver for an admin console: it never holds a token. */
 export interface ReceiverInspection {
@@ -58,13 +33,6 @@ export interface ReceiverInspection {
   readonly signRequest: ((params: readonly Pair[]) => WebhookRequest) | undefined;
 }
 
-/** The observers of one receiver. */
-export interface Observers {
-  /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
-  start(): Observation | undefined;
-  observe: ReceiverInspection["observe"];
-}
-
 // Not a property of the receiver: the signing function must not be reachable from it.
 const inspections = new WeakMap<object, ReceiverInspection>();
 
@@ -77,7 +45,7 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  { observe }: Observers,
+  observe: ReceiverInspection["observe"],
   readPendingWaits: () => PendingWaits,
 ): void {
   const { name, authToken, publicUrls, signatureHeader } = settings;
@@ -107,7 +75,7 @@ export function registerInspection(
 }
 
 /** Creates an empty list of observers. */
-export function createObservers(): Observers {
+export function createObservers() {
   const observers = new Set<RequestObserver>();
   let count = 0;
 
@@ -116,25 +84,37 @@ export function createObservers(): Observers {
   }
 
   return {
-    start: () => (observers.size === 0 ? undefined : new ObservationOf(++count, notify)),
-    observe(observer) {
+    /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
+    start: () => (observers.size === 0 ? undefined : new Observation(++count, notify)),
+    observe(observer: RequestObserver): () => void {
       observers.add(observer);
       return () => void observers.delete(observer);
     },
   };
 }
 
-/** A class: its instances have one hidden class and no closures. */
-class ObservationOf implements Observation, ObservedRequest {
+/**
+ * A request that is being observed: the receiver sets what it learns of it. A class: its instances
+ * have one hidden class and no closures.
+ */
+export class Observation {
+  /** When it arrived, as `performance.now()` counts. */
   readonly startMs = performance.now();
+  /** How long it took until its response was decided, in milliseconds. */
   durationMs = 0;
+  /** Undefined when the request was not authenticated. */
   queued: QueuedEvent | undefined = undefined;
+  /** Undefined when the request was rejected before that was decided. */
   result: DeliveryResult | undefined = undefined;
+  /** Why the request was rejected, or why its handlers failed. */
   error: WebhookError | undefined = undefined;
+  /** Whether `error` came after the response: the handlers ran after it. */
   failedLater = false;
+  /** Set when there is an error before the response. */
   request: RejectedRequest | undefined = undefined;
 
   constructor(
+    /** Counts the observed requests of a receiver, from 1. */
     readonly id: number,
     private readonly notify: RequestObserver,
   ) {}

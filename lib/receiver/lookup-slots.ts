@@ -1,9 +1,6 @@
 import { WebhookError } from "../errors/webhook-error";
 import { isPending, within } from "../delivery/retry";
 
-/** Runs a lookup of auth tokens at once, or as soon as a slot is free. */
-export type RunInSlot = <Value>(lookup: () => Value | Promise<Value>) => Value | Promise<Value>;
-
 /** Options of {@link createLookupSlots}. */
 export interface LookupSlotsOptions {
   /** How many lookups run at a time. */
@@ -23,14 +20,15 @@ interface WaitingLookup {
 }
 
 /**
- * Creates a function that bounds how many lookups run at a time. The newest waiting lookup runs
+ * Creates a function that runs a lookup of auth tokens at once, or as soon as a slot is free: it
+ * bounds how many lookups run at a time. The newest waiting lookup runs
  * first: under overload the oldest ones are about to time out, and in order of arrival every lookup
  * would wait that long.
  *
  * The returned function throws a WebhookError `OVERLOADED` when a lookup waited for `maxWaitMs`, or
  * more than `maxWaiting` newer ones wait.
  */
-export function createLookupSlots(options: LookupSlotsOptions): RunInSlot {
+export function createLookupSlots(options: LookupSlotsOptions) {
   const { maxRunning, maxWaiting, maxWaitMs, maxRunMs } = options;
   /** The oldest first. */
   const waiting: WaitingLookup[] = [];

@@ -9,7 +9,7 @@ import {
   oneOf,
   wholeNumber,
 } from "../validation/validate-options";
-import type { OptionRules } from "../validation/validate-options";
+import type { Complete, OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
 import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
@@ -60,19 +60,13 @@ export interface PushWebhooksOptions extends VerifyOptions {
   logger?: Logger | undefined;
 }
 
+/** The options that have no default and may stay undefined. */
+type Optional = "name" | "handlers" | "queue" | "logger";
+
 /** Options of a receiver with their defaults. */
-export interface PushWebhooksSettings extends VerifySettings {
-  name: string | undefined;
-  handlers: Handlers | undefined;
-  deadlineMs: number;
-  bodyTimeoutMs: number;
-  acknowledge: "after" | "before";
-  handlerTimeoutMs: number;
-  dedupe: DedupeStore | false;
-  queue: EventQueue | undefined;
-  forwardErrors: boolean;
-  logger: Logger | undefined;
-}
+export type PushWebhooksSettings = VerifySettings &
+  Complete<Omit<PushWebhooksOptions, keyof VerifyOptions | Optional>> &
+  Pick<PushWebhooksOptions, Optional>;
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   ...VERIFY_RULES,

@@ -1,9 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { readTarget, shortenPath } from "./request-info";
 
-/** Warns when a receiver without a mount path rejects a request for another path than its own. */
-export type WarnOfPath = (req: IncomingMessage) => void;
-
 /**
  * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
  * it each request of the app, and it rejects those of other routes. The first rejected request whose
@@ -12,11 +9,11 @@ export type WarnOfPath = (req: IncomingMessage) => void;
  * A receiver that is mounted under a path is left alone: a proxy in front of the app may rewrite
  * paths.
  */
-export function createWarnOfPath(publicUrls: readonly string[]): WarnOfPath {
+export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
   let hasWarned = false;
 
-  return function warnOfPath(req) {
+  return function warnOfPath(req: IncomingMessage): void {
     if (hasWarned) return;
     const target = readTarget(req);
     // Express and connect take the mount path out of url.

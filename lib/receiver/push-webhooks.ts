@@ -13,8 +13,8 @@ import { toWebhookError } from "./rejection";
 import {
   describeRequest,
   findReceivedBody,
+  joinReceivedUrl,
   readHeaders,
-  readReceivedUrl,
   readTarget,
 } from "./request-info";
 import { createRespond } from "./response";
@@ -138,7 +138,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       checked.method === "GET"
         ? coverGet(readTarget(req))
         : coverPost(await readParams(req, res, checked));
-    const readEvidence = () => ({ url: readReceivedUrl(req), body: findReceivedBody(req) });
+    const readEvidence = () => ({
+      url: joinReceivedUrl(headers, readTarget(req)),
+      body: findReceivedBody(req),
+    });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const queued: QueuedEvent = {
@@ -180,10 +183,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return dispatchToHandlers(event, context, timeoutMs);
   }
 
-  async function dispatch(
-    event: PushEvent | UnknownPushEvent,
-    context: DispatchContext = {},
-  ): Promise<void> {
+  async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
     if (isChallengeEvent(event)) {
       // Retrying omits the arguments that Redis adds to its errors: they contain the event.
       const record = () => outcomes.record(scope.accountOf(event), event);
@@ -225,7 +225,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     publicUrl: { get: () => publicUrls[0] },
     publicUrls: { get: () => publicUrls },
   }) as unknown as PushWebhooks;
-  registerInspection(push, settings, observers, waits.readPending);
+  registerInspection(push, settings, observers.observe, waits.readPending);
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {

@@ -6,30 +6,19 @@ import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import { createFindUrlAmbiguity } from "../signature/signed-parts";
 
-/** The event of a webhook request. */
-export interface VerifiedEvent {
-  event: PushEvent | UnknownPushEvent;
-  /** Index of the token that signed the request. */
-  authTokenIndex: number;
-  /** Index of the publicUrl that was signed. */
-  publicUrlIndex: number;
-}
-
-/** Parses the event of an authenticated webhook request. */
-export type ReadEvent = (request: AuthenticatedRequest) => VerifiedEvent;
-
 /**
  * Creates the step that parses the event of an authenticated webhook request, and rejects a text
- * that also fits another event, and accounts and services that are not allowed.
+ * that also fits another event, and accounts and services that are not allowed. It returns the event
+ * with the indexes of the token and of the publicUrl that were signed with.
  *
  * @throws WebhookError (by the returned function) `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS`,
  *   `ACCOUNT_NOT_ALLOWED`.
  */
-export function createReadEvent(settings: VerifySettings): ReadEvent {
+export function createReadEvent(settings: VerifySettings) {
   const findAmbiguity = createFindAmbiguity(settings.extraParameters);
   const findUrlAmbiguity = createFindUrlAmbiguity(settings.publicUrls, settings.urlMatching);
 
-  return function readEvent({ method, parts, match, account }) {
+  return function readEvent({ method, parts, match, account }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
     const event = parseEvent(parts.params);
     // A slice of the text that was signed: searching the joined parameters would copy them first.

@@ -17,11 +17,7 @@ export function readHeaders(req: Partial<IncomingMessage>): RequestHeaders {
   };
 }
 
-function listValues(
-  rawHeaders: readonly string[],
-  headers: IncomingHttpHeaders,
-  name: string,
-): readonly string[] {
+function listValues(rawHeaders: readonly string[], headers: IncomingHttpHeaders, name: string) {
   if (headers[name] === undefined) return [];
   const values: string[] = [];
   // The raw headers: Node keeps only the first of a repeated Content-Type.
@@ -47,14 +43,9 @@ interface RequestWithOriginalUrl extends IncomingMessage {
 }
 
 /**
- * Returns the URL as the request shows it. The client chooses the Host header and the forwarded
- * headers, so the URL is a hint for explanations, and no signature is verified against it.
+ * Returns the URL that a target and its headers show. The client chooses the Host header and the
+ * forwarded headers, so the URL is a hint for explanations, and no signature is verified against it.
  */
-export function readReceivedUrl(req: RequestWithOriginalUrl): string {
-  return joinReceivedUrl(readHeaders(req), readTarget(req));
-}
-
-/** Returns the URL that a target and its headers show; see {@link readReceivedUrl}. */
 export function joinReceivedUrl(headers: RequestHeaders, target: string): string {
   if (/^https?:/i.test(target)) return target;
   const first = (name: string) => headers.listHeader(name)[0]?.split(",")[0]?.trim();

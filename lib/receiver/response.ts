@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from "node:http2";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setImmediate as nextTurn, setTimeout } from "node:timers";
 import { getHttp2Stream } from "./http2-stream";
+import type { PushWebhooksSettings } from "./options";
 import { toWebhookError } from "./rejection";
 import type { WebhookError } from "../errors/webhook-error";
 import type { Reporter } from "../observability/reporter";
@@ -14,28 +15,19 @@ export interface ResponseSettings {
 }
 
 /** How much of the body of a rejected request is read, and for how long. */
-export interface RestLimits {
-  limitBytes: number;
-  bodyTimeoutMs: number;
-}
+export type RestLimits = Pick<PushWebhooksSettings, "limitBytes" | "bodyTimeoutMs">;
 
-/** Settings of {@link createRespond}. */
-export interface RespondSettings extends RestLimits {
-  /** Passes rejections to `next` when there is one. */
-  forwardErrors: boolean;
-}
-
-/** Responds 200, or with the status of a rejection, or passes the rejection to `next`. */
-export type Respond = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  rejection?: WebhookError,
-  next?: (error?: unknown) => void,
-) => void;
-
-/** Creates the last step of the request path. It never throws. */
-export function createRespond(settings: RespondSettings, reports: Reporter): Respond {
-  return function respond(req, res, rejection, next) {
+/**
+ * Creates the last step of the request path: responds 200, or with the status of a rejection, or
+ * passes the rejection to `next` if there is one and `forwardErrors` is set. It never throws.
+ */
+export function createRespond(settings: PushWebhooksSettings, reports: Reporter) {
+  return function respond(
+    req: IncomingMessage,
+    res: ServerResponse,
+    rejection?: WebhookError,
+    next?: (error?: unknown) => void,
+  ): void {
     try {
       if (rejection !== undefined && settings.forwardErrors && next !== undefined) {
         boundRest(req, settings.bodyTimeoutMs);

@@ -28,10 +28,8 @@ export function createMismatch(
   request: MismatchedRequest,
 ): WebhookError {
   if (request.tokens.length === 0) {
-    return new WebhookError(
-      "SIGNATURE_MISMATCH",
-      "The option authToken found no token for the account that this request claims.",
-    );
+    const message = "The option authToken found no token for the account that this request claims.";
+    return new WebhookError("SIGNATURE_MISMATCH", message);
   }
   return new WebhookError(
     "SIGNATURE_MISMATCH",
@@ -57,8 +55,8 @@ function describe(
     signature,
     urlMatching,
     receivedUrl: received.url,
-    ...(body !== undefined && { body }),
-    ...(accountSid !== undefined && otherSids.length === 0 && { accountSid }),
+    body,
+    accountSid: otherSids.length === 0 ? accountSid : undefined,
   };
 }
 

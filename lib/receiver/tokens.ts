@@ -1,5 +1,6 @@
 import type { Pair } from "../form/form";
 import { isSid } from "../form/sid";
+import { isText } from "../validation/validate-options";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -66,5 +67,5 @@ export function readTokens(resolved: unknown): UsableTokens {
 
 function listTokens(tokens: unknown): string[] {
   const list: unknown[] = Array.isArray(tokens) ? tokens : [tokens];
-  return list.filter((token): token is string => typeof token === "string" && token !== "");
+  return list.filter(isText);
 }

@@ -1,7 +1,7 @@
 import { V2_PARAMETERS } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
-import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
+import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import type { UrlMatching } from "../signature/signature";
 import type { AuthTokenResolver, AuthTokens } from "./tokens";
@@ -49,19 +49,7 @@ export interface VerifyOptions {
 }
 
 /** Options of {@link VerifyOptions} with their defaults. */
-export interface VerifySettings {
-  authToken: AuthTokens | AuthTokenResolver;
-  publicUrls: readonly string[];
-  /** In lower case. */
-  signatureHeader: string;
-  urlMatching: UrlMatching;
-  limitBytes: number;
-  /** Undefined: every account. */
-  allowedAccountSids: ReadonlySet<string> | undefined;
-  /** Undefined: every service. */
-  allowedServiceSids: ReadonlySet<string> | undefined;
-  extraParameters: readonly string[];
-}
+export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 
 /** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
@@ -106,7 +94,7 @@ export function resolveVerifyOptions(owner: string, options: VerifyOptions): Ver
  *
  * @throws TypeError for options that must not be combined.
  */
-export function fillVerifyDefaults(owner: string, options: VerifyOptions): VerifySettings {
+export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
   const { authToken, allowedAccountSids } = options;
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
@@ -118,10 +106,13 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions): Verif
     // Copied, so that a later change of the list has no effect.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
     publicUrls: Object.freeze([options.publicUrl].flat()),
+    /** In lower case. */
     signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
     urlMatching: options.urlMatching ?? "ports",
     limitBytes: options.limitBytes ?? 65_536,
+    /** Undefined: every account. */
     allowedAccountSids: toSet(allowedAccountSids),
+    /** Undefined: every service. */
     allowedServiceSids: toSet(options.allowedServiceSids),
     extraParameters: [...(options.extraParameters ?? [])],
   };
@@ -156,8 +147,4 @@ function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boo
 function isExtraName(name: unknown): boolean {
   if (typeof name !== "string" || !/^\w{4,100}$/.test(name)) return false;
   return !V2_PARAMETERS.some((known) => known.startsWith(name) || name.startsWith(known));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

@@ -167,11 +167,7 @@ export function hashText(text: string): string {
 }
 
 /** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
-export function digest(
-  authToken: string,
-  text: string,
-  algorithm: "sha1" | "sha256" = "sha1",
-): string {
+export function digest(authToken: string, text: string, algorithm: "sha1" | "sha256" = "sha1") {
   return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
 }
 

@@ -14,18 +14,14 @@ export interface SignedParts {
   params: readonly Pair[];
 }
 
-/** Returns the parts of a POST request: the parameters are in the body. */
-export type CoverPost = (params: readonly Pair[]) => readonly SignedParts[];
-
-/** Creates the step that returns the signed parts of a POST request. */
-export function createCoverPost(
-  publicUrls: readonly string[],
-  urlMatching: UrlMatching,
-): CoverPost {
+/** Creates the step that returns the signed parts of a POST request: its parameters are in the body. */
+export function createCoverPost(publicUrls: readonly string[], urlMatching: UrlMatching) {
   const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
   const signedUrls = listed.flat();
   const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
-  return (params) => [{ signedUrls, publicUrlIndexes, signedParams: params, params }];
+  return (params: readonly Pair[]): SignedParts[] => [
+    { signedUrls, publicUrlIndexes, signedParams: params, params },
+  ];
 }
 
 /** The target of a GET request that begins with no configured URL. */
@@ -40,18 +36,16 @@ export class UncoveredTargetError extends StacklessError {
   }
 }
 
-/** Returns the parts of a GET request, for each publicUrl whose query its target begins with. */
-export type CoverGet = (target: string) => readonly SignedParts[];
-
 /**
- * Creates the step that returns the signed parts of a GET request: the service appends the
+ * Creates the step that returns the signed parts of a GET request, for each publicUrl whose query its
+ * target begins with: the service appends the
  * parameters to the query of the configured URL and signs the whole (specification, section 5).
  *
  * @throws UncoveredTargetError (by the returned function) when the query of the target begins with
  *   the query of no publicUrl; FormError as {@link decodePairs}.
  */
-export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching): CoverGet {
-  return function coverGet(target) {
+export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching) {
+  return function coverGet(target: string): SignedParts[] {
     // No client sends a fragment, and no signature covers one.
     if (target.includes("#")) {
       throw new UncoveredTargetError("The target of a GET request has a fragment.", publicUrls);

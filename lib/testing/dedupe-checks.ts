@@ -173,11 +173,7 @@ async function expectClaim(
   throw new Error(`${claimName} must return ${wanted}; received ${show(received)}`);
 }
 
-async function attemptClaim(
-  store: DedupeStore,
-  claim: DedupeClaim,
-  claimName: string,
-): Promise<Claim> {
+async function attemptClaim(store: DedupeStore, claim: DedupeClaim, claimName: string) {
   try {
     return await store.claim(claim);
   } catch (error) {

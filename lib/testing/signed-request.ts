@@ -4,7 +4,7 @@ import type { PushEventVersion } from "../form/parameters";
 import type { PushEventType } from "../event/event";
 import { FORM_CONTENT_TYPES } from "../form/form";
 import { HEADER_NAME } from "../validation/option-rules";
-import { validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
+import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
 import { isHttpUrl } from "../form/url";
 import { listFixturePairs, type EventOverrides } from "./event-params";
 
@@ -47,8 +47,6 @@ export interface SignedRequest {
   /** The form; undefined for a GET request. */
   body: string | undefined;
 }
-
-const isText = (value: unknown) => typeof value === "string" && value !== "";
 
 const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
   authToken: {

@@ -37,7 +37,8 @@ export async function testDedupeStore(
     try {
       await within(check(store), CHECK_MS);
     } catch (error) {
-      failures.push(new Error(`${name}: ${describe(error)}`, { cause: error }));
+      const reason = error instanceof Error ? error.message : String(error);
+      failures.push(new Error(`${name}: ${reason}`, { cause: error }));
     }
   }
   await store.close?.();
@@ -45,8 +46,4 @@ export async function testDedupeStore(
   const lines = failures.map(({ message }) => `\n- ${message}`).join("");
   const count = `${failures.length} of ${Object.keys(DEDUPE_CHECKS).length} checks failed`;
   throw new AggregateError(failures, `testDedupeStore: ${count}:${lines}`);
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -16,6 +16,9 @@ export interface OptionRule {
 /** The rule of each option. */
 export type OptionRules<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
 
+/** Options with their defaults: none is undefined. */
+export type Complete<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
+
 /** The longest delay of a timer, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -66,6 +69,11 @@ export function oneOf(...allowed: readonly (string | boolean)[]): OptionRule {
     accepts: (value) => (allowed as readonly unknown[]).includes(value),
     expected: allowed.map(show).join(" or "),
   };
+}
+
+/** Returns whether a value is a string that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** Returns whether a value is an object that has all these methods. */

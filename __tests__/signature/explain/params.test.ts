@@ -3,7 +3,7 @@ import type { Pair } from "../../../lib/form/form";
 import { joinParams } from "../../../lib/signature/signature";
 
 function causesOf(given: Pair[], signed: Pair[], body?: string) {
-  const variants = listParamsVariants({ params: given, url: "https://a.example/?q=1", body });
+  const variants = listParamsVariants(given, "https://a.example/?q=1", body);
   return variants.find(({ value }) => value === joinParams(signed))?.causes;
 }
 const one = (value: string): Pair[] => [["a", value]];
@@ -68,7 +68,7 @@ describe("listParamsVariants", () => {
   it("lists fewer variants of long parameters, and always the body and no parameters", () => {
     const large = Array.from({ length: 60 }, (_, index): Pair => [`p${index}`, "+ ".repeat(500)]);
     const body = "a=1";
-    const variants = listParamsVariants({ params: large, url: "https://a.example/", body });
+    const variants = listParamsVariants(large, "https://a.example/", body);
     let characters = 0;
     for (const { value } of variants) characters += value.length;
     expect(characters).toBeLessThan(2_100_000);
@@ -77,7 +77,7 @@ describe("listParamsVariants", () => {
       { value: "", causes: ["PARAMS_UNSIGNED"] },
     ]);
     const many = Array.from({ length: 36 }, (_, index): Pair => [`p${index}`, "+ % 1 2 3 4 5"]);
-    const most = listParamsVariants({ params: many, url: "https://a.example/", body });
+    const most = listParamsVariants(many, "https://a.example/", body);
     expect(most).toHaveLength(600);
     expect(most.slice(-2).map(({ value }) => value)).toEqual(["a1", ""]);
   });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { validateOptions } from "../../validation/validate-options";
 import { sidSchema } from "../../event/schema";
+import type { Pair } from "../../form/form";
 import { checkWebhooks, type Finding, type Receiver } from "./configuration-drift";
 import { ensureWebhook, type Ensured } from "./ensure-webhook";
 import { CLIENT_RULES, type AdminClientOptions } from "./options";
@@ -188,16 +189,11 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */
-function toFormPairs(input: object): [name: string, value: string][] {
-  return Object.entries(input as Record<string, string | string[] | undefined>).flatMap(
-    ([name, value]) => {
-      const parameter = name.replace(/(?:^|_)([a-z])/g, (_, letter: string) =>
-        letter.toUpperCase(),
-      );
-      const values = value === undefined ? [] : [value].flat();
-      return values.map((one): [string, string] => [parameter, one]);
-    },
-  );
+function toFormPairs(input: Record<string, string | readonly string[] | undefined>): Pair[] {
+  return Object.entries(input).flatMap(([name, value = []]) => {
+    const words = name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+    return [value].flat().map((one): Pair => [words.join(""), one]);
+  });
 }
 
 function checkSid(prefix: "SK" | "YW", sid: unknown): string {

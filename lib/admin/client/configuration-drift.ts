@@ -74,11 +74,8 @@ function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
     void findings.push({ code, sid, message, fix });
 
   if (status !== "enabled") {
-    add(
-      "DISABLED",
-      `Its status is ${String(status)}, so it sends no requests.`,
-      'Set status to "enabled".',
-    );
+    const message = `Its status is ${String(status)}, so it sends no requests.`;
+    add("DISABLED", message, 'Set status to "enabled".');
   }
   if (webhook_method !== "POST") {
     add(
@@ -93,17 +90,13 @@ function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
   for (const type of PUSH_EVENT_TYPES) {
     const isSubscribed = subscribed.has(type) || subscribed.has("*");
     if (handled.has(type) && !isSubscribed) {
-      add(
-        "EVENT_NOT_SUBSCRIBED",
-        `${type} has a handler, but the Webhook does not subscribe to it.`,
-        `Add ${JSON.stringify(type)} to event_types, or remove the handler.`,
-      );
+      const message = `${type} has a handler, but the Webhook does not subscribe to it.`;
+      const fix = `Add ${JSON.stringify(type)} to event_types, or remove the handler.`;
+      add("EVENT_NOT_SUBSCRIBED", message, fix);
     } else if (isSubscribed && !handled.has(type)) {
-      add(
-        "EVENT_NOT_HANDLED",
-        `The Webhook subscribes to ${type}, which has no handler.`,
-        `Add push.on(${JSON.stringify(type)}, …), or remove it from event_types.`,
-      );
+      const message = `The Webhook subscribes to ${type}, which has no handler.`;
+      const fix = `Add push.on(${JSON.stringify(type)}, …), or remove it from event_types.`;
+      add("EVENT_NOT_HANDLED", message, fix);
     }
   }
   return findings;

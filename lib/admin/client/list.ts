@@ -30,10 +30,7 @@ export interface Page<Item> {
 }
 
 /** Content of a list response, the same for the envelopes of both APIs. */
-export interface Envelope<Item> {
-  items: Item[];
-  page: number | null;
-  page_size: number | null;
+export interface Envelope<Item> extends Pick<Page<Item>, "items" | "page" | "page_size"> {
   nextLink: string | null;
   previousLink: string | null;
 }
@@ -90,9 +87,8 @@ export function createList<Output, Item>(
     if (checked.page !== undefined) url.searchParams.set("Page", `${checked.page}`);
     if (checked.page_token !== undefined) url.searchParams.set("PageToken", checked.page_token);
     const envelope = open(await send({ method: "GET", url: url.href, signal }, schema));
-    const { items, page: number, page_size, nextLink, previousLink } = envelope;
-    const [next, previous] = [readLink(nextLink), readLink(previousLink)];
-    return { items, page: number, page_size, next, previous };
+    const { nextLink, previousLink, ...found } = envelope;
+    return { ...found, next: readLink(nextLink), previous: readLink(previousLink) };
   }
 
   async function* pages(query: PageQuery = {}): AsyncGenerator<Page<Item>, void, undefined> {

@@ -2,6 +2,7 @@ import { isSid } from "../../form/sid";
 import { parseUrl } from "../../form/url";
 import { FUNCTION, sidRule } from "../../validation/option-rules";
 import {
+  isText,
   MAX_TIMER_MS,
   wholeNumber,
   type OptionRule,
@@ -48,7 +49,7 @@ export const CLIENT_RULES: OptionRules<AdminClientOptions> = {
     expected: "the SID of the account or of a Key (AC or SK and 32 hexadecimal digits)",
   },
   password: {
-    accepts: (value) => typeof value === "string" && value !== "",
+    accepts: isText,
     expected: "the auth token of the account, or the secret of the Key that username names",
     required: true,
     secret: true,

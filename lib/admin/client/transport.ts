@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm } from "../../form/percent-encoding";
+import type { Pair } from "../../form/form";
+import type { Complete } from "../../validation/validate-options";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
+import type { AdminClientOptions } from "./options";
 import {
   parseResponse,
   readResponse,
@@ -11,14 +14,9 @@ import {
 } from "./service-response";
 
 /** Options of {@link createTransport}. */
-export interface TransportOptions {
-  username: string;
-  password: string;
-  /** Longest time of a request with all its attempts, in milliseconds. */
-  timeoutMs: number;
-  maxRetries: number;
-  fetch: typeof globalThis.fetch;
-}
+export type TransportOptions = Complete<
+  Pick<AdminClientOptions, "username" | "password" | "timeoutMs" | "maxRetries" | "fetch">
+>;
 
 /** Options of each method of the client. */
 export interface RequestOptions {
@@ -30,7 +28,7 @@ export interface RequestOptions {
 export interface ServiceRequest extends FailedRequest, RequestOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
-  form?: readonly [name: string, value: string][];
+  form?: readonly Pair[];
 }
 
 /** Sends a request and returns the parsed response; undefined for a response without a body. */
@@ -58,21 +56,12 @@ export function createTransport(options: TransportOptions): Transport {
     const { method, url, form } = request;
     const headers: Record<string, string> = { authorization, accept: "application/json" };
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
-    const body = form && encodeForm(form);
-    const response = await options.fetch(url, {
-      method,
-      headers,
-      redirect: "manual",
-      signal,
-      ...(body !== undefined && { body }),
-    });
-    return readResponse(response);
+    const body = form === undefined ? null : encodeForm(form);
+    const init = { method, headers, body, redirect: "manual", signal } as const;
+    return readResponse(await options.fetch(url, init));
   }
 
-  async function sendWithRetries(
-    request: ServiceRequest,
-    timeout: AbortSignal,
-  ): Promise<ServiceResponse> {
+  async function sendWithRetries(request: ServiceRequest, timeout: AbortSignal) {
     const signals = [timeout, ...(request.signal === undefined ? [] : [request.signal])];
     const signal = AbortSignal.any(signals);
     const startedMs = performance.now();

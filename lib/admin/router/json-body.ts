@@ -1,10 +1,11 @@
+import { promisify } from "node:util";
 import bodyParser from "body-parser";
 import type { Request, Response } from "express";
 import { RouterError } from "./router-error";
 
 const LIMIT_BYTES = 65_536;
 
-const parseJson = bodyParser.json({ limit: LIMIT_BYTES, strict: false });
+const parseJson = promisify(bodyParser.json({ limit: LIMIT_BYTES, strict: false }));
 
 /**
  * Reads the JSON body of a request, also when the app parsed it before.
@@ -19,27 +20,20 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
   if (req.is("application/json") !== "application/json") {
     throw new RouterError(415, "CONTENT_TYPE_UNSUPPORTED", "Send Content-Type: application/json.");
   }
+  const isRead = req.readableDidRead || req.readableEnded;
   // An object alone proves nothing: parsers of Express 4 set {} without reading a body.
-  if (isParsed(req)) return req.body as unknown;
-  if (req.readableDidRead || req.readableEnded) {
+  if (isRead && req.body !== undefined) return req.body as unknown;
+  if (isRead) {
     throw new RouterError(
       500,
       "BODY_CONSUMED",
       "Another middleware consumed the body without parsing it. Mount adminRouter() before it.",
     );
   }
-  await new Promise<void>((resolve, reject) => {
-    parseJson(req, res, (error?: unknown) => {
-      if (error === undefined) resolve();
-      else reject(toRouterError(error));
-    });
+  await parseJson(req, res).catch((error: unknown) => {
+    throw toRouterError(error);
   });
   return req.body as unknown;
-}
-
-function isParsed(req: Request): boolean {
-  const body = req.body as unknown;
-  return body !== undefined && (req.readableDidRead || req.readableEnded);
 }
 
 function toRouterError(error: unknown): RouterError {

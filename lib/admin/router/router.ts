@@ -1,5 +1,5 @@
 import type express from "express";
-import type { ErrorRequestHandler, Request, RequestHandler, Response, Router } from "express";
+import type { ErrorRequestHandler, Request, Response, Router } from "express";
 import { validateOptions } from "../../validation/validate-options";
 import { adaptConsole } from "../../observability/console-logger";
 import { callSafely } from "../../observability/safe-call";
@@ -45,22 +45,12 @@ export function adminRouter(options: AdminRouterOptions): Router {
     void callSafely(() => logger?.error(fields, message));
   }
 
-  async function isAuthorized(req: Request): Promise<boolean> {
+  /** Calls an option; logs its error and returns undefined. */
+  async function callOption<Result>(name: string, call: () => Result, fields = {}) {
     try {
-      // Compare with true: a truthy value, such as a user object, may be a mistake.
-      const isAllowed: unknown = await authorize(req);
-      return isAllowed === true;
+      return await call();
     } catch (error) {
-      log({ err: error }, "authorize failed");
-      return false;
-    }
-  }
-
-  function findActor(req: Request): string | undefined {
-    try {
-      return options.actor === undefined ? req.socket.remoteAddress : options.actor(req);
-    } catch (error) {
-      log({ err: error }, "actor failed");
+      log({ err: error, ...fields }, `${name} failed`);
       return undefined;
     }
   }
@@ -72,19 +62,16 @@ export function adminRouter(options: AdminRouterOptions): Router {
   ): Promise<void> {
     const write = describeWrite(req.method, req.path);
     if (write === undefined) return;
+    const { onAudit, actor = () => req.socket.remoteAddress } = options;
     const entry = {
       action: write.action,
-      actor: findActor(req),
+      actor: await callOption("actor", () => actor(req)),
       sid: write.sid ?? sid,
       status: res.statusCode,
       code,
       ...(uuid !== undefined && { uuid }),
     };
-    try {
-      await options.onAudit?.(entry, req);
-    } catch (error) {
-      log({ err: error, ...entry }, "onAudit failed");
-    }
+    await callOption("onAudit", () => onAudit?.(entry, req), entry);
   }
 
   async function reject(req: Request, res: Response, error: unknown): Promise<void> {
@@ -99,10 +86,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(
-    run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>,
-  ): RequestHandler {
-    return async function adminRoute(req, res) {
+  function handle(run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>) {
+    return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
         const reply: ConsoleReply = await run(req, res);
         if (reply !== undefined && !res.headersSent) {
@@ -122,8 +107,9 @@ export function adminRouter(options: AdminRouterOptions): Router {
       res.setHeader("Cache-Control", "no-store");
       if (consoleOptions !== undefined) setPageHeaders(res);
     }
-    const isAllowed = await isAuthorized(req);
-    if (!isAllowed) return reject(req, res, FORBIDDEN);
+    const isAllowed: unknown = await callOption("authorize", () => authorize(req));
+    // Compare with true: a truthy value, such as a user object, may be a mistake.
+    if (isAllowed !== true) return reject(req, res, FORBIDDEN);
     const isWrite = describeWrite(req.method, req.path) !== undefined;
     if (isWrite && isCrossSite(req, allowedOrigins)) return reject(req, res, CROSS_SITE);
     next();

@@ -1,4 +1,4 @@
-import type { EndpointRequest, Endpoint } from "./endpoint-router";
+import { created, found, type Endpoint, type EndpointRequest } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { StoredKey } from "../resources/key";
@@ -37,29 +37,26 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
           assertAllowed(request, account);
           const query = readPageParameters(request.query, KEY_LIST);
           const page = cutPage(keys.list(), positionOf, query, KEY_LIST);
-          return { status: 200, body: toEnvelope(page, request.path) };
+          return found(toEnvelope(page, request.path));
         },
         POST(request, [account]) {
           assertAllowed(request, account);
           const friendly_name = readSingle(readForm(request), "FriendlyName");
           // The account API creates Standard keys only.
           const key = keys.create(friendly_name === undefined ? {} : { friendly_name });
-          return { status: 201, body: { ...toKeyResource(key), secret: key.secret } };
+          return created({ ...toKeyResource(key), secret: key.secret });
         },
       },
     },
     {
       path: /^\/2010-04-01\/Accounts\/([^/]+)\/Keys\/([^/]+)\.json$/,
       methods: {
-        GET: (request, params) => ({
-          status: 200,
-          body: toKeyResource(findKey(request, params)),
-        }),
+        GET: (request, params) => found(toKeyResource(findKey(request, params))),
         POST(request, params) {
           const key = findKey(request, params);
           const friendlyName = readSingle(readForm(request), "FriendlyName");
           if (friendlyName !== undefined) keys.rename(key, friendlyName);
-          return { status: 200, body: toKeyResource(key) };
+          return found(toKeyResource(key));
         },
         DELETE(request, params) {
           keys.remove(findKey(request, params));

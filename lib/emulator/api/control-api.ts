@@ -1,3 +1,4 @@
+import { created, found } from "./endpoint-router";
 import type { EndpointHandler, EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError } from "../emulator-error";
@@ -5,13 +6,6 @@ import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";
 import type { Factors } from "../resources/factors";
 import type { Fault, Faults } from "../outbound/faults";
-
-/** Parts of the emulator that the control API uses. */
-export interface Controlled {
-  factors: Factors;
-  deliveries: Deliveries;
-  faults: Faults;
-}
 
 /**
  * Creates the endpoints of the control API, which acts for users and devices. Requests and responses
@@ -32,64 +26,49 @@ export interface Controlled {
  *
  * @experimental
  */
-export function createControlEndpoints({ factors, deliveries, faults }: Controlled): Endpoint[] {
-  const endpoints: [path: string, methods: Record<string, EndpointHandler>][] = [
-    ["factors", { POST: (request) => created(factors.createFactor(readJson(request))) }],
-    [
-      "factors/([^/]+)",
-      {
-        GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
-        DELETE(_request, [sid = ""]) {
-          factors.deleteFactor(sid);
-          return { status: 204 };
-        },
+export function createControlEndpoints(
+  factors: Factors,
+  deliveries: Deliveries,
+  faults: Faults,
+): Endpoint[] {
+  const methodsByPath: Record<string, Record<string, EndpointHandler>> = {
+    factors: { POST: (request) => created(factors.createFactor(readJson(request))) },
+    "factors/([^/]+)": {
+      GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
+      DELETE(_request, [sid = ""]) {
+        factors.deleteFactor(sid);
+        return { status: 204 };
       },
-    ],
-    [
-      "factors/([^/]+)/verify",
-      { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
-    ],
-    [
-      "challenges",
-      { POST: (request) => created(factors.createChallenge(readJson(request) as NewChallenge)) },
-    ],
-    ["challenges/([^/]+)", { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) }],
-    [
-      "challenges/([^/]+)/approve",
-      {
-        POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJson(request))),
+    },
+    "factors/([^/]+)/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
+    challenges: {
+      POST: (request) => created(factors.createChallenge(readJson(request) as NewChallenge)),
+    },
+    "challenges/([^/]+)": { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) },
+    "challenges/([^/]+)/approve": {
+      POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJson(request))),
+    },
+    "challenges/([^/]+)/deny": {
+      POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJson(request))),
+    },
+    deliveries: {
+      async GET({ query }) {
+        if (new Map(query).get("settled") === "true") await deliveries.settled();
+        return found({ deliveries: deliveries.list() });
       },
-    ],
-    [
-      "challenges/([^/]+)/deny",
-      {
-        POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJson(request))),
+    },
+    faults: {
+      POST(request) {
+        faults.inject(readJson(request) as Fault);
+        return { status: 204 };
       },
-    ],
-    [
-      "deliveries",
-      {
-        async GET({ query }) {
-          if (new Map(query).get("settled") === "true") await deliveries.settled();
-          return found({ deliveries: deliveries.list() });
-        },
+      DELETE() {
+        faults.clear();
+        return { status: 204 };
       },
-    ],
-    [
-      "faults",
-      {
-        POST(request) {
-          faults.inject(readJson(request) as Fault);
-          return { status: 204 };
-        },
-        DELETE() {
-          faults.clear();
-          return { status: 204 };
-        },
-      },
-    ],
-  ];
-  return endpoints.map(([path, methods]) => ({
+    },
+  };
+  return Object.entries(methodsByPath).map(([path, methods]) => ({
     path: new RegExp(`^/_control/${path}$`),
     methods: Object.fromEntries(
       Object.entries(methods).map(([method, handler]) => [method, forAccount(handler)]),
@@ -122,12 +101,4 @@ function readJson({ body }: EndpointRequest): object {
     throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
   }
   return json;
-}
-
-function found(body: unknown) {
-  return { status: 200, body };
-}
-
-function created(body: unknown) {
-  return { status: 201, body };
 }

@@ -22,6 +22,16 @@ export interface EndpointResponse {
   body?: unknown;
 }
 
+/** Creates the response to a request that was successful. */
+export function found(body: unknown): EndpointResponse {
+  return { status: 200, body };
+}
+
+/** Creates the response to a request that created a resource. */
+export function created(body: unknown): EndpointResponse {
+  return { status: 201, body };
+}
+
 /** Handles one method of a path; `params` holds the groups that the path's pattern captured. */
 export type EndpointHandler = (
   request: EndpointRequest,
@@ -41,9 +51,7 @@ export interface Endpoint {
  *   that the path does not support.
  */
 export function createEndpointRouter(endpoints: readonly Endpoint[]) {
-  return function routeRequest(
-    request: EndpointRequest,
-  ): EndpointResponse | Promise<EndpointResponse> {
+  return function routeRequest(request: EndpointRequest) {
     for (const { path, methods } of endpoints) {
       const match = path.exec(request.path);
       if (match === null) continue;

@@ -13,12 +13,14 @@ export type FormParameters = ReadonlyMap<string, readonly string[]>;
 export function readForm({ body, contentType }: EndpointRequest): FormParameters {
   if (body.length === 0) return new Map();
   if (!isFormType(contentType)) {
-    throw new EmulatorError(
-      "BAD_REQUEST",
-      "Bad request: the body must be application/x-www-form-urlencoded",
-    );
+    const message = "Bad request: the body must be application/x-www-form-urlencoded";
+    throw new EmulatorError("BAD_REQUEST", message);
   }
-  return groupPairs(decode(body));
+  const parameters = new Map<string, string[]>();
+  for (const [name, value] of decodePairs(body, "form")) {
+    parameters.set(name, [...(parameters.get(name) ?? []), value]);
+  }
+  return parameters;
 }
 
 /**
@@ -37,21 +39,16 @@ export function invalidParameter(name: string): EmulatorError {
   return new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${name}`);
 }
 
-function decode(body: Buffer): Pair[] {
+/**
+ * Decodes the bytes of a form or of a query.
+ *
+ * @throws EmulatorError 20001 for malformed ones.
+ */
+export function decodePairs(encoded: Uint8Array, what: "form" | "query"): Pair[] {
   try {
-    return decodeForm(body);
+    return decodeForm(encoded);
   } catch {
     // The decoder's own message is about webhook requests.
-    throw new EmulatorError("BAD_REQUEST", "Bad request: the form is malformed");
+    throw new EmulatorError("BAD_REQUEST", `Bad request: the ${what} is malformed`);
   }
-}
-
-function groupPairs(pairs: readonly Pair[]): FormParameters {
-  const parameters = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    const values = parameters.get(name);
-    if (values === undefined) parameters.set(name, [value]);
-    else values.push(value);
-  }
-  return parameters;
 }

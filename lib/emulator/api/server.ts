@@ -1,38 +1,32 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodePairs, type Pair } from "../../form/form";
 import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
 import type { Identity } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import { toErrorResponse } from "./error-response";
-import { createUuid } from "../resources/sids";
-
-/** Functions of the service that the server calls. */
-export interface Service {
-  authenticate(authorization: string | undefined): Identity;
-  route(request: EndpointRequest): EndpointResponse | Promise<EndpointResponse>;
-}
-
-/** HTTP server of the emulated service. */
-export interface ApiServer {
-  /** @throws Error unless the server listens. */
-  readonly url: string;
-  listen(port: number, host: string): Promise<void>;
-  close(): Promise<void>;
-}
+import { decodePairs } from "./request-form";
 
 const MAX_BODY_BYTES = 262_144;
 
-/** Creates the HTTP server of a service. */
-export function createApiServer(service: Service): ApiServer {
+/**
+ * Creates the HTTP server of the emulated service. Its `url` throws an Error unless it listens.
+ *
+ * @param authenticate returns who sent a request, from its `Authorization` header.
+ * @param route responds to an authenticated request.
+ */
+export function createApiServer(
+  authenticate: (authorization: string | undefined) => Identity,
+  route: (request: EndpointRequest) => EndpointResponse | Promise<EndpointResponse>,
+) {
   let server: Server | undefined;
-  let listening: Promise<void> | undefined;
+  let listening: Promise<unknown> | undefined;
   let url: string | undefined;
   let isClosed = false;
 
   async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      sendResponse(res, await service.route(await readRequest(req)));
+      sendResponse(res, await route(await readRequest(req)));
     } catch (error) {
       // The client disconnected before its request was complete.
       if (req.destroyed && !req.complete) return;
@@ -44,13 +38,13 @@ export function createApiServer(service: Service): ApiServer {
   async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
     // Before the body and the route: an unauthenticated client cannot probe for resources.
-    const identity = service.authenticate(headers.authorization);
+    const identity = authenticate(headers.authorization);
     const body = await readRequestBody(req);
-    const queryStart = target.indexOf("?");
+    const [path = "", query = ""] = target.split(/\?(.*)/s, 2);
     return {
       method,
-      path: queryStart === -1 ? target : target.slice(0, queryStart),
-      query: queryStart === -1 ? [] : readQuery(target.slice(queryStart + 1)),
+      path,
+      query: decodePairs(Buffer.from(query), "query"),
       body,
       contentType: headers["content-type"] ?? "",
       baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),
@@ -71,17 +65,14 @@ export function createApiServer(service: Service): ApiServer {
     get url() {
       return readUrl();
     },
-    async listen(port, host) {
+    async listen(port: number, host: string): Promise<void> {
       if (isClosed)
         throw new Error("The emulator is closed. Create another one with createEmulator().");
       if (server !== undefined) throw new Error("The emulator already listens. Use emulator.url.");
       const opened = createServer((req, res) => void respond(req, res));
       server = opened;
-      listening = new Promise<void>((resolve, reject) => {
-        opened.once("error", reject);
-        opened.listen(port, host, resolve);
-      });
       try {
+        listening = once(opened.listen(port, host), "listening");
         await listening;
       } catch (error) {
         server = undefined;
@@ -90,7 +81,7 @@ export function createApiServer(service: Service): ApiServer {
       const { address, family, port: bound } = opened.address() as AddressInfo;
       url = `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       const closing = server;
       if (closing === undefined) return;
@@ -105,7 +96,7 @@ export function createApiServer(service: Service): ApiServer {
 
 function sendResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
-  res.setHeader("X-Request-Id", createUuid());
+  res.setHeader("X-Request-Id", crypto.randomUUID());
   if (body === undefined) {
     res.writeHead(status).end();
     return;
@@ -131,13 +122,4 @@ function readRequestBody(req: IncomingMessage): Promise<Buffer> {
     req.on("end", () => resolve(Buffer.concat(chunks)));
     req.on("error", reject);
   });
-}
-
-function readQuery(query: string): Pair[] {
-  try {
-    return decodePairs(query);
-  } catch {
-    // The decoder's own message is about webhook requests.
-    throw new EmulatorError("BAD_REQUEST", "Bad request: the query is malformed");
-  }
 }

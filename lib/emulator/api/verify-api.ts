@@ -1,4 +1,4 @@
-import type { EndpointRequest, Endpoint } from "./endpoint-router";
+import { created, found, type Endpoint, type EndpointRequest } from "./endpoint-router";
 import { EmulatorError, notFound } from "../emulator-error";
 import {
   cutPage,
@@ -26,10 +26,7 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
     if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
   }
 
-  function findWebhook(
-    request: EndpointRequest,
-    [service, sid = ""]: readonly string[],
-  ): StoredWebhook {
+  function findWebhook(request: EndpointRequest, [service, sid = ""]: readonly string[]) {
     assertService(request, service);
     const webhook = webhooks.find(sid);
     if (webhook === undefined) throw notFound(withoutVersion(request.path));
@@ -46,26 +43,23 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
           const page = cutPage(webhooks.list(), positionOf, query, WEBHOOK_LIST);
           const items = page.items.map((webhook) => toResource(webhook, request));
           const meta = toMeta(page, request.baseUrl + request.path);
-          return { status: 200, body: { webhooks: items, meta } };
+          return found({ webhooks: items, meta });
         },
         POST(request, [service]) {
           assertService(request, service);
           const webhook = webhooks.create(readNewWebhook(request));
-          return { status: 201, body: toResource(webhook, request) };
+          return created(toResource(webhook, request));
         },
       },
     },
     {
       path: /^\/v2\/Services\/([^/]+)\/Webhooks\/([^/]+)$/,
       methods: {
-        GET: (request, params) => ({
-          status: 200,
-          body: toResource(findWebhook(request, params), request),
-        }),
+        GET: (request, params) => found(toResource(findWebhook(request, params), request)),
         POST(request, params) {
           const webhook = findWebhook(request, params);
           webhooks.change(webhook, readWebhook(request));
-          return { status: 200, body: toResource(webhook, request) };
+          return found(toResource(webhook, request));
         },
         DELETE(request, params) {
           webhooks.remove(findWebhook(request, params));

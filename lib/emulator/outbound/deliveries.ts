@@ -8,7 +8,7 @@ import type { Faults, FaultKind, FaultPlan } from "./faults";
 import { createDeliveryOrder, type Turn } from "./delivery-order";
 import type { SendError } from "./send-error";
 import { sendRequest, type WebhookResponse } from "./send-request";
-import { createAuthToken, createUuid } from "../resources/sids";
+import { createAuthToken } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
 import type { StoredWebhook } from "../resources/webhook";
 
@@ -41,24 +41,15 @@ export interface WebhookDeliveryRequest extends WebhookRequest {
 /** Receives each delivery when it is finished. */
 export type WebhookDeliveryListener = (delivery: WebhookDelivery) => void;
 
-/** Sender of webhook requests; keeps the newest deliveries. */
-export interface Deliveries {
-  /** Delivers an event to a webhook. */
-  deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void;
-  /** Lists the newest deliveries, the oldest first. */
-  list(): WebhookDelivery[];
-  onDelivery(listener: WebhookDeliveryListener): void;
-  /** Resolves when no delivery is pending. */
-  settled(): Promise<void>;
-  /** Aborts the pending deliveries. */
-  close(): Promise<void>;
-}
+/** Sender of webhook requests. */
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /**
  * Creates the sender of webhook requests (specification, section 6.4): one attempt, and
- * `connectionRetries` more when the connection fails; only status 200 is a success.
+ * `connectionRetries` more when the connection fails; only status 200 is a success. It keeps the
+ * newest deliveries.
  */
-export function createDeliveries(settings: EmulatorSettings, faults: Faults): Deliveries {
+export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   const deliveries: WebhookDelivery[] = [];
   const listeners = new Set<WebhookDeliveryListener>();
   const running = new Set<Promise<void>>();
@@ -67,11 +58,12 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
   // Each pending delivery adds one listener.
   setMaxListeners(0, closing.signal);
 
+  /** Delivers an event to a webhook. */
   function deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
     if (closing.signal.aborted) return;
     const plan = faults.take(fields.type);
     const type = plan["unknown-event-type"]?.type ?? fields.type;
-    const uuid = createUuid();
+    const uuid = crypto.randomUUID();
     const params = [
       ...listEventPairs(webhook.version, { ...fields, uuid }).map(([name, value]): Pair =>
         name === "type" ? [name, type] : [name, value],
@@ -95,7 +87,8 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
         durationMs: undefined,
         faults: Object.keys(plan) as FaultKind[],
       };
-      keep(delivery);
+      deliveries.push(delivery);
+      if (deliveries.length > settings.maxDeliveries) deliveries.shift();
       const ready = turns[0]?.ready ?? turn.ready;
       const work = deliverInTurn(delivery, webhook.webhook_url, { ...turn, ready }, plan);
       running.add(work);
@@ -103,12 +96,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
     }
   }
 
-  function createRequest(
-    webhook: StoredWebhook,
-    params: Pair[],
-    plan: FaultPlan,
-    uuid: string,
-  ): WebhookRequest {
+  function createRequest(webhook: StoredWebhook, params: Pair[], plan: FaultPlan, uuid: string) {
     const request = signRequest({
       authToken: chooseToken(plan),
       webhookUrl: webhook.webhook_url,
@@ -139,9 +127,8 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
     await turn.ready;
     if (plan.delay !== undefined) {
       turn.end();
-      await sleep(plan.delay.delay_ms, undefined, { signal: closing.signal }).catch(
-        () => "aborted",
-      );
+      const { signal } = closing;
+      await sleep(plan.delay.delay_ms, undefined, { signal }).catch(() => "aborted");
     }
     if (plan.reorder !== undefined) {
       turn.end();
@@ -185,11 +172,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
     }
   }
 
-  function keep(delivery: WebhookDelivery): void {
-    deliveries.push(delivery);
-    if (deliveries.length > settings.maxDeliveries) deliveries.shift();
-  }
-
+  /** Resolves when no delivery is pending. */
   async function settled(): Promise<void> {
     const allowWaiting = order.stopWaiting();
     // Promise.race would add a listener to each pending delivery in each round.
@@ -199,12 +182,12 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults): De
 
   return {
     deliver,
+    /** Lists the newest deliveries, the oldest first. */
     list: () => [...deliveries],
-    onDelivery(listener) {
-      listeners.add(listener);
-    },
+    onDelivery: (listener: WebhookDeliveryListener) => void listeners.add(listener),
     settled,
-    async close() {
+    /** Aborts the pending deliveries. */
+    async close(): Promise<void> {
       closing.abort();
       await Promise.all(running);
     },

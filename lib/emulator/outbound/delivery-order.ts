@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 /**
  * Turn of one delivery in the order of its webhook. Requests to a webhook are sent in the order of
  * their events; a request does not wait for the response to an earlier one.
  */
 export interface Turn {
   /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
-  ready: Promise<void>;
+  ready: Promise<unknown>;
   /** Ends the turn: the next request may be sent. */
   end(): void;
   /** Marks the delivery as finished: the earlier deliveries that wait for it continue. */
@@ -16,28 +18,17 @@ export interface Turn {
   waitForLater(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Order of the deliveries to each webhook. */
-export interface DeliveryOrder {
-  /** Adds a delivery to the end of the order of a webhook. */
-  add(webhookSid: string): Turn;
-  /**
-   * Ends, now and until the returned function is called, each `waitForLater` of a delivery without a
-   * later one.
-   */
-  stopWaiting(): () => void;
-}
-
 interface Entry {
   webhookSid: string;
   number: number;
-  /** Ends the wait for a later delivery; undefined while the delivery does not wait. */
-  endWait: (() => void) | undefined;
+  /** Aborted to end the wait for a later delivery; undefined while the delivery does not wait. */
+  wait: AbortController | undefined;
 }
 
-/** Creates the order of an emulator's deliveries. */
-export function createDeliveryOrder(): DeliveryOrder {
+/** Creates the order of an emulator's deliveries to each webhook. */
+export function createDeliveryOrder() {
   /** Resolves when the last request to a webhook was sent. */
-  const lastSent = new Map<string, Promise<void>>();
+  const lastSent = new Map<string, Promise<unknown>>();
   const entries = new Set<Entry>();
   let count = 0;
   let stopCount = 0;
@@ -45,17 +36,18 @@ export function createDeliveryOrder(): DeliveryOrder {
   function hasLater({ webhookSid, number }: Entry): boolean {
     return [...entries].some(
       (entry) =>
-        entry.webhookSid === webhookSid && entry.number > number && entry.endWait === undefined,
+        entry.webhookSid === webhookSid && entry.number > number && entry.wait === undefined,
     );
   }
 
+  /** Adds a delivery to the end of the order of a webhook. */
   function add(webhookSid: string): Turn {
-    const entry: Entry = { webhookSid, number: count++, endWait: undefined };
+    const entry: Entry = { webhookSid, number: count++, wait: undefined };
     entries.add(entry);
     const ready = lastSent.get(webhookSid) ?? Promise.resolve();
     let end!: () => void;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    const sent = waitForBoth(ready, ended);
+    const sent = Promise.all([ready, ended]);
     lastSent.set(webhookSid, sent);
     void removeAfter(webhookSid, sent);
 
@@ -66,44 +58,35 @@ export function createDeliveryOrder(): DeliveryOrder {
         end();
         entries.delete(entry);
         for (const other of entries) {
-          if (other.webhookSid === webhookSid && other.number < entry.number) other.endWait?.();
+          if (other.webhookSid === webhookSid && other.number < entry.number) other.wait?.abort();
         }
       },
       async waitForLater(timeoutMs, signal) {
-        if (signal.aborted || (stopCount > 0 && !hasLater(entry))) return;
-        await new Promise<void>((resolve) => {
-          const endWait = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", endWait);
-            resolve();
-          };
-          const timer = setTimeout(endWait, timeoutMs);
-          signal.addEventListener("abort", endWait);
-          entry.endWait = endWait;
-        });
-        entry.endWait = undefined;
+        if (stopCount > 0 && !hasLater(entry)) return;
+        entry.wait = new AbortController();
+        const ends = AbortSignal.any([entry.wait.signal, signal]);
+        await sleep(timeoutMs, undefined, { signal: ends }).catch(() => "ended");
+        entry.wait = undefined;
       },
     };
   }
 
-  async function removeAfter(webhookSid: string, sent: Promise<void>): Promise<void> {
+  async function removeAfter(webhookSid: string, sent: Promise<unknown>): Promise<void> {
     await sent;
     if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
   }
 
-  return {
-    add,
-    stopWaiting() {
-      stopCount++;
-      for (const entry of entries) {
-        if (entry.endWait !== undefined && !hasLater(entry)) entry.endWait();
-      }
-      return () => void stopCount--;
-    },
-  };
-}
+  /**
+   * Ends, now and until the returned function is called, each `waitForLater` of a delivery without a
+   * later one.
+   */
+  function stopWaiting(): () => void {
+    stopCount++;
+    for (const entry of entries) {
+      if (entry.wait !== undefined && !hasLater(entry)) entry.wait.abort();
+    }
+    return () => void stopCount--;
+  }
 
-async function waitForBoth(first: Promise<void>, second: Promise<void>): Promise<void> {
-  await first;
-  await second;
+  return { add, stopWaiting };
 }

@@ -73,26 +73,18 @@ export interface FaultPlan {
 type ActiveFault = z.output<typeof faultSchema>;
 
 /** Faults that have not happened yet. */
-export interface Faults {
-  /** Adds a fault. @throws EmulatorError 60200 for an unknown kind or an invalid field. */
-  inject(fault: Fault): void;
-  clear(): void;
-  /** Takes the faults of the next request of a type: at most one of each kind. */
-  take(type: string): FaultPlan;
-}
+export type Faults = ReturnType<typeof createFaults>;
 
 /** Creates an empty list of faults. */
-export function createFaults(): Faults {
+export function createFaults() {
   const active = new Set<ActiveFault>();
 
   return {
-    inject(fault) {
-      active.add(validateFields(faultSchema, fault));
-    },
-    clear() {
-      active.clear();
-    },
-    take(type) {
+    /** Adds a fault. @throws EmulatorError 60200 for an unknown kind or an invalid field. */
+    inject: (fault: Fault) => void active.add(validateFields(faultSchema, fault)),
+    clear: () => active.clear(),
+    /** Takes the faults of the next request of a type: at most one of each kind. */
+    take(type: string): FaultPlan {
       const plan: FaultPlan = {};
       for (const fault of active) {
         if (fault.event_type !== undefined && fault.event_type !== type) continue;

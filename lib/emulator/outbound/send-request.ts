@@ -71,12 +71,9 @@ export async function sendRequest(
   return exchange(request, options);
 }
 
-function exchange(
-  { method, url, headers, body }: WebhookRequest,
-  options: SendRequestOptions,
-): Promise<WebhookResponse> {
+function exchange({ method, url, headers, body }: WebhookRequest, options: SendRequestOptions) {
   const { connectTimeoutMs = 5_000, timeoutMs = 15_000, signal, dropConnection, onSent } = options;
-  return new Promise((resolve, reject) => {
+  return new Promise<WebhookResponse>((resolve, reject) => {
     if (signal?.aborted === true) return reject(aborted(signal));
     const request = openRequest({ method, url, headers, body });
     let response: IncomingMessage | undefined;

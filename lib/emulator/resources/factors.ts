@@ -92,11 +92,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     return challenge;
   }
 
-  function decide(
-    sid: string,
-    status: "approved" | "denied",
-    decision: ChallengeDecision,
-  ): Challenge {
+  function decide(sid: string, status: "approved" | "denied", decision: ChallengeDecision) {
     const challenge = fetchChallenge(sid);
     const { metadata } = structuredClone(validateFields(decisionSchema, decision));
     const factor = factors.get(challenge.factor_sid);

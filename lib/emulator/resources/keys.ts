@@ -27,40 +27,27 @@ export const newKeySchema = z.strictObject({
 export const KEY_LIST: ListRules = {
   prefix: "SK",
   compare: (a, b) => b.seconds - a.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  errorCodes: {
-    pageSize: "PAGE_SIZE_INVALID",
-    page: "BAD_REQUEST",
-    pageToken: "PAGE_TOKEN_INVALID",
-  },
+  invalidPageSize: "PAGE_SIZE_INVALID",
+  invalidPage: "BAD_REQUEST",
+  invalidPageToken: "PAGE_TOKEN_INVALID",
 };
 
-/** Stored keys of the account. The returned keys are live: `rename` changes them. */
-export interface StoredKeys {
-  create(key: NewKey): StoredKey;
-  find(sid: string): StoredKey | undefined;
-  rename(key: StoredKey, friendlyName: string): void;
-  remove(key: StoredKey): void;
-  list(): Iterable<StoredKey>;
-}
+/** Stored keys of the account. */
+export type StoredKeys = ReturnType<typeof createKeys>;
 
 /**
- * Creates the keys of the account.
+ * Creates the keys of the account. The keys that its methods return are live: `rename` changes them.
  *
  * @throws EmulatorError (from its methods) 20002 for a name over 64 characters, 60200 for another
  *   invalid field, 70151 for more than `maxKeys` keys.
  */
-export function createKeys(now: Clock, maxKeys: number): StoredKeys {
+export function createKeys(now: Clock, maxKeys: number) {
   const keys = new Map<string, StoredKey>();
 
   return {
-    create(key) {
+    create(key: NewKey): StoredKey {
       assertKeyName(key.friendly_name ?? "");
-      const {
-        sid,
-        secret,
-        friendly_name = "",
-        type = "standard",
-      } = validateFields(newKeySchema, key);
+      const { sid, secret, friendly_name, type } = validateFields(newKeySchema, key);
       if (sid !== undefined && keys.has(sid)) {
         throw new EmulatorError("PARAMETER_INVALID", "Invalid parameter: sid (is in use)");
       }
@@ -71,23 +58,21 @@ export function createKeys(now: Clock, maxKeys: number): StoredKeys {
       const created: StoredKey = {
         sid: sid ?? createSid("SK"),
         secret: secret ?? createSecret(),
-        friendly_name,
-        type,
+        friendly_name: friendly_name ?? "",
+        type: type ?? "standard",
         createdSeconds: seconds,
         updatedSeconds: seconds,
       };
       keys.set(created.sid, created);
       return created;
     },
-    find: (sid) => keys.get(sid),
-    rename(key, friendlyName) {
+    find: (sid: string) => keys.get(sid),
+    rename(key: StoredKey, friendlyName: string): void {
       assertKeyName(friendlyName);
       key.friendly_name = friendlyName;
       key.updatedSeconds = readSeconds(now);
     },
-    remove(key) {
-      keys.delete(key.sid);
-    },
+    remove: ({ sid }: StoredKey) => void keys.delete(sid),
     list: () => keys.values(),
   };
 }

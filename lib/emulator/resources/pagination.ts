@@ -12,11 +12,9 @@ export interface Position {
 export interface ListRules {
   prefix: SidPrefix;
   compare: (a: Position, b: Position) => number;
-  errorCodes: {
-    pageSize: EmulatorErrorCode;
-    page: EmulatorErrorCode;
-    pageToken: EmulatorErrorCode;
-  };
+  invalidPageSize: EmulatorErrorCode;
+  invalidPage: EmulatorErrorCode;
+  invalidPageToken: EmulatorErrorCode;
 }
 
 /** Parameters that select a page of a list (specification, section 8). */
@@ -49,10 +47,14 @@ interface Place {
  * created or deleted between two requests repeat or hide no other item.
  */
 const SIDES = {
-  PA: { name: "after", includes: (order: number) => order > 0, fromEnd: false },
-  PF: { name: "from", includes: (order: number) => order >= 0, fromEnd: false },
-  PB: { name: "before", includes: (order: number) => order < 0, fromEnd: true },
-  PU: { name: "until", includes: (order: number) => order <= 0, fromEnd: true },
+  /** After the position. */
+  PA: { includes: (order: number) => order > 0, fromEnd: false },
+  /** From the position. */
+  PF: { includes: (order: number) => order >= 0, fromEnd: false },
+  /** Before the position. */
+  PB: { includes: (order: number) => order < 0, fromEnd: true },
+  /** Until the position. */
+  PU: { includes: (order: number) => order <= 0, fromEnd: true },
 } as const;
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -65,19 +67,17 @@ const MAX_PAGE_SIZE = 1000;
  */
 export function readPageParameters(pairs: readonly Pair[], rules: ListRules): PageParameters {
   const parameters = new Map(pairs);
-  const pageSize = readWhole(parameters.get("PageSize"), DEFAULT_PAGE_SIZE);
-  if (pageSize === undefined || pageSize < 1) {
-    throw new EmulatorError(rules.errorCodes.pageSize, "Invalid PageSize");
-  }
+  const pageSize = readWhole(parameters.get("PageSize"), DEFAULT_PAGE_SIZE) ?? 0;
+  if (pageSize < 1) throw new EmulatorError(rules.invalidPageSize, "Invalid PageSize");
   if (pageSize > MAX_PAGE_SIZE) {
-    throw new EmulatorError(rules.errorCodes.pageSize, "Page size too large");
+    throw new EmulatorError(rules.invalidPageSize, "Page size too large");
   }
   const page = readWhole(parameters.get("Page"), 0);
-  if (page === undefined) throw new EmulatorError(rules.errorCodes.page, "Invalid Page");
+  if (page === undefined) throw new EmulatorError(rules.invalidPage, "Invalid Page");
   const pageToken = parameters.get("PageToken");
   if (pageToken === undefined || pageToken === "") return { pageSize, page };
   const place = readToken(pageToken, rules.prefix);
-  if (place === undefined) throw new EmulatorError(rules.errorCodes.pageToken, "Invalid PageToken");
+  if (place === undefined) throw new EmulatorError(rules.invalidPageToken, "Invalid PageToken");
   return { pageSize, page, pageToken, place };
 }
 
@@ -90,14 +90,12 @@ export function cutPage<Item extends { sid: string }>(
 ): ListPage<Item> {
   const sorted = [...all].toSorted((a, b) => compare(positionOf(a), positionOf(b)));
   const { page, pageSize, place } = query;
-  const side = place === undefined ? undefined : SIDES[place.side];
-  const eligible =
-    place === undefined
-      ? sorted
-      : sorted.filter((item) =>
-          SIDES[place.side].includes(compare(positionOf(item), place.position)),
-        );
-  const items = side?.fromEnd === true ? eligible.slice(-pageSize) : eligible.slice(0, pageSize);
+  // Without a token, the first page: every item from the beginning.
+  const { includes, fromEnd } = SIDES[place?.side ?? "PA"];
+  const eligible = sorted.filter(
+    (item) => place === undefined || includes(compare(positionOf(item), place.position)),
+  );
+  const items = fromEnd ? eligible.slice(-pageSize) : eligible.slice(0, pageSize);
 
   const [first] = items;
   const last = items.at(-1);
@@ -108,7 +106,7 @@ export function cutPage<Item extends { sid: string }>(
     if (last !== sorted.at(-1)) after = { side: "PA", position: positionOf(last) };
   } else if (place !== undefined && sorted.length > 0) {
     // All items of this page were deleted: the others are on the other side of its position.
-    if (side?.fromEnd === true) after = { side: "PF", position: place.position };
+    if (fromEnd) after = { side: "PF", position: place.position };
     else before = { side: "PU", position: place.position };
   }
   return {

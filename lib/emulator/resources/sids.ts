@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import type { SidPrefix } from "../../form/sid";
 
 /** Creates a SID: its prefix and 32 random hexadecimal digits. */
@@ -18,9 +18,4 @@ export function createSecret(): string {
   return Array.from({ length: 32 }, () => SECRET_ALPHABET[randomInt(SECRET_ALPHABET.length)]).join(
     "",
   );
-}
-
-/** Creates the uuid of an event. */
-export function createUuid(): string {
-  return randomUUID();
 }

@@ -1,4 +1,5 @@
 import type { PushEventType } from "../../event/event";
+import type { Complete } from "../../validation/validate-options";
 
 /** Webhook as responses show it (specification, section 2.3). */
 export interface WebhookResource {
@@ -17,14 +18,7 @@ export interface WebhookResource {
 }
 
 /** Fields of a webhook that a client sets (sections 2.3 and 4.2). */
-export interface WebhookFields {
-  friendly_name: string;
-  event_types: ("*" | PushEventType)[];
-  webhook_url: string;
-  status: "enabled" | "disabled";
-  version: "v1" | "v2";
-  webhook_method: "GET" | "POST";
-}
+export type WebhookFields = Complete<NewWebhook>;
 
 /** Stored webhook. */
 export interface StoredWebhook extends WebhookFields {

@@ -21,35 +21,26 @@ export const webhookFieldsSchema = z.strictObject({
 export const WEBHOOK_LIST: ListRules = {
   prefix: "YW",
   compare: (a, b) => a.seconds - b.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  errorCodes: {
-    pageSize: "WEBHOOK_REQUEST_INVALID",
-    page: "WEBHOOK_REQUEST_INVALID",
-    pageToken: "WEBHOOK_REQUEST_INVALID",
-  },
+  invalidPageSize: "WEBHOOK_REQUEST_INVALID",
+  invalidPage: "WEBHOOK_REQUEST_INVALID",
+  invalidPageToken: "WEBHOOK_REQUEST_INVALID",
 };
 
-/** Stored webhooks of the service. The returned webhooks are live: `change` changes them. */
-export interface StoredWebhooks {
-  create(webhook: NewWebhook): StoredWebhook;
-  find(sid: string): StoredWebhook | undefined;
-  change(webhook: StoredWebhook, change: Partial<WebhookFields>): void;
-  remove(webhook: StoredWebhook): void;
-  list(): Iterable<StoredWebhook>;
-  /** Lists the enabled webhooks that subscribe to a type of event (section 6.4). */
-  listFor(type: PushEventType): StoredWebhook[];
-}
+/** Stored webhooks of the service. */
+export type StoredWebhooks = ReturnType<typeof createWebhooks>;
 
 /**
- * Creates the webhooks of the service.
+ * Creates the webhooks of the service. The webhooks that its methods return are live: `change`
+ * changes them.
  *
  * @param webhookMethod the method of webhooks that do not set one.
  * @throws EmulatorError (from its methods) 60200 for an invalid field.
  */
-export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): StoredWebhooks {
+export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST") {
   const webhooks = new Map<string, StoredWebhook>();
 
   return {
-    create(webhook) {
+    create(webhook: NewWebhook): StoredWebhook {
       const fields = validateFields(webhookFieldsSchema, {
         friendly_name: "emulator",
         event_types: ["*"],
@@ -64,17 +55,16 @@ export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST"): Store
       webhooks.set(sid, created);
       return created;
     },
-    find: (sid) => webhooks.get(sid),
-    change(webhook, change) {
+    find: (sid: string) => webhooks.get(sid),
+    change(webhook: StoredWebhook, change: Partial<WebhookFields>): void {
       const fields = validateFields(webhookFieldsSchema.partial(), change);
       if (Object.keys(fields).length === 0) return;
       Object.assign(webhook, fields, { updatedSeconds: readSeconds(now) });
     },
-    remove(webhook) {
-      webhooks.delete(webhook.sid);
-    },
+    remove: ({ sid }: StoredWebhook) => void webhooks.delete(sid),
     list: () => webhooks.values(),
-    listFor: (type) =>
+    /** Lists the enabled webhooks that subscribe to a type of event (section 6.4). */
+    listFor: (type: PushEventType) =>
       [...webhooks.values()].filter(
         ({ status, event_types }) =>
           status === "enabled" && (event_types.includes("*") || event_types.includes(type)),

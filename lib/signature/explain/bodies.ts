@@ -1,4 +1,5 @@
 import { decodeForm, decodePairs, type Pair } from "../../form/form";
+import { listFlatPairs } from "../../form/parameters";
 
 const MAX_JSON_LENGTH = 65_536;
 
@@ -50,17 +51,4 @@ function parseJsonObject(body: GivenBody | undefined): object | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Lists the pairs of an object whose values are strings or lists of strings; else undefined. */
-function listFlatPairs(value: unknown): Pair[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const pairs: Pair[] = [];
-  for (const [name, one] of Object.entries(value) as [string, unknown][]) {
-    for (const text of Array.isArray(one) ? (one as unknown[]) : [one]) {
-      if (typeof text !== "string") return undefined;
-      pairs.push([name, text]);
-    }
-  }
-  return pairs.length > 0 ? pairs : undefined;
 }

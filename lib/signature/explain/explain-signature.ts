@@ -4,6 +4,7 @@ import type {
   SignatureCauseCode,
   SignatureReport,
 } from "../../errors/signature-causes";
+import type { ExplainSignatureOptions } from "./options";
 import { listParamsVariants } from "./params";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signatures";
 import { describe, listSuspicions } from "./suspicions";
@@ -13,32 +14,7 @@ import type { Variant } from "./variants";
 import type { Pair } from "../../form/form";
 import { encodeForm } from "../../form/percent-encoding";
 import { hideUserInfo } from "../../form/url";
-import {
-  digest,
-  joinParams,
-  listPairs,
-  listSignedUrls,
-  type VerifySignatureOptions,
-} from "../signature";
-
-/** Options of {@link explainSignature}; with more of them it can prove more causes. */
-export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "signature"> {
-  /** The value of the signature header as received; undefined or empty if it is missing. */
-  signature: string | undefined;
-  /** Other tokens that may have signed: a list, or a record by account or by any other name. */
-  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
-  /** The URL according to the request line and the headers, if it differs from `url`. */
-  receivedUrl?: string | undefined;
-  /**
-   * The body as received, before a parser changed it; or the flat object that a parser created, if
-   * the bytes are lost. @default `params`, if that is an object
-   */
-  body?: string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | undefined;
-  /** @default "POST" */
-  method?: "GET" | "POST" | undefined;
-  /** The account that `authToken` belongs to. */
-  accountSid?: string | undefined;
-}
+import { digest, joinParams, listPairs, listSignedUrls } from "../signature";
 
 /** Each takes about 8 µs. */
 const MAX_COMBINATIONS = 5_000;
@@ -61,14 +37,13 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
     (method === "GET" && params.length > 0 ? append(url, params) : undefined);
   const tokens = listTokenVariants(options);
   const isHuge = isTooLarge(url, params, body, receivedUrl);
-  const urls: Variant<string>[] = isHuge
+  const urls: Variant[] = isHuge
     ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
     : listUrlVariants(url, urlMatching, receivedUrl);
-  const sets: Variant<string>[] = isHuge
+  const sets: Variant[] = isHuge
     ? [{ value: joinParams(params), causes: [] }]
-    : listParamsVariants({ params, url, body });
-  const { found, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
-  const proven = found?.map(({ code, subject }) => describe(code, true, subject));
+    : listParamsVariants(params, url, body);
+  const { proven, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const causes = proven ?? listSuspicions({ ...options, body }, params, received);
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
   if (isParsedBody(body) && proven?.some(({ code }) => isChangeOfParser(code)) === true) {
@@ -123,23 +98,18 @@ function append(url: string, params: readonly Pair[]): string {
   return `${url.replace(/#.*$/s, "")}${url.includes("?") ? "&" : "?"}${encodeForm(params)}`;
 }
 
-interface FoundCause {
-  code: SignatureCauseCode;
-  subject: string | undefined;
-}
-
 /** Signs combinations until one matches or the limits are reached. */
 function search(
-  urls: readonly Variant<string>[],
-  sets: readonly Variant<string>[],
-  tokens: readonly Variant<string>[],
+  urls: readonly Variant[],
+  sets: readonly Variant[],
+  tokens: readonly Variant[],
   readings: readonly SignatureReading[],
-): { found: FoundCause[] | undefined; combinations: number } {
+): { proven?: SignatureCause[]; combinations: number } {
   const algorithms = [...new Set(readings.map(({ algorithm }) => algorithm))];
   let combinations = 0;
-  if (readings.length === 0) return { found: undefined, combinations };
   let characters = 0;
-  for (const [url, set, token] of combine(urls, sets, tokens)) {
+  if (readings.length === 0) return { combinations };
+  for (const { url, set, token } of combine(urls, sets, tokens)) {
     const text = url.value + set.value;
     characters += text.length * algorithms.length;
     if (combinations === MAX_COMBINATIONS || characters > MAX_HASHED_CHARACTERS) break;
@@ -148,15 +118,12 @@ function search(
       const expected = digest(token.value, text, algorithm);
       const reading = readings.find((one) => one.algorithm === algorithm && one.matches(expected));
       if (reading === undefined) continue;
-      const read = { causes: reading.causes, subject: undefined };
       const signed = { causes: url.causes, subject: url.value };
-      return { found: listCauses(read, signed, set, token), combinations };
+      return { proven: listCauses(reading, signed, set, token), combinations };
     }
   }
-  return { found: undefined, combinations };
+  return { combinations };
 }
-
-type Combination = [url: Variant<string>, set: Variant<string>, token: Variant<string>];
 
 /**
  * How many mistakes in the token, the parameters and the URL are tried together. The cheapest and
@@ -177,28 +144,26 @@ const MISTAKES = [
   [0, 1, 2],
 ] as const;
 
-function* combine(
-  urls: readonly Variant<string>[],
-  sets: readonly Variant<string>[],
-  tokens: readonly Variant<string>[],
-): Generator<Combination> {
+function* combine(urls: readonly Variant[], sets: readonly Variant[], tokens: readonly Variant[]) {
   for (const [inToken, inSet, inUrl] of MISTAKES) {
     for (const token of withMistakes(tokens, inToken)) {
       for (const set of withMistakes(sets, inSet)) {
-        for (const url of withMistakes(urls, inUrl)) yield [url, set, token];
+        for (const url of withMistakes(urls, inUrl)) yield { url, set, token };
       }
     }
   }
 }
 
-function withMistakes(all: readonly Variant<string>[], count: number): Variant<string>[] {
+function withMistakes(all: readonly Variant[], count: number): Variant[] {
   return all.filter(({ causes }) => causes.length === count);
 }
 
 function listCauses(
   ...changes: { causes: readonly SignatureCauseCode[]; subject?: string | undefined }[]
-): FoundCause[] {
-  return changes.flatMap(({ causes, subject }) => causes.map((code) => ({ code, subject })));
+): SignatureCause[] {
+  return changes.flatMap(({ causes, subject }) =>
+    causes.map((code) => describe(code, true, subject)),
+  );
 }
 
 /**

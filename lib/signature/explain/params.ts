@@ -22,21 +22,19 @@ const MAX_WORK_CHARACTERS = 2_000_000;
 /** The cost of sorting and joining a pair, in characters. */
 const WORK_PER_PAIR = 50;
 
-/** The parameters of a request and the evidence about them. */
-export interface ParamsEvidence {
-  params: readonly Pair[];
-  url: string;
-  /** The body as received, if it is known. */
-  body: GivenBody | undefined;
-}
-
 /**
  * Lists the parameters that the service may have signed instead of the given ones, joined by
  * {@link joinParams}. Long parameters have fewer variants, which bounds the work; the given
  * parameters, those of the body, and no parameters are always listed.
+ *
+ * @param body the body as received, if it is known.
  */
-export function listParamsVariants({ params, url, body }: ParamsEvidence): Variant<string>[] {
-  const variants = createVariants<string>((joined) => joined, MAX_VARIANTS);
+export function listParamsVariants(
+  params: readonly Pair[],
+  url: string,
+  body: GivenBody | undefined,
+): Variant[] {
+  const variants = createVariants(MAX_VARIANTS);
   const workOfAll = countWork(params);
   let workLeft = MAX_WORK_CHARACTERS;
   const add = (changed: readonly Pair[], cause: SignatureCauseCode, subject?: string) => {
@@ -55,16 +53,12 @@ export function listParamsVariants({ params, url, body }: ParamsEvidence): Varia
   }
   for (const change of CHANGES_OF_NAMES) {
     if ((workLeft -= workOfAll) < 0) continue;
-    add(
-      sorted.map(([name, value]) => [change(name), change(value)]),
-      "PARAMS_ENCODED",
-    );
+    const changed = sorted.map(([name, value]): Pair => [change(name), change(value)]);
+    add(changed, "PARAMS_ENCODED");
   }
   const inQuery = new Set(listQueryNames(url));
-  add(
-    sorted.filter(([name]) => !inQuery.has(name)),
-    "PARAMS_QUERY_MERGED",
-  );
+  const notInQuery = sorted.filter(([name]) => !inQuery.has(name));
+  add(notInQuery, "PARAMS_QUERY_MERGED");
   // Added parameters come before changed values: they are a more frequent mistake.
   for (const [index, [name]] of sorted.slice(0, MAX_CHANGED_ONE_BY_ONE).entries()) {
     add(sorted.toSpliced(index, 1), "PARAMS_ADDED", name);
@@ -87,7 +81,7 @@ export function listParamsVariants({ params, url, body }: ParamsEvidence): Varia
       add([...sorted, [name, ""]], "PARAMS_EMPTY_DROPPED", name);
     }
   }
-  addBody(variants.add, given, { params, body });
+  addBody(variants.add, params, given, body);
   // Listed last: every other cause is likelier.
   variants.add("", ["PARAMS_UNSIGNED"]);
   return variants.list;
@@ -101,8 +95,9 @@ function countWork(params: readonly Pair[]): number {
 
 function addBody(
   add: (joined: string, causes: SignatureCauseCode[], subject?: string) => void,
+  params: readonly Pair[],
   given: string,
-  { params, body }: Omit<ParamsEvidence, "url">,
+  body: GivenBody | undefined,
 ): void {
   const inJson = listJsonPairs(body);
   if (inJson !== undefined) return add(joinParams(inJson), ["BODY_JSON"], "body");

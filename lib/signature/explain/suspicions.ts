@@ -4,6 +4,7 @@ import {
   type SignatureCause,
   type SignatureCauseCode,
 } from "../../errors/signature-causes";
+import type { ExplainSignatureOptions } from "./options";
 import { findFormFault } from "./signatures";
 import { fingerprint } from "./tokens";
 import type { Pair } from "../../form/form";
@@ -13,18 +14,7 @@ import { isSid } from "../../form/sid";
 const TOKENLIKE_SIDS = ["AC", "SK", "VA", "YW"] as const;
 
 /** A webhook request whose signature no known change makes match. */
-export interface SuspectRequest {
-  url: string;
-  method?: "GET" | "POST" | undefined;
-  authToken: string | readonly string[];
-  accountSid?: string | undefined;
-  body?: GivenBody | undefined;
-}
-
-interface Suspicion {
-  code: SignatureCauseCode;
-  subject: string | undefined;
-}
+export type SuspectRequest = Omit<ExplainSignatureOptions, "params" | "signature">;
 
 /** Lists the causes that are likely but not proven, the likeliest first. */
 export function listSuspicions(
@@ -32,10 +22,10 @@ export function listSuspicions(
   params: readonly Pair[],
   received: string,
 ): SignatureCause[] {
-  const suspicions: Suspicion[] = [];
+  const suspicions: SignatureCause[] = [];
   const suspect = (code: SignatureCauseCode | undefined, subject?: string) => {
     if (code === undefined || suspicions.some((other) => other.code === code)) return;
-    suspicions.push({ code, subject });
+    suspicions.push(describe(code, false, subject));
   };
   const claimed = params.find(([name]) => name === "account_sid")?.[1];
   const { accountSid, authToken, method = "POST", url } = options;
@@ -44,9 +34,7 @@ export function listSuspicions(
   const fault = findFormFault(received);
   suspect(fault);
   // Without a signature nothing was compared, so every other cause would be a guess.
-  if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") {
-    return suspicions.map(({ code }) => describe(code, false));
-  }
+  if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") return suspicions;
   if (isJsonBody(options.body)) suspect("BODY_JSON", "body");
   else if (params.length === 0 && method === "POST") {
     suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
@@ -67,7 +55,7 @@ export function listSuspicions(
   suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
   suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
   if (params.length > 0) suspect("PARAMS_ALTERED");
-  return suspicions.map(({ code, subject }) => describe(code, false, subject));
+  return suspicions;
 }
 
 function isMalformed(body: GivenBody | undefined): boolean {

@@ -1,24 +1,21 @@
 import { createVariants, type Variant } from "./variants";
+import type { ExplainSignatureOptions } from "./options";
 import { digest } from "../signature";
 
 const MAX_TOKENS = 50;
 
 /** The tokens that may have signed a webhook request. */
-export interface TokenEvidence {
-  authToken: string | readonly string[];
-  /** Other tokens that may have signed: a list, or a record by account or by any other name. */
-  candidateTokens?: readonly string[] | Readonly<Record<string, string>> | undefined;
-}
+export type TokenEvidence = Pick<ExplainSignatureOptions, "authToken" | "candidateTokens">;
 
 /**
  * Lists the tokens that the service may have signed with.
  *
  * @throws TypeError when `authToken` is empty.
  */
-export function listTokenVariants(options: TokenEvidence): Variant<string>[] {
+export function listTokenVariants(options: TokenEvidence): Variant[] {
   const { authToken, candidateTokens = [] } = options;
   const given = typeof authToken === "string" ? [authToken] : authToken.slice(0, MAX_TOKENS);
-  const variants = createVariants<string>((value) => value, MAX_TOKENS);
+  const variants = createVariants(MAX_TOKENS);
   for (const token of given) if (token !== "") variants.add(token, []);
   if (variants.list.length === 0) {
     throw new TypeError(

@@ -1,5 +1,5 @@
 import type { SignatureCauseCode } from "../../errors/signature-causes";
-import { createVariants, type Variant } from "./variants";
+import { createVariants } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
 import { parseUrl } from "../../form/url";
@@ -26,12 +26,8 @@ type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
  *
  * @param receivedUrl the URL according to the request line and the headers, if it is known.
  */
-export function listUrlVariants(
-  url: string,
-  urlMatching: UrlMatching,
-  receivedUrl?: string,
-): Variant<string>[] {
-  const variants = createVariants<string>((value) => value, MAX_URLS);
+export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl?: string) {
+  const variants = createVariants(MAX_URLS);
   for (const signedUrl of listSignedUrls(url, urlMatching)) variants.add(signedUrl, []);
 
   const tidy = url.trim().replace(/^(["'])(.*)\1$/, "$2");
@@ -152,7 +148,7 @@ function listEncodings(text: string): string[] {
     text.replaceAll("+", "%20"),
     text.replaceAll("%27", "'"),
     text.replaceAll("'", "%27"),
-    text.replaceAll(/%[\dA-F]{2}/g, lowerCase),
+    text.replaceAll(/%[\dA-F]{2}/g, (hex) => hex.toLowerCase()),
     text.replaceAll(/%[\da-f]{2}/g, (hex) => hex.toUpperCase()),
     decoded,
     decodeSafely(text.replaceAll("+", "%20")),
@@ -166,10 +162,6 @@ function listEncodings(text: string): string[] {
       .map((pair) => pair.split("=").map(reencode).join("="))
       .join("&"),
   ];
-}
-
-function lowerCase(text: string): string {
-  return text.toLowerCase();
 }
 
 function reencode(text: string): string {

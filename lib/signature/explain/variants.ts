@@ -1,8 +1,8 @@
 import type { SignatureCauseCode } from "../../errors/signature-causes";
 
 /** A value that the service may have signed with, and the mistakes that would explain it. */
-export interface Variant<Value> {
-  value: Value;
+export interface Variant {
+  value: string;
   /** Empty for the value as given. */
   causes: readonly SignatureCauseCode[];
   /** The detail that the causes are about; holds no secret. */
@@ -13,15 +13,14 @@ export interface Variant<Value> {
  * Creates a list of at most `max` variants. A value that is added again is ignored, so add the
  * variants with the fewest causes first.
  */
-export function createVariants<Value>(keyOf: (value: Value) => string, max: number) {
+export function createVariants(max: number) {
   const seen = new Set<string>();
-  const list: Variant<Value>[] = [];
+  const list: Variant[] = [];
   return {
     list,
-    add(value: Value, causes: readonly SignatureCauseCode[], subject?: string): void {
-      const key = keyOf(value);
-      if (seen.has(key) || list.length >= max) return;
-      seen.add(key);
+    add(value: string, causes: readonly SignatureCauseCode[], subject?: string): void {
+      if (seen.has(value) || list.length >= max) return;
+      seen.add(value);
       list.push({ value, causes, ...(subject !== undefined && { subject }) });
     },
   };
