@@ -1,3 +1,5 @@
+// Not the global clock, which a test may fake: the deadline would never pass.
+import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "../validation/validate-options";
 

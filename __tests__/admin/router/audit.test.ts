@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { RequestHandler } from "express";
+import express, { type RequestHandler } from "express";
 import supertest from "supertest";
-import type { AuditEntry } from "express-push-verification/admin";
+import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { describeWrite } from "../../../lib/admin/router/audit";
 import { ROUTES } from "../../../lib/admin/router/routes";
 import { startServer } from "../../support/servers";
-import { startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
+import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
 import { APPS, makeStaffApp, METHOD_OVERRIDE } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
@@ -158,4 +159,23 @@ describe("describeWrite", () => {
     expect(write?.action).toBe(action);
     expect(write?.sid).toBe(path.includes(":") && action !== undefined ? sid : undefined);
   });
+});
+
+it("calls actor and onAudit as methods of the options", async () => {
+  const client = createAdminClient(clientOptions(upstream.url));
+  const called: unknown[] = [];
+  const options: AdminRouterOptions = {
+    client,
+    authorize: () => false,
+    actor() {
+      called.push(this);
+      return "carol";
+    },
+    onAudit() {
+      called.push(this);
+    },
+  };
+  const app = express().use("/admin", adminRouter(options));
+  await supertest(app).delete(`/admin/keys/${KEY_SID}`).expect(403);
+  expect(called.map((self) => self === options)).toEqual([true, true]);
 });

@@ -1,5 +1,7 @@
 import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
+import { createPersistence } from "../../../lib/durable/postgres/persistence";
+import { silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { until } from "../../support/redis";
@@ -34,5 +36,22 @@ describeWithPostgres("the statements of a worker", () => {
       ],
     ]);
     warnings.mockRestore();
+  });
+});
+
+describe("createPersistence", () => {
+  const failures: [reason: string, error: Error][] = [
+    ["42P01", Object.assign(new Error("a parameter"), { code: "42P01", severity: "ERROR" })],
+    ["Connection terminated", new Error("Connection terminated")],
+  ];
+
+  it.each(failures)("logs %s of a failure", async (reason, failure) => {
+    const error = jest.fn();
+    const run = jest.fn().mockRejectedValueOnce(failure).mockResolvedValue({ rows: [] });
+    const session = { wait: () => Promise.resolve() };
+    const logger = { ...silent, error };
+    const persistence = createPersistence({ run } as never, session as never, logger);
+    await persistence.run({ text: "select 1", values: [] });
+    expect(error.mock.calls).toEqual([[{ reason }, expect.any(String)]]);
   });
 });

@@ -62,16 +62,17 @@ export function adminRouter(options: AdminRouterOptions): Router {
   ): Promise<void> {
     const write = describeWrite(req.method, req.path);
     if (write === undefined) return;
-    const { onAudit, actor = () => req.socket.remoteAddress } = options;
     const entry = {
       action: write.action,
-      actor: await callOption("actor", () => actor(req)),
+      actor: await callOption("actor", () =>
+        options.actor === undefined ? req.socket.remoteAddress : options.actor(req),
+      ),
       sid: write.sid ?? sid,
       status: res.statusCode,
       code,
       ...(uuid !== undefined && { uuid }),
     };
-    await callOption("onAudit", () => onAudit?.(entry, req), entry);
+    await callOption("onAudit", () => options.onAudit?.(entry, req), entry);
   }
 
   async function reject(req: Request, res: Response, error: unknown): Promise<void> {

@@ -39,14 +39,13 @@ export function createPersistence(
   let loggedAtMs = Number.NEGATIVE_INFINITY;
 
   function log(error: unknown): void {
-    const { name, code = name } = error as NodeJS.ErrnoException;
     if (performance.now() - loggedAtMs < SILENT_MS) return;
     loggedAtMs = performance.now();
     const what = "Postgres fails statements of a worker";
-    if (logger !== undefined) logger.error({ code }, what);
+    const reason = describeError(error);
+    if (logger !== undefined) logger.error({ reason }, what);
     else {
-      // Not its message, which may hold a parameter of an event.
-      process.emitWarning(`postgresQueue: ${what}: ${code}`, {
+      process.emitWarning(`postgresQueue: ${what}: ${reason}`, {
         type: "PushWebhooksWarning",
         code: "POSTGRES_FAILED",
       });
@@ -75,4 +74,10 @@ export function createPersistence(
       isAbandoned = true;
     },
   };
+}
+
+/** Of an error that Postgres sent, only the code: its message may hold a parameter of an event. */
+function describeError(error: unknown): string {
+  const { severity, code, message } = error as Record<string, unknown>;
+  return String(severity === undefined ? message : code);
 }

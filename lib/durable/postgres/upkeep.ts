@@ -16,8 +16,8 @@ const SWEEP_MS = 1_000;
 const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
 /**
- * How long a process may be without its lock: as long as it takes to connect again. Its last claim
- * has ended by then.
+ * How long a process may be without its lock: as long as it takes to connect again. A claim that it
+ * sent before has ended by then.
  */
 const ABSENCE_MS = STATEMENT_TIMEOUT_MS;
 const PURGED_AT_ONCE = 2_000;

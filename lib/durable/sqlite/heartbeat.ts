@@ -20,14 +20,25 @@ export function startHeartbeat(
   state: FileState,
   isWorking: () => boolean,
 ): Heartbeat {
-  let lastId = 0;
+  let isBeating = false;
+  let isDue = false;
 
+  /** While the disk stalls, one waits for it; what changed meanwhile follows with the next. */
   function beat(): void {
-    if (!thread.isOpen()) return;
-    const id = ++lastId;
-    // While the disk stalls, only the newest one waits for it.
-    const beaten = thread.request("heartbeat", isWorking(), () => id === lastId);
-    beaten.then(state.open, state.fail);
+    isDue = true;
+    if (isBeating || !thread.isOpen()) return;
+    isDue = false;
+    isBeating = true;
+    thread.request("heartbeat", isWorking()).then(
+      () => finish(state.open),
+      (error: Error) => finish(() => state.fail(error)),
+    );
+  }
+
+  function finish(report: () => void): void {
+    isBeating = false;
+    report();
+    if (isDue) beat();
   }
 
   const timer = setInterval(beat, HEARTBEAT_MS);

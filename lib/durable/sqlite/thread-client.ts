@@ -30,7 +30,7 @@ export interface ThreadClient {
   ): Promise<Result<Name>>;
   /** Whether the file is open. */
   isOpen(): boolean;
-  /** Closes the file and ends the thread; awaits neither for longer than the deadline. */
+  /** Closes the file and ends the thread; awaits that for 250 ms after the deadline at most. */
   close(isIdle: boolean, options: CloseOptions): Promise<void>;
 }
 
@@ -44,6 +44,8 @@ export interface ThreadListener {
 }
 
 const RESTART_MS = 500;
+/** The thread gets at least this time to write what it was asked before. */
+const LEAVE_MS = 250;
 /** Of a request whose result is the end of the thread. */
 const LEAVE_ID = 0;
 
@@ -116,7 +118,8 @@ export function startThread(settings: ThreadSettings, listener: ThreadListener):
       if (closedBy === undefined) {
         const exited = once(thread, "exit");
         post([[LEAVE_ID, "leave", isIdle]]);
-        await settleWithin(exited, left());
+        // Handlers may have used the time; what they finished is on its way to the disk.
+        await settleWithin(exited, { deadlineMs: Math.max(left().deadlineMs ?? 0, LEAVE_MS) });
       }
       // A thread whose disk hangs ends when fsync returns.
       await settleWithin(thread.terminate(), left());

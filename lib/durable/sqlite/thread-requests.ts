@@ -11,7 +11,7 @@ export interface ThreadRequests {
   ): Promise<Result<Name>>;
   resolve(results: readonly (readonly [id: number, result: unknown])[]): void;
   reject(ids: readonly number[], error: Error): void;
-  /** Rejects every request, also those that were not sent yet. */
+  /** Rejects every request that is still wanted, also those that were not sent yet. */
   rejectAll(error: Error): void;
 }
 
@@ -60,7 +60,10 @@ export function createThreadRequests(post: (requests: readonly Request[]) => voi
   return {
     send: (name, argument, isWanted) =>
       new Promise((resolve, reject) => {
-        backlog.add({ request: [++lastId, name, argument], isWanted, resolve, reject });
+        const pending = { request: [++lastId, name, argument] as const, isWanted, resolve, reject };
+        // A late heartbeat would lose the running events to other processes.
+        if (name === "heartbeat") backlog.addFirst(pending);
+        else backlog.add(pending);
         scheduleFlush();
       }),
     resolve(results) {

@@ -17,7 +17,7 @@ export function readForm({ body, contentType }: EndpointRequest): FormParameters
     throw new EmulatorError("BAD_REQUEST", message);
   }
   const parameters = new Map<string, string[]>();
-  for (const [name, value] of decodePairs(body, "form")) {
+  for (const [name, value] of decodeParameters(body, "form")) {
     parameters.set(name, [...(parameters.get(name) ?? []), value]);
   }
   return parameters;
@@ -44,7 +44,7 @@ export function invalidParameter(name: string): EmulatorError {
  *
  * @throws EmulatorError 20001 for malformed ones.
  */
-export function decodePairs(encoded: Uint8Array, what: "form" | "query"): Pair[] {
+export function decodeParameters(encoded: Uint8Array, what: "form" | "query"): Pair[] {
   try {
     return decodeForm(encoded);
   } catch {

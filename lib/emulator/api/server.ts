@@ -5,7 +5,7 @@ import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
 import type { Identity } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import { toErrorResponse } from "./error-response";
-import { decodePairs } from "./request-form";
+import { decodeParameters } from "./request-form";
 
 const MAX_BODY_BYTES = 262_144;
 
@@ -44,7 +44,7 @@ export function createApiServer(
     return {
       method,
       path,
-      query: decodePairs(Buffer.from(query), "query"),
+      query: decodeParameters(Buffer.from(query), "query"),
       body,
       contentType: headers["content-type"] ?? "",
       baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),

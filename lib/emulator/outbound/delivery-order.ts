@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 export interface Turn {
   /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
-  ready: Promise<unknown>;
+  ready: Promise<void>;
   /** Ends the turn: the next request may be sent. */
   end(): void;
   /** Marks the delivery as finished: the earlier deliveries that wait for it continue. */
@@ -28,7 +28,7 @@ interface Entry {
 /** Creates the order of an emulator's deliveries to each webhook. */
 export function createDeliveryOrder() {
   /** Resolves when the last request to a webhook was sent. */
-  const lastSent = new Map<string, Promise<unknown>>();
+  const lastSent = new Map<string, Promise<void>>();
   const entries = new Set<Entry>();
   let count = 0;
   let stopCount = 0;
@@ -47,7 +47,7 @@ export function createDeliveryOrder() {
     const ready = lastSent.get(webhookSid) ?? Promise.resolve();
     let end!: () => void;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    const sent = Promise.all([ready, ended]);
+    const sent = ready.then(() => ended);
     lastSent.set(webhookSid, sent);
     void removeAfter(webhookSid, sent);
 
@@ -71,7 +71,7 @@ export function createDeliveryOrder() {
     };
   }
 
-  async function removeAfter(webhookSid: string, sent: Promise<unknown>): Promise<void> {
+  async function removeAfter(webhookSid: string, sent: Promise<void>): Promise<void> {
     await sent;
     if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
   }
