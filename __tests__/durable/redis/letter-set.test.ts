@@ -94,6 +94,14 @@ describeWithRedis("the dead letters by account", () => {
     expect(await trim()).toEqual(["a1"]);
   });
 
+  it("counts the failed jobs that were not added", async () => {
+    expect(await set.countUnlisted()).toBe(0);
+    await fail("a1", "a2", "a3", "b1", "b2", "c1", "d1");
+    expect(await set.countUnlisted()).toBe(0);
+    await server.redis.zadd(failed, "1", "e1", "2", "e2");
+    expect(await set.countUnlisted()).toBe(2);
+  });
+
   it("leaves nothing of letters that were discarded", async () => {
     await fail("a1", "a2", "b1");
     await server.redis.hset("push:q:a1", "data", "{}");

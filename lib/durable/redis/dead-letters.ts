@@ -5,7 +5,9 @@ import { readEventNames } from "../event-names";
 import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { dedupeIdOf, uuidPart, type StoredEvent } from "../stored-event";
 import type { BullQueue } from "./bull-queue";
-import { createLetterSet, type LetterId } from "./letter-set";
+import { describeRedisError } from "./connection";
+import { createLetterAdoption } from "./letter-adoption";
+import { createLetterSet, letterOf } from "./letter-set";
 import type { DurableSettings } from "./options";
 
 /** The operations on dead letters; see the methods of `DurableQueue`. */
@@ -36,6 +38,7 @@ export function createDeadLetters(
   const failedKey = `${prefix}:${name}:failed`;
   let trimming: Promise<void> = Promise.resolve();
   const getJob = (jobId: string) => bull.current().getJob(jobId);
+  const adoption = createLetterAdoption({ redis, failedKey, letters, getJob });
 
   /** Finds the jobs of a uuid by their identifiers, without reading the others. */
   async function findJobs(uuid: string): Promise<Job<StoredEvent>[]> {
@@ -89,7 +92,16 @@ export function createDeadLetters(
     return letters.discard(letterOf(job), dedupeIdOf({ account, uuid: uuidOf(job) }));
   }
 
+  /** A letter that is not added is adopted when there are too many. */
+  function reportUnlisted(error: unknown): void {
+    const reason = describeRedisError(error);
+    logger?.error({ error: reason }, `A dead letter is not counted for its account: ${reason}`);
+  }
+
   async function trim(): Promise<void> {
+    if ((await letters.findExcess()) === undefined) return;
+    // A full Redis rejects it; to discard frees its memory.
+    await adoption.adopt().catch(reportUnlisted);
     for (;;) {
       const jobId = await letters.findExcess();
       if (jobId === undefined) return;
@@ -130,15 +142,11 @@ export function createDeadLetters(
       return isDiscarded;
     },
     async add(job) {
-      await letters.add(letterOf(job)).catch(() => {});
+      await letters.add(letterOf(job)).catch(reportUnlisted);
       // One at a time: several would find the same letter.
       await (trimming = trimming.then(trim, trim));
     },
   };
-}
-
-function letterOf({ id = "", data }: Job<StoredEvent>): LetterId {
-  return { jobId: id, account: readEventNames(data).account };
 }
 
 function uuidOf({ data }: Job<StoredEvent>): string {

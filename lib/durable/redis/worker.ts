@@ -113,7 +113,7 @@ export function startWorker(
     if (job === undefined || !isDeadLetter(job, error)) return;
     const { type, uuid } = readEventNames(job.data);
     runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
-    // The next dead letter makes up for it.
+    // The next dead letter makes up for it: it discards what is too many, also what was not added.
     letters.add(job).catch(() => {});
   }
 
