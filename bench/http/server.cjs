@@ -67,7 +67,7 @@ const JSON_PARAMETERS = [
 const bodies = new Map();
 const sids = new Map();
 function allByHand() {
-  const { pushEventSchema } = require(DIST);
+  const { pushEventSchema } = require(`${DIST}/event/schema.js`);
   return (req, res) =>
     readBody(req, (body) => {
       const params = querystring.parse(body);
