@@ -74,19 +74,19 @@ function createServiceError(
 ): ApiError {
   const body = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
   // A problem of RFC 9457 has `detail` and `title` instead of a message.
-  const message = [body.message, body.detail, body.title].find(isText);
+  const message = [body.message, body.detail, body.title].find(isString);
   return new ApiError(message ?? `The service responded ${status} without a message.`, {
     method,
     path: new URL(url).pathname,
     code: "SERVICE_ERROR",
     serviceCode: typeof body.code === "number" ? body.code : undefined,
     status,
-    more_info: isText(body.more_info) ? body.more_info : undefined,
+    more_info: isString(body.more_info) ? body.more_info : undefined,
     retryAfterSeconds: readRetryAfter(retryAfter),
   });
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === "string";
 }
 

@@ -19,6 +19,7 @@ import { writeStatistics, type StatisticsRow } from "./statistics";
 import { createStoreEvent } from "./store";
 import { startUpkeep } from "./upkeep";
 import { startWorker } from "./worker";
+import { createClosedError } from "../closed-error";
 
 /** Creates the queue of `postgresQueue`, whose documentation see. */
 export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue {
@@ -51,7 +52,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     attempt: (isWanted: () => boolean) => Promise<Value>,
     deadlineAtMs?: number,
   ): Promise<Value> {
-    if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+    if (closed !== undefined) throw createClosedError();
     let isOver = false;
     const result = retry(() => {
       session.assertOpen();
@@ -101,7 +102,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
-      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      if (closed !== undefined) throw createClosedError();
       session.setWorking(true);
       const lanes = startWorker(server, session, settings, handlers, workOptions);
       workers.add(lanes);

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from "node:events";
-import { WebhookError } from "../../errors/webhook-error";
 import type { Logger } from "../../observability/logger";
 import type { QueueError } from "../queue-error";
 import { toRejection } from "./rejection";
+import { createClosedError } from "../closed-error";
 
 /** Whether the Postgres of a queue can be used. */
 export interface ServerState {
@@ -54,7 +54,7 @@ export function createServerState(logger: Logger | undefined): ServerState {
   return {
     async ready() {
       while (!isOpen()) {
-        if (isClosed) throw createClosingError();
+        if (isClosed) throw createClosedError();
         if (rejection !== undefined) throw rejection;
         await once(changes, "changed");
       }
@@ -86,12 +86,8 @@ export function createServerState(logger: Logger | undefined): ServerState {
     },
     close() {
       isClosed = true;
-      closedBy = createClosingError();
+      closedBy = createClosedError();
       changes.emit("changed");
     },
   };
-}
-
-function createClosingError(): WebhookError {
-  return new WebhookError("CLOSING", "The queue was closed.");
 }

@@ -1,5 +1,6 @@
 import { createRetry } from "../../delivery/retry";
-import { WebhookError } from "../../errors/webhook-error";
+import type { WebhookError } from "../../errors/webhook-error";
+import { createClosedError } from "../closed-error";
 
 /** Runs an operation on the queue, such as `stats`, within limits. */
 export type RunOperation = <Value>(operation: () => Promise<Value>) => Promise<Value>;
@@ -28,7 +29,7 @@ export function createOperations(limits: OperationLimits): RunOperation {
 
   return async function run(operation) {
     const result = await retry(async () => {
-      if (isClosed()) throw new WebhookError("CLOSING", "The queue is closed.");
+      if (isClosed()) throw createClosedError();
       assertReachable();
       try {
         return { value: await operation() };

@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
-import { WebhookError } from "../../errors/webhook-error";
 import type { BullQueue } from "./bull-queue";
 import { describeRedisError, listServers } from "./connection";
 import { createDurabilityCheck } from "./durability";
@@ -8,6 +7,7 @@ import { QueueError } from "../queue-error";
 import type { DurableSettings } from "./options";
 import { findRefusal } from "./redis-reply";
 import { parseServerInfo } from "./server-info";
+import { createClosedError } from "../closed-error";
 
 /** Tells whether events can be stored: Redis is reached, accepts the queue and is durable. */
 export interface Readiness {
@@ -149,7 +149,7 @@ export function watchReadiness(
 
   return {
     ready() {
-      if (isClosed) return Promise.reject(createClosingError());
+      if (isClosed) return Promise.reject(createClosedError());
       if (problem === undefined) return Promise.resolve();
       if (rejection !== undefined) return Promise.reject(rejection);
       if (logger === undefined) setTimeout(warnIfStillWaiting, WARN_AFTER_MS).unref();
@@ -166,7 +166,7 @@ export function watchReadiness(
     close() {
       isClosed = true;
       clearTimeout(timer);
-      for (const waiter of waiters) waiter.reject(createClosingError());
+      for (const waiter of waiters) waiter.reject(createClosedError());
       waiters.clear();
     },
   };
@@ -188,8 +188,4 @@ function toRejection(refusal: Error): QueueError {
     ? "The user of connection needs every command of BullMQ, INFO included."
     : "Check username, password and the other options of connection.";
   return createRejection(`redisQueue: Redis rejects the queue: ${words} ${advice}`, refusal);
-}
-
-function createClosingError(): WebhookError {
-  return new WebhookError("CLOSING", "The queue was closed.");
 }

@@ -1,7 +1,6 @@
 import type { CloseOptions } from "../../receiver/close-options";
 import { CLOSE_RULES, settleWithin } from "../../receiver/close-options";
 import { createRetry } from "../../delivery/retry";
-import { WebhookError } from "../../errors/webhook-error";
 import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue, EventWorker } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
@@ -18,6 +17,7 @@ import { readStats } from "./stats";
 import { createEventStore } from "./store";
 import { startWorker, type RedisWorker } from "./worker";
 import { createWorkerBeats } from "./worker-beats";
+import { createClosedError } from "../closed-error";
 
 const ATTEMPT_MS = 2_000;
 
@@ -75,7 +75,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     outcomes,
     store(queued, deadlineAtMs) {
       if (closed !== undefined) {
-        return Promise.reject(new WebhookError("CLOSING", "The queue is closed."));
+        return Promise.reject(createClosedError());
       }
       const stored = retryStore(store.prepare(queued), deadlineAtMs);
       storing.add(stored);
@@ -85,7 +85,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
-      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      if (closed !== undefined) throw createClosedError();
       const parts = { outcomes, letters, beats };
       const running = startWorker(settings, parts, handlers, workOptions);
       const worker = createEventWorker(running.finish, () => {

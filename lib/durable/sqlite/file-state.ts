@@ -2,6 +2,7 @@ import { createNeutralCause } from "../../errors/neutral-cause";
 import { WebhookError } from "../../errors/webhook-error";
 import type { Logger } from "../../observability/logger";
 import { QueueError } from "../queue-error";
+import { createClosedError } from "../closed-error";
 
 /** Whether the file of a queue can be used. */
 export interface FileState {
@@ -81,7 +82,7 @@ export function createFileState(logger: Logger | undefined): FileState {
       if (final !== undefined || inUseMs > MAX_IN_USE_MS) reject(error);
     },
     close() {
-      final ??= new WebhookError("CLOSING", "The queue was closed.");
+      final ??= createClosedError();
       reject(final);
     },
   };

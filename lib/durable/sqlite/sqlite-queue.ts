@@ -1,5 +1,4 @@
 import { createRetry } from "../../delivery/retry";
-import { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import {
   CLOSE_RULES,
@@ -23,6 +22,7 @@ import { QueueError } from "../queue-error";
 import { toNewEvent } from "./new-event";
 import { startThread } from "./thread-client";
 import { createWorker, type SqliteWorker } from "./worker";
+import { createClosedError } from "../closed-error";
 
 /**
  * Creates a queue that stores events in a SQLite file before the response, and runs their handlers
@@ -85,7 +85,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     argument: Argument<Name>,
     deadlineAtMs?: number,
   ): Promise<Result<Name>> {
-    if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+    if (closed !== undefined) throw createClosedError();
     let isOver = false;
     try {
       return await retryStore(() => {
@@ -136,7 +136,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
-      if (closed !== undefined) throw new WebhookError("CLOSING", "The queue is closed.");
+      if (closed !== undefined) throw createClosedError();
       const id = ++lastWorkerId;
       const running = createWorker(id, settings, thread, handlers, workOptions);
       workers.set(id, running);
