@@ -1,5 +1,4 @@
 import { createRetry } from "../../delivery/retry";
-import type { WebhookError } from "../../errors/webhook-error";
 import { createClosedError } from "../closed-error";
 
 /** Runs an operation on the queue, such as `stats`, within limits. */
