@@ -1,7 +1,7 @@
 import { openDatabase, type Database } from "../../../lib/durable/sqlite/database";
 import { createDemands } from "../../../lib/durable/sqlite/demands";
 import { createEventTable } from "../../../lib/durable/sqlite/event-table";
-import { toNewEvent } from "../../../lib/durable/sqlite/new-event";
+import { toNewFileEvent } from "../../../lib/durable/sqlite/new-event";
 import { createOutcomeTable } from "../../../lib/durable/sqlite/outcome-table";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent } from "../../support/durable";
@@ -23,7 +23,7 @@ function createWithEvents(count: number) {
   transact(true, () => {
     for (let index = 0; index < count; index++) {
       const event = eventFixture("factor.created", { uuid: `u${index}` });
-      events.store(toNewEvent(queuedEvent(event), undefined, 60_000));
+      events.store(toNewFileEvent(queuedEvent(event), undefined, 60_000));
     }
   });
   const demands = createDemands(events);

@@ -1,6 +1,6 @@
 import { openDatabase, type Database } from "../../../lib/durable/sqlite/database";
 import { createEngine, type Engine } from "../../../lib/durable/sqlite/engine";
-import { toNewEvent } from "../../../lib/durable/sqlite/new-event";
+import { toNewFileEvent } from "../../../lib/durable/sqlite/new-event";
 import { HEARTBEAT_MS, LEASE_MS, type ThreadMessage } from "../../../lib/durable/sqlite/protocol";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent } from "../../support/durable";
@@ -42,7 +42,7 @@ function startTwo(): [first: ReturnType<typeof open>, second: ReturnType<typeof 
   const [first, second] = [open(file), open(file)];
   first.beat();
   second.beat();
-  const event = toNewEvent(queuedEvent(eventFixture("factor.created")), undefined, 60_000);
+  const event = toNewFileEvent(queuedEvent(eventFixture("factor.created")), undefined, 60_000);
   first.run([[2, "want", { worker: 1, count: 1 }]]);
   first.run([[3, "store", event]]);
   second.run([[4, "want", { worker: 1, count: 1 }]]);

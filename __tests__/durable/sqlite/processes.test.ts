@@ -9,6 +9,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { createChildProcesses } from "../../support/child-processes";
 import { queuedEvent, sidOf, silent } from "../../support/durable";
+import { measureLateness } from "../../support/lateness";
 import { until } from "../../support/redis";
 import { createFile, removeFiles } from "../../support/sqlite";
 
@@ -80,11 +81,11 @@ it("runs the handlers of a killed process again within 10 s", async () => {
   await last.store(queuedEvent(eventFixture("factor.created", { uuid: "slow" })), 1e12);
   await until(() => messages.includes("began slow"));
   await processes.kill(child);
-  const killedAtMs = performance.now();
+  const [killedAtMs, lateness] = [performance.now(), measureLateness()];
   const attempts: number[] = [];
   last.work(createHandlers().onUnhandled((_event, { attempt }) => void attempts.push(attempt)));
   await until(() => attempts.length > 0, 15_000);
-  expect(performance.now() - killedAtMs).toBeLessThan(10_000);
+  expect(performance.now() - killedAtMs - lateness.stop()).toBeLessThan(10_000);
   expect(attempts).toEqual([2]);
 }, 90_000);
 

@@ -1,6 +1,6 @@
 import { once, EventEmitter } from "node:events";
 import { connect, type Connection } from "../../../lib/durable/sqlite/node-sqlite";
-import type { NewEvent } from "../../../lib/durable/sqlite/protocol";
+import type { NewFileEvent } from "../../../lib/durable/sqlite/protocol";
 import { startThread, type ThreadClient } from "../../../lib/durable/sqlite/thread-client";
 import { measureHeap } from "../../support/heap";
 import { createFile, removeFiles } from "../../support/sqlite";
@@ -39,7 +39,7 @@ function lock(file: string): void {
   blocker.exec("BEGIN IMMEDIATE");
 }
 
-const createEvent = (index: number): NewEvent => ({
+const createEvent = (index: number): NewFileEvent => ({
   key: index.toString(16).padStart(40, "0"),
   content: "00",
   uuid: `u${index}`,

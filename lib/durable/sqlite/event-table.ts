@@ -1,12 +1,12 @@
 import { MAX_STALLS } from "../handler-failure";
 import type { Connection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
-import { LEASE_MS, type ClaimedEvent, type EventRun, type NewEvent } from "./protocol";
+import { LEASE_MS, type ClaimedEvent, type EventRun, type NewFileEvent } from "./protocol";
 
 /** The uuids and the events that are still to be handled. Its methods run in a transaction. */
 export interface EventTable {
   /** Returns the content of the event that was stored before under its uuid; undefined: none was. */
-  store(event: NewEvent): string | undefined;
+  store(event: NewFileEvent): string | undefined;
   /** Gives due events to a worker of this process. */
   claim(worker: number, count: number): ClaimedEvent[];
   /** When the next event is due, or undefined; in the past when one is due already. */

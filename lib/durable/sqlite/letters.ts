@@ -1,5 +1,5 @@
 import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
-import type { DurableQueue } from "../durable-queue";
+import type { LetterOperations } from "../durable-queue";
 import { parseJson } from "../event-names";
 import { createAmbiguityError } from "../letter-choice";
 import type { Argument, LetterRow, OperationName, Result } from "./protocol";
@@ -10,11 +10,8 @@ type Run = <Name extends OperationName>(
   argument: Argument<Name>,
 ) => Promise<Result<Name>>;
 
-/** The operations on dead letters; see the methods of `DurableQueue`. */
-export type Letters = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;
-
 /** Creates the view of the dead letters of a file. */
-export function createLetters(run: Run): Letters {
+export function createFileLetters(run: Run): LetterOperations {
   async function change(
     method: "retry" | "discard",
     uuid: string,

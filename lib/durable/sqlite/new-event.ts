@@ -1,17 +1,17 @@
 import type { QueuedEvent } from "../../delivery/event-queue";
 import { toStoredContent } from "../stored-content";
 import { dedupeIdOf, toStoredEvent } from "../stored-event";
-import { hashKey } from "./outcomes";
-import type { NewEvent, OutcomeRow } from "./protocol";
+import { hashFileKey } from "./outcomes";
+import type { NewFileEvent, FileOutcomeRow } from "./protocol";
 
 /** Writes an event for the file. */
-export function toNewEvent(
+export function toNewFileEvent(
   queued: QueuedEvent,
-  outcome: OutcomeRow | undefined,
+  outcome: FileOutcomeRow | undefined,
   dedupeTtlMs: number,
-): NewEvent {
+): NewFileEvent {
   return {
-    key: hashKey(dedupeIdOf(queued)),
+    key: hashFileKey(dedupeIdOf(queued)),
     content: toStoredContent(queued.contentHash),
     uuid: queued.uuid,
     body: JSON.stringify(toStoredEvent(queued)),

@@ -7,7 +7,7 @@ export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
 /** A prepared statement of node:sqlite. */
-export interface Statement {
+export interface PreparedStatement {
   run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
@@ -16,7 +16,7 @@ export interface Statement {
 /** A connection of node:sqlite; the declarations of Node.js 20 have none. */
 export interface Connection {
   exec(sql: string): void;
-  prepare(sql: string): Statement;
+  prepare(sql: string): PreparedStatement;
   close(): void;
 }
 

@@ -31,7 +31,11 @@ export interface SqliteQueueOptions {
   outcomeTtlMs?: number | undefined;
   /** How many waits may be pending in this process. @default 10_000 */
   maxWaiting?: number | undefined;
-  /** Logs failures of the file and dead letters. @default nothing is logged */
+  /**
+   * Logs failures of the file and dead letters.
+   * @default none: a file that cannot be used emits the process warning `QUEUE_FILE`; dead letters
+   * emit none
+   */
   logger?: Logger | undefined;
 }
 

@@ -1,14 +1,14 @@
 import type { Connection } from "./node-sqlite";
-import type { OutcomeRow } from "./protocol";
+import type { FileOutcomeRow } from "./protocol";
 
 /** The outcomes of challenges. */
 export interface OutcomeTable {
   /** Keeps an outcome unless the challenge has one; in a transaction. */
-  record(outcome: OutcomeRow): void;
+  record(outcome: FileOutcomeRow): void;
   /** Returns the parameters of an outcome, or undefined. */
   read(key: string): string | undefined;
   /** Returns what was recorded, by this process and by others, since the last time. */
-  readNew(): OutcomeRow[];
+  readNew(): FileOutcomeRow[];
   /** Leaves out of `readNew` what was recorded until now. */
   skipOld(): void;
   /** Forgets some of those whose time is over, in a transaction; returns how many. */

@@ -4,13 +4,13 @@ import { createWaiters } from "../../challenge/waiters";
 import { createResolveStored } from "../stored-outcome";
 import { hashText } from "../../signature/signature";
 import type { SqliteSettings } from "./options";
-import type { OutcomeRow } from "./protocol";
+import type { FileOutcomeRow } from "./protocol";
 
 /** The outcomes that the processes of one file share. */
 export interface FileOutcomes {
   wait: OutcomeStore["wait"];
   /** Returns an outcome as it is stored. */
-  toRow(account: string, event: ChallengeEvent): OutcomeRow;
+  toRow(account: string, event: ChallengeEvent): FileOutcomeRow;
   /** Resolves the waits for an outcome. */
   resolve(key: string, params: string): void;
   /** Asks for the outcomes of all pending waits again: a closed file forgets who waits. */
@@ -63,11 +63,11 @@ export function createFileOutcomes(
 
   return {
     toRow: (account, event) => ({
-      key: hashKey(joinOutcomeKey({ account, challengeSid: event.challenge_sid })),
+      key: hashFileKey(joinOutcomeKey({ account, challengeSid: event.challenge_sid })),
       params: JSON.stringify(event.params),
       expiresAt: Date.now() + outcomeTtlMs,
     }),
-    wait: (wait) => waiters.wait(hashKey(joinOutcomeKey(wait)), wait),
+    wait: (wait) => waiters.wait(hashFileKey(joinOutcomeKey(wait)), wait),
     resolve,
     watchAgain() {
       watched.clear();
@@ -78,6 +78,6 @@ export function createFileOutcomes(
 }
 
 /** Returns 20 bytes of the SHA-256 of a key, in hexadecimal: keys have any length. */
-export function hashKey(text: string): string {
+export function hashFileKey(text: string): string {
   return hashText(text).slice(0, 40);
 }

@@ -2,7 +2,7 @@ import type { QueueStats } from "../durable-queue";
 import type { QueueErrorCode } from "../queue-error";
 
 /** An outcome to be kept. */
-export interface OutcomeRow {
+export interface FileOutcomeRow {
   /** The hash of account and challenge, in hexadecimal. */
   key: string;
   /** The parameters of the event as JSON. */
@@ -11,7 +11,7 @@ export interface OutcomeRow {
 }
 
 /** An event to be stored. */
-export interface NewEvent {
+export interface NewFileEvent {
   /** The hash of account and uuid, in hexadecimal. */
   key: string;
   /** The hash of the content, in hexadecimal. */
@@ -21,7 +21,7 @@ export interface NewEvent {
   body: string;
   /** When the uuid is forgotten. */
   expiresAt: number;
-  outcome: OutcomeRow | undefined;
+  outcome: FileOutcomeRow | undefined;
 }
 
 /** A run of the handlers of an event. No two runs of an event have the same `started`. */
@@ -58,8 +58,8 @@ export interface LetterQuery {
 /** The operations of the thread: what each takes and returns. */
 export interface Operations {
   /** Returns the content of the event that was stored before under its uuid; undefined: none was. */
-  store(event: NewEvent): string | undefined;
-  record(outcome: OutcomeRow): void;
+  store(event: NewFileEvent): string | undefined;
+  record(outcome: FileOutcomeRow): void;
   /** Returns the parameters of the outcome, or reports them when they are stored. */
   watch(key: string): string | undefined;
   unwatch(key: string): void;

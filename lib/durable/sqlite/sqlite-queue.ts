@@ -13,13 +13,13 @@ import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
 import { createFileState } from "./file-state";
 import { startHeartbeat } from "./heartbeat";
-import { createLetters } from "./letters";
+import { createFileLetters } from "./letters";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 import { createFileOutcomes } from "./outcomes";
 import type { Argument, OperationName, Result } from "./protocol";
 import { QueueError } from "../queue-error";
-import { toNewEvent } from "./new-event";
+import { toNewFileEvent } from "./new-event";
 import { startThread } from "./thread-client";
 import { createWorker, type SqliteWorker } from "./worker";
 import { createClosedError } from "../closed-error";
@@ -122,7 +122,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   }
 
   return {
-    ...createLetters(run),
+    ...createFileLetters(run),
     ready: state.ready,
     outcomes: {
       record: (account, event) => run("record", outcomes.toRow(account, event)),
@@ -131,7 +131,7 @@ export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
     async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      const added = toNewEvent(queued, outcome, settings.dedupeTtlMs);
+      const added = toNewFileEvent(queued, outcome, settings.dedupeTtlMs);
       return compareContent(queued, await track(run("store", added, deadlineAtMs)));
     },
     work(handlers, workOptions = {}) {

@@ -15,6 +15,7 @@ if (port === null) throw new Error("This file is the entry of a worker thread.")
 let database: Database | undefined;
 let engine: Engine | undefined;
 let timer: NodeJS.Timeout | undefined;
+let pollAtMs = Number.POSITIVE_INFINITY;
 let isPurging = false;
 
 const post = (message: ThreadMessage) => port.postMessage(message);
@@ -43,15 +44,21 @@ function open(): void {
 
 function close(): void {
   clearTimeout(timer);
+  pollAtMs = Number.POSITIVE_INFINITY;
   database?.connection.close();
   database = undefined;
   engine = undefined;
 }
 
 function schedulePoll(): void {
-  clearTimeout(timer);
   if (engine === undefined) return;
-  timer = setTimeout(poll, engine.pollDelayMs());
+  const delayMs = engine.pollDelayMs();
+  const nextMs = performance.now() + delayMs;
+  // A poll that is due earlier stays: requests that arrive all the time would put it off for ever.
+  if (nextMs >= pollAtMs) return;
+  clearTimeout(timer);
+  pollAtMs = nextMs;
+  timer = setTimeout(poll, delayMs);
 }
 
 /** Runs what needs an open file; a failure of the file itself closes it and opens it again. */
@@ -68,6 +75,7 @@ function guard(run: (opened: Engine, openedDatabase: Database) => void): void {
 }
 
 function poll(): void {
+  pollAtMs = Number.POSITIVE_INFINITY;
   guard((opened) => opened.poll());
 }
 

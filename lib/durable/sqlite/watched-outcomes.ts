@@ -1,12 +1,12 @@
 import type { OutcomeTable } from "./outcome-table";
-import type { Operations, OutcomeRow } from "./protocol";
+import type { Operations, FileOutcomeRow } from "./protocol";
 
 /** The outcomes that waits of this process are for. */
 export interface WatchedOutcomes extends Pick<Operations, "watch" | "unwatch"> {
   /** Whether there are any. */
   isAny(): boolean;
   /** Reads those that were stored since the last read. */
-  readNew(): OutcomeRow[];
+  readNew(): FileOutcomeRow[];
 }
 
 /** Creates the watched outcomes of a process without waits. */

@@ -5,7 +5,7 @@ import type { WebhookError } from "../../errors/webhook-error";
 import { pauseAfter } from "../backoff";
 import { parseJson, readEventNames } from "../event-names";
 import { createEventRunner } from "../event-runner";
-import { describeFailure, isPermanent } from "../handler-failure";
+import { describeHandlerFailure, isPermanent } from "../handler-failure";
 import type { WorkOptions } from "../work-options";
 import type { SqliteSettings } from "./options";
 import type { ClaimedEvent, EventRun } from "./protocol";
@@ -51,7 +51,7 @@ export function createWorker(
       const failure = error as WebhookError;
       const isDead = isPermanent(failure) || failures + 1 >= attempts;
       const runAt = isDead ? undefined : Date.now() + pauseAfter(backoff, failures + 1);
-      const reason = describeFailure(failure);
+      const reason = describeHandlerFailure(failure);
       const wasReported = await report(() =>
         thread.request("fail", { ...run, error: reason, runAt }),
       );
