@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
 import {
   postgresQueue,
@@ -13,7 +14,7 @@ import { startRedisProxy, type RedisProxy } from "../../support/redis-proxy";
 
 jest.setTimeout(120_000);
 
-describeWithPostgres("a claim whose reply is lost while its worker closes", () => {
+describeWithPostgres("a claim whose reply is lost", () => {
   let server: PostgresProcess;
   let proxy: RedisProxy;
   let queue: DurableQueue;
@@ -40,12 +41,12 @@ describeWithPostgres("a claim whose reply is lost while its worker closes", () =
   const store = (uuid: string) =>
     queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
 
-  function work(): EventWorker {
+  function work(concurrency = 1): EventWorker {
     const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
       handled.push(uuid);
       if (uuid === "busy") await busy;
     });
-    return queue.work(handlers, { concurrency: 1, handlerTimeoutMs: 60_000 });
+    return queue.work(handlers, { concurrency, handlerTimeoutMs: 60_000 });
   }
 
   /** Makes a claim take 2.5 s: Postgres ends it after 4 s. */
@@ -59,7 +60,79 @@ describeWithPostgres("a claim whose reply is lost while its worker closes", () =
   const isClaiming = async () =>
     (await server.query("select from pg_stat_activity where wait_event = 'PgSleep'")).length > 0;
 
-  it("leaves the event to the next worker, although the claim runs on", async () => {
+  it("delays the event by less than 10 s, although the claim runs on", async () => {
+    work(2);
+    await store("busy");
+    await until(() => handled.includes("busy"));
+    await slowClaims();
+    await store("lost");
+    await until(isClaiming);
+    proxy.cut();
+    expect(await isClaiming()).toBe(true);
+    const lostAtMs = performance.now();
+    await until(async () => !(await isClaiming()));
+    await dropTrigger();
+    // The worker still takes two events at a time.
+    await store("next");
+    await until(() => handled.includes("next"));
+    expect(handled).toEqual(["busy", "next"]);
+    await until(() => handled.includes("lost"), 20_000);
+    expect(performance.now() - lostAtMs).toBeLessThan(10_000);
+    // Longer than the queue waits before it releases events again.
+    await sleep(6_000);
+    expect(handled).toEqual(["busy", "next", "lost"]);
+  });
+
+  it("delays the event, although another process has removed its lane", async () => {
+    await store("lost");
+    await slowClaims();
+    work();
+    await until(isClaiming);
+    proxy.cut();
+    await server.query("delete from push.push_lane");
+    await until(async () => !(await isClaiming()));
+    await dropTrigger();
+    await until(() => handled.length > 0, 20_000);
+    expect(handled).toEqual(["lost"]);
+  });
+
+  it.each([
+    ["is not registered", "select from push.push_lane"],
+    [
+      "is registered once more by then",
+      "insert into push.push_lane select 'ended', 'q', owner from push.push_lane limit 1",
+    ],
+  ])("releases an event that a lane locks after its end and that %s", async (_what, register) => {
+    await store("late");
+    await server.query("update push._private_jobs set locked_by = 'ended', locked_at = now()");
+    work();
+    await until(async () => (await server.query("select from push.push_lane")).length > 0);
+    await server.query(register);
+    await until(() => handled.length > 0, 20_000);
+    expect(handled).toEqual(["late"]);
+    await until(async () => (await server.query("select from push.jobs")).length === 0);
+    const lanes = await server.query("select from push.push_lane where id = 'ended'");
+    expect(lanes).toEqual([]);
+  });
+
+  it("adds few lanes while claims fail, and removes them", async () => {
+    work(4);
+    await until(async () => (await server.query("select from push.push_lane")).length === 8);
+    await server.query("alter table push._private_jobs rename column locked_by to other");
+    await store("waiting").catch(() => {});
+    await sleep(8_000);
+    const rows = await server.query("select from push.push_lane");
+    expect(rows.length).toBeLessThan(100);
+    await server.query("alter table push._private_jobs rename column other to locked_by");
+    await store("next");
+    await until(() => handled.includes("next"), 20_000);
+    await until(
+      async () => (await server.query("select from push.push_lane")).length === 8,
+      20_000,
+    );
+  });
+
+  it("leaves the event to the next worker when its worker closes, although the claim runs on", async () => {
     await store("lost");
     await slowClaims();
     const worker = work();
@@ -76,7 +149,7 @@ describeWithPostgres("a claim whose reply is lost while its worker closes", () =
     expect(handled).toEqual(["lost"]);
   });
 
-  it("leaves the event to the other workers of its process", async () => {
+  it("leaves the event to the other workers of its process when its worker closes", async () => {
     work();
     await store("busy");
     await until(() => handled.includes("busy"));
@@ -93,7 +166,8 @@ describeWithPostgres("a claim whose reply is lost while its worker closes", () =
     expect(row).toEqual({ count: 2 });
     proxy.cut();
     await closed;
-    expect(await queue.stats()).toMatchObject({ active: 1, waiting: 1 });
+    await until(async () => (await queue.stats()).waiting === 1, 20_000);
+    expect(await queue.stats()).toMatchObject({ active: 1 });
     finishBusy();
     await until(() => handled.length === 2);
     expect(handled).toEqual(["busy", "lost"]);

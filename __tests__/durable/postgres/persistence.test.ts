@@ -54,4 +54,14 @@ describe("createPersistence", () => {
     await persistence.run({ text: "select 1", values: [] });
     expect(error.mock.calls).toEqual([[{ reason }, expect.any(String)]]);
   });
+
+  it("runs a statement once when it must not be repeated", async () => {
+    const error = jest.fn();
+    const run = jest.fn().mockRejectedValue(new Error("Connection terminated"));
+    const session = { wait: () => Promise.resolve() };
+    const persistence = createPersistence({ run } as never, session as never, { ...silent, error });
+    expect(await persistence.runOnce({ text: "select 1" })).toBeUndefined();
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(error).toHaveBeenCalledTimes(1);
+  });
 });

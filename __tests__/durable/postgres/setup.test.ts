@@ -10,6 +10,7 @@ import {
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "../../support/durable";
+import { findFreePort } from "../../support/ports";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { until } from "../../support/redis";
@@ -157,7 +158,7 @@ describeWithPostgres("the setup of Postgres", () => {
     ["transaction", 1],
     ["session", 20],
   ])("knows a pgbouncer in %s mode with %d connections", async (mode, size) => {
-    const port = server.port + 1;
+    const port = await findFreePort();
     const bouncer = startPgbouncer(port, mode, size);
     try {
       const queue = open({

@@ -1,4 +1,4 @@
-import type { NewEvent } from "../../../lib/durable/postgres/job";
+import type { NewPostgresEvent } from "../../../lib/durable/postgres/job";
 import { resolvePostgresOptions } from "../../../lib/durable/postgres/options";
 import { createServer, type Server } from "../../../lib/durable/postgres/server";
 import { createStoreEvent } from "../../../lib/durable/postgres/store";
@@ -23,7 +23,7 @@ describeWithPostgres("storing events in Postgres", () => {
     await postgres.remove();
   });
 
-  const createEvent = (index: number): NewEvent => ({
+  const createEvent = (index: number): NewPostgresEvent => ({
     key: Buffer.alloc(20, index),
     content: Buffer.alloc(20),
     token: crypto.randomUUID(),

@@ -27,7 +27,7 @@ export function toPayload(payload: JobPayload): string {
 export const MAX_CLAIMS = 30_000;
 
 /** An event to be stored. */
-export interface NewEvent {
+export interface NewPostgresEvent {
   /** The hash of queue, account and uuid. */
   key: Buffer;
   /** The hash of the content. */
@@ -38,7 +38,10 @@ export interface NewEvent {
 }
 
 /** Writes an event for Postgres. */
-export function toNewEvent(queued: QueuedEvent, settings: PostgresSettings): NewEvent {
+export function toNewPostgresEvent(
+  queued: QueuedEvent,
+  settings: PostgresSettings,
+): NewPostgresEvent {
   return {
     key: hashKey(settings, dedupeIdOf(queued)),
     content: Buffer.from(toStoredContent(queued.contentHash), "hex"),

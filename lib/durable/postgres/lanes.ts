@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Notification, QueryResult } from "pg";
-import { startLane, type Job } from "./lane";
-import { namesOf } from "./names";
+import { createRunnerOptions, startLane, type Job, type Lane } from "./lane";
 import type { PostgresSettings } from "./options";
 import type { Persistence } from "./persistence";
+import { writeRegistration, writeRelease } from "./registration";
 import type { Server, Statement } from "./server";
 import type { Session } from "./session";
 
@@ -10,11 +11,10 @@ import type { Session } from "./session";
 export interface Lanes {
   /** Has idle lanes look for jobs. */
   nudge(count: number): void;
-  /**
-   * Takes no more jobs, and resolves when those that were taken are done. Returns the lanes that may
-   * still have a job locked: a claim of theirs had no reply, and may run on.
-   */
-  finish(): Promise<readonly string[]>;
+  /** Lists the ids of the lanes that take jobs, or have one. */
+  listIds(): readonly string[];
+  /** Takes no more jobs, and resolves when those that were taken are done. */
+  finish(): Promise<void>;
   /** Leaves the jobs that were taken to other processes. */
   abandon(): void;
 }
@@ -23,6 +23,9 @@ export interface Lanes {
 const LATE_MS = 300;
 /** Lanes are registered again: another process may have removed them while this one was cut off. */
 const REGISTER_MS = 2_000;
+/** After a claim that failed. It grows to the time since the last claim that did not. */
+const SHORTEST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Starts lanes. They run on this queue's connections: an outage of Postgres delays their statements
@@ -36,19 +39,27 @@ export function startLanes(
   persistence: Persistence,
   settings: PostgresSettings,
 ): Lanes {
-  const { schema } = namesOf(settings);
+  const lanes = new Set<Lane>();
   let isFinishing = false;
-  let isClaimLost = false;
-  let isRegistered: Promise<void> | undefined;
+  let failingSinceMs: number | undefined;
+  let registered: Promise<void> | undefined;
   let registeredAgain: Promise<unknown> = Promise.resolve();
 
-  const onStart = (job: Job) => {
+  const runnerOptions = createRunnerOptions(settings, (job) => {
     if (Date.now() - Number(job.run_at) > LATE_MS) nudge(1);
-  };
-  const lanes = Array.from({ length: concurrency }, () =>
-    startLane({ handle, onStart, run }, settings),
-  );
-  const listIds = () => lanes.flatMap(({ ids }) => ids);
+  });
+  const listIds = () => [...lanes].flatMap(({ ids }) => ids);
+
+  function addLane(): void {
+    const onLost = () => {
+      // The upkeep releases what a lane that is not listed has locked, or locks later.
+      lanes.delete(lane);
+      if (!isFinishing) addLane();
+    };
+    const lane = startLane({ runnerOptions, handle, run, claim, onLost }, settings.name);
+    lanes.add(lane);
+    registered = undefined;
+  }
 
   function nudge(count: number): void {
     let left = count;
@@ -58,25 +69,19 @@ export function startLanes(
     }
   }
 
-  function writeRegistration(): Statement {
-    const text = `insert into ${schema}.push_lane (id, queue, owner)
-      select id, $2, $3 from unnest($1::text[]) as id on conflict do nothing`;
-    return { text, values: [listIds(), settings.name, session.owner] };
-  }
-
   async function register(): Promise<void> {
     try {
-      await persistence.run(writeRegistration());
+      await persistence.run(writeRegistration(listIds(), session.owner, settings));
     } catch (error) {
       // The next statement tries again.
-      isRegistered = undefined;
+      registered = undefined;
       throw error;
     }
   }
 
   async function refresh(): Promise<void> {
     session.assertOpen();
-    await server.run(writeRegistration());
+    await server.run(writeRegistration(listIds(), session.owner, settings));
   }
 
   function registerAgain(): void {
@@ -84,20 +89,25 @@ export function startLanes(
     registeredAgain = registeredAgain.then(refresh).catch(() => {});
   }
 
-  /** Once finishing, a lane that is told that there is no job ends. */
-  function giveUp(): QueryResult | undefined {
-    if (!isFinishing) return undefined;
-    isClaimLost = true;
-    return { rows: [] } as unknown as QueryResult;
+  async function run(statement: Statement): Promise<QueryResult> {
+    await (registered ??= register());
+    return persistence.run(statement);
   }
 
-  async function run(statement: Statement, ids: readonly string[]): Promise<QueryResult> {
-    await (isRegistered ??= register());
-    if (!ids.some((id) => id === statement.values?.[0])) return persistence.run(statement);
-    // It is a claim. Without its reply, the lane would not know the job that it has.
-    const undo = { text: `select ${schema}.force_unlock_workers($1)`, values: [ids] };
+  async function claim(statement: Statement): Promise<QueryResult | undefined> {
+    await (registered ??= register());
     // A crash that undoes the claim leaves the job to the next one.
-    return persistence.run({ ...statement, isUndoable: true }, { undo, giveUp });
+    const result = await persistence.runOnce({ ...statement, isUndoable: true });
+    if (result !== undefined) failingSinceMs = undefined;
+    else await pause();
+    return result;
+  }
+
+  async function pause(): Promise<void> {
+    failingSinceMs ??= performance.now();
+    const failingMs = performance.now() - failingSinceMs;
+    const pauseMs = Math.min(Math.max(failingMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+    await sleep(pauseMs, undefined, { ref: false });
   }
 
   const hear = ({ channel, payload }: Notification) => {
@@ -109,6 +119,7 @@ export function startLanes(
   };
   session.events.on("notification", hear);
   session.events.on("open", onOpen);
+  for (let count = 0; count < concurrency; count++) addLane();
   const timer = setInterval(registerAgain, REGISTER_MS);
   timer.unref();
 
@@ -120,20 +131,16 @@ export function startLanes(
 
   return {
     nudge,
+    listIds,
     async finish() {
       isFinishing = true;
-      await Promise.all(lanes.map((lane) => lane.finish()));
+      await Promise.all([...lanes].map((lane) => lane.finish()));
       stopListening();
       await registeredAgain;
-      const text = `
-        with removed as (delete from ${schema}.push_lane where id = any($1) and not $2)
-        select ${schema}.force_unlock_workers($1)`;
       try {
-        await server.run({ text, values: [listIds(), isClaimLost] });
-        return isClaimLost ? listIds() : [];
+        await server.run(writeRelease(listIds(), settings));
       } catch {
-        // The upkeep repeats it, or that of another process once this one has ended.
-        return listIds();
+        // The upkeep does it, or that of another process once this one has ended.
       }
     },
     abandon() {

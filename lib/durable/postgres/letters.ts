@@ -1,5 +1,5 @@
 import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
-import type { DurableQueue } from "../durable-queue";
+import type { LetterOperations } from "../durable-queue";
 import { parseJson } from "../event-names";
 import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { MAX_CLAIMS } from "./job";
@@ -9,9 +9,6 @@ import type { Statement } from "./server";
 
 /** Runs a statement, and again while Postgres does not. */
 type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
-
-/** The operations on dead letters; see the methods of `DurableQueue`. */
-export type Letters = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;
 
 interface LetterRow {
   id: string;
@@ -24,7 +21,7 @@ interface LetterRow {
 const PAGE = 100;
 
 /** Creates the view of the dead letters of a queue. */
-export function createLetters(query: Query, settings: PostgresSettings): Letters {
+export function createPostgresLetters(query: Query, settings: PostgresSettings): LetterOperations {
   const { schema } = namesOf(settings);
   const { name } = settings;
   /** Turns the letters that a condition selects into jobs; returns their number. */

@@ -57,7 +57,11 @@ export interface PostgresQueueOptions {
   outcomeTtlMs?: number | undefined;
   /** How many waits may be pending in this process. @default 10_000 */
   maxWaiting?: number | undefined;
-  /** Logs outages of Postgres and dead letters. @default nothing is logged */
+  /**
+   * Logs outages of Postgres and dead letters.
+   * @default none: a Postgres that cannot be used emits a process warning, such as
+   * `POSTGRES_UNREACHABLE`; dead letters emit none
+   */
   logger?: Logger | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Server } from "./server";
 import type { Session } from "./session";
 
 /** An outcome to be kept. */
-export interface OutcomeRow {
+export interface PostgresOutcomeRow {
   /** The hash of queue, account and challenge. */
   key: Buffer;
   /** The parameters of the event as JSON. */
@@ -17,12 +17,12 @@ export interface OutcomeRow {
 }
 
 /** The outcomes that the processes of a queue share. */
-export interface SharedOutcomes {
+export interface PostgresOutcomes {
   wait: OutcomeStore["wait"];
   /** Returns an outcome as it is stored. */
-  toRow(account: string, event: ChallengeEvent): OutcomeRow;
+  toRow(account: string, event: ChallengeEvent): PostgresOutcomeRow;
   /** Stores an outcome unless the challenge has one. */
-  record(outcome: OutcomeRow): Promise<void>;
+  record(outcome: PostgresOutcomeRow): Promise<void>;
   /** Reads the outcomes that are awaited, for the case that a notification was lost. */
   recheck(): void;
   /** Rejects the pending waits in the same turn, and every later wait. */
@@ -35,11 +35,11 @@ const KEYS_PER_READ = 500;
  * Creates the outcomes that the processes of a queue share. A wait reads the row of its challenge;
  * so it does again after a notification, which is only a hint.
  */
-export function createSharedOutcomes(
+export function createPostgresOutcomes(
   server: Server,
   session: Session,
   settings: PostgresSettings,
-): SharedOutcomes {
+): PostgresOutcomes {
   const { maxWaiting, outcomeTtlMs, logger } = settings;
   const { schema, channel } = namesOf(settings);
   const waiters = createWaiters({ maxWaiting, onFirst: (key) => check([key]) });
@@ -71,8 +71,8 @@ export function createSharedOutcomes(
     isReading = false;
   }
 
-  function read(keys: readonly string[]): Promise<OutcomeRow[]> {
-    return server.query<OutcomeRow>({
+  function read(keys: readonly string[]): Promise<PostgresOutcomeRow[]> {
+    return server.query<PostgresOutcomeRow>({
       text: `select key, params from ${schema}.push_outcome where key = any($1) and expires_at > now()`,
       values: [keys.map((key) => Buffer.from(key, "hex"))],
       name: "push_outcomes",

@@ -4,23 +4,21 @@ import type { Logger } from "../../observability/logger";
 import type { Server, Statement } from "./server";
 import type { Session } from "./session";
 
-/** How a statement is repeated. */
-export interface RepeatOptions {
-  /** Run before each repetition: the statement may have run, and only its reply been lost. */
-  undo?: Statement;
-  /** Called after a failure; what it returns is the result. */
-  giveUp?: () => QueryResult | undefined;
-}
-
-/** Runs the statements of a worker, again and again while Postgres does not. */
+/** Runs the statements of a worker. Once abandoned, those that fail settle never. */
 export interface Persistence {
   /**
-   * Runs a statement. Once abandoned, it settles never.
+   * Runs a statement, again and again while Postgres does not.
    *
    * @throws the errors that Graphile Worker repeats by itself.
    */
-  run(statement: Statement, options?: RepeatOptions): Promise<QueryResult>;
-  /** Ends all repetitions. */
+  run(statement: Statement): Promise<QueryResult>;
+  /**
+   * Runs a statement once, as soon as Postgres can be used. Returns undefined when it failed: it may
+   * have run, or run on.
+   *
+   * @throws the errors that Graphile Worker repeats by itself.
+   */
+  runOnce(statement: Statement): Promise<QueryResult | undefined>;
   abandon(): void;
 }
 
@@ -52,23 +50,26 @@ export function createPersistence(
     }
   }
 
+  async function runOnce(statement: Statement): Promise<QueryResult | undefined> {
+    try {
+      await session.wait();
+      return await server.run(statement);
+    } catch (error) {
+      if (isAbandoned) return new Promise<never>(() => {});
+      if (REPEATED_BY_ENGINE.has((error as { code?: unknown }).code)) throw error;
+      log(error);
+      return undefined;
+    }
+  }
+
   return {
-    async run(statement, { undo, giveUp } = {}) {
-      for (let isRepeated = false; ; isRepeated = true) {
-        try {
-          await session.wait();
-          if (isRepeated && undo !== undefined) await server.run(undo);
-          return await server.run(statement);
-        } catch (error) {
-          if (isAbandoned) break;
-          const result = giveUp?.();
-          if (result !== undefined) return result;
-          if (REPEATED_BY_ENGINE.has((error as { code?: unknown }).code)) throw error;
-          log(error);
-          await sleep(PAUSE_MS);
-        }
+    runOnce,
+    async run(statement) {
+      for (;;) {
+        const result = await runOnce(statement);
+        if (result !== undefined) return result;
+        await sleep(PAUSE_MS);
       }
-      return new Promise<never>(() => {});
     },
     abandon() {
       isAbandoned = true;

@@ -7,18 +7,18 @@ import type { DurableQueue } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
 import { compareContent } from "../stored-content";
 import { validateWork } from "../work-options";
-import { toNewEvent } from "./job";
+import { toNewPostgresEvent } from "./job";
 import type { Lanes } from "./lanes";
-import { createLetters } from "./letters";
+import { createPostgresLetters } from "./letters";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
-import { createSharedOutcomes } from "./outcomes";
+import { createPostgresOutcomes } from "./outcomes";
 import { QueueError } from "../queue-error";
 import { createServer, type Statement } from "./server";
 import { openSession } from "./session";
 import { writeStatistics, type StatisticsRow } from "./statistics";
 import { createStoreEvent } from "./store";
 import { startUpkeep } from "./upkeep";
-import { startWorker } from "./worker";
+import { startPostgresWorker } from "./worker";
 import { createClosedError } from "../closed-error";
 
 /** Creates the queue of `postgresQueue`, whose documentation see. */
@@ -27,9 +27,9 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
   const { storeTimeoutMs, maxPending } = settings;
   const server = createServer(settings);
   const session = openSession(server, settings);
-  const outcomes = createSharedOutcomes(server, session, settings);
+  const outcomes = createPostgresOutcomes(server, session, settings);
   const storeEvent = createStoreEvent(server, settings);
-  const letters = createLetters(query, settings);
+  const letters = createPostgresLetters(query, settings);
   const workers = new Set<Lanes>();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -41,9 +41,12 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     longestPauseMs: 200,
     isNeutral: (error) => error instanceof QueueError,
   });
-  const upkeep = startUpkeep(server, session, settings, () => {
-    for (const worker of workers) worker.nudge(1);
-    outcomes.recheck();
+  const upkeep = startUpkeep(server, session, settings, {
+    poll() {
+      for (const worker of workers) worker.nudge(1);
+      outcomes.recheck();
+    },
+    listLanes: () => [...workers].flatMap((worker) => worker.listIds()),
   });
   session.events.on("open", outcomes.recheck);
 
@@ -96,7 +99,7 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
     async store(queued, deadlineAtMs) {
       const { event, account } = queued;
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
-      const added = toNewEvent(queued, settings);
+      const added = toNewPostgresEvent(queued, settings);
       const store = (isWanted: () => boolean) => storeEvent(added, outcome, isWanted);
       return compareContent(queued, await run(store, deadlineAtMs));
     },
@@ -104,10 +107,10 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       validateWork(handlers, workOptions);
       if (closed !== undefined) throw createClosedError();
       session.setWorking(true);
-      const lanes = startWorker(server, session, settings, handlers, workOptions);
+      const lanes = startPostgresWorker(server, session, settings, handlers, workOptions);
       workers.add(lanes);
       return createEventWorker(async () => {
-        upkeep.retire(await lanes.finish());
+        await lanes.finish();
         workers.delete(lanes);
         session.setWorking(workers.size > 0);
       });

@@ -12,7 +12,7 @@ const LASTING: Readonly<Record<string, string>> = {
  * Returns the error of a Postgres that cannot hold the queue as it is set up; undefined for an
  * outage.
  */
-export function toRejection(error: unknown): QueueError | undefined {
+export function findRejection(error: unknown): QueueError | undefined {
   if (error instanceof QueueError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
   const reason = LASTING[String(code)];

@@ -5,8 +5,10 @@ import type { PostgresSettings } from "./options";
 import { QueueError } from "../queue-error";
 import type { Server } from "./server";
 
-/** The version of the tables below. */
+/** The version of the tables and indexes below. */
 const SCHEMA_VERSION = 1;
+/** How long the indexes of a new queue wait for other users of Graphile Worker, who then wait, too. */
+const LOCK_TIMEOUT_MS = 1_000;
 
 /** Graphile Worker logs the payloads of jobs, which hold identities. */
 export const SILENT = new Logger(() => () => {});
@@ -20,7 +22,6 @@ export const SILENT = new Logger(() => () => {});
  * - push_lane: under which names a process takes jobs; an advisory lock shows that it is alive.
  */
 const createTables = (schema: string) => `
-  create schema if not exists ${schema};
   create table ${schema}.push_version (version int not null);
   insert into ${schema}.push_version values (${SCHEMA_VERSION});
   create table ${schema}.push_uuid (
@@ -55,6 +56,19 @@ const createTables = (schema: string) => `
 `;
 
 /**
+ * Indexes of the jobs of Graphile Worker, which it would read one by one: to find the next job of a
+ * queue among those of all queues, and those that are locked among all.
+ */
+const createIndexes = (schema: string) => `
+  create index push_job_task on ${schema}._private_jobs (task_id, priority, run_at)
+    where is_available;
+  create index push_job_locked_by on ${schema}._private_jobs (locked_by)
+    where locked_by is not null;
+  create index push_job_locked_at on ${schema}._private_jobs (locked_at)
+    where locked_at is not null;
+`;
+
+/**
  * Creates the schema, or brings it up to date; needs no privilege for a schema that is.
  *
  * @throws QueueError when a newer version of this package wrote it; what pg throws.
@@ -68,28 +82,31 @@ export async function prepareSchema(
   await client.query("select pg_advisory_lock($1, 0)", [schemaLockClass]);
   try {
     const version = await readVersion(client, schema);
-    // Several statements in one query are one transaction.
-    if (version === undefined) await client.query(createTables(schema));
-    else if (version > SCHEMA_VERSION) {
+    if (version > SCHEMA_VERSION) {
       throw new QueueError(
         "POSTGRES_NEWER",
         `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
       );
     }
     await runMigrations({ pgPool: pool, schema: settings.schema, logger: SILENT, taskList: {} });
+    if (version === 0) {
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS};
+        ${createTables(schema)} ${createIndexes(schema)} commit`);
+    }
   } finally {
     await client.query("select pg_advisory_unlock($1, 0)", [schemaLockClass]);
   }
 }
 
-async function readVersion(client: Client, schema: string): Promise<number | undefined> {
+/** Returns 0 for a schema that this package has not written to. */
+async function readVersion(client: Client, schema: string): Promise<number> {
   const found = await client.query<{ name: string | null }>(
     "select to_regclass($1)::text as name",
     [`${schema}.push_version`],
   );
-  if ((found.rows[0]?.name ?? null) === null) return undefined;
+  if ((found.rows[0]?.name ?? null) === null) return 0;
   const { rows } = await client.query<{ version: number }>(
     `select max(version) as version from ${schema}.push_version`,
   );
-  return rows[0]?.version;
+  return rows[0]?.version ?? 0;
 }

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { Logger } from "../../observability/logger";
 import type { QueueError } from "../queue-error";
-import { toRejection } from "./rejection";
+import { findRejection } from "./rejection";
 import { createClosedError } from "../closed-error";
 
 /** Whether the Postgres of a queue can be used. */
@@ -76,7 +76,7 @@ export function createServerState(logger: Logger | undefined): ServerState {
     },
     fail(error) {
       if (isClosed) return;
-      const found = toRejection(error);
+      const found = findRejection(error);
       if (found !== undefined && found.message !== rejection?.message) warnOfRejection(found);
       else if (!isOut && found === undefined) warnOfOutage(error);
       isOut = true;

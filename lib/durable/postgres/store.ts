@@ -1,8 +1,8 @@
 import { createBacklog } from "../backlog";
-import { MAX_CLAIMS, type NewEvent } from "./job";
+import { MAX_CLAIMS, type NewPostgresEvent } from "./job";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
-import type { OutcomeRow } from "./outcomes";
+import type { PostgresOutcomeRow } from "./outcomes";
 import type { Server } from "./server";
 
 /**
@@ -15,14 +15,14 @@ import type { Server } from "./server";
  *   any more settles never.
  */
 export type StoreEvent = (
-  event: NewEvent,
-  outcome: OutcomeRow | undefined,
+  event: NewPostgresEvent,
+  outcome: PostgresOutcomeRow | undefined,
   isWanted: () => boolean,
 ) => Promise<string | undefined>;
 
 interface Pending {
-  event: NewEvent;
-  outcome: OutcomeRow | undefined;
+  event: NewPostgresEvent;
+  outcome: PostgresOutcomeRow | undefined;
   isWanted: () => boolean;
   resolve: (stored: string | undefined) => void;
   reject: (error: unknown) => void;

@@ -1,13 +1,19 @@
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
+import { writeRelease } from "./registration";
 import { STATEMENT_TIMEOUT_MS, type Server } from "./server";
 import type { Session } from "./session";
 
 /** What a queue does at intervals. */
 export interface Upkeep {
-  /** Treats lanes of this process as those of a dead one. */
-  retire(lanes: readonly string[]): void;
   stop(): void;
+}
+
+/** The workers of a queue in this process. */
+export interface OwnWorkers {
+  poll(): void;
+  /** Lists the ids of their lanes. */
+  listLanes(): readonly string[];
 }
 
 const POLL_MS = 500;
@@ -16,8 +22,8 @@ const SWEEP_MS = 1_000;
 const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
 /**
- * How long a process may be without its lock: as long as it takes to connect again. A claim that it
- * sent before has ended by then.
+ * How long a process may be without its lock: as long as it takes to connect again. Most claims that
+ * it sent before have ended by then; what a later one locks is found by the next sweep.
  */
 const ABSENCE_MS = STATEMENT_TIMEOUT_MS;
 const PURGED_AT_ONCE = 2_000;
@@ -30,13 +36,12 @@ export function startUpkeep(
   server: Server,
   session: Session,
   settings: PostgresSettings,
-  poll: () => void,
+  { poll, listLanes }: OwnWorkers,
 ): Upkeep {
   const { schema, lockClass, schemaLockClass } = namesOf(settings);
   const { name } = settings;
-  /** Since when lanes are without a live process, as `performance.now()` counts. */
+  /** Since when lanes are not those of a live worker, as `performance.now()` counts. */
   const absentSinceMs = new Map<string, number>();
-  const retired = new Set<string>();
   let sweptAtMs = Number.NEGATIVE_INFINITY;
   // An outage ends the locks of all processes, and each needs time to connect again.
   const forgetAbsences = () => absentSinceMs.clear();
@@ -46,18 +51,20 @@ export function startUpkeep(
     session.ping();
     const startMs = performance.now();
     if (startMs - sweptAtMs > LONGEST_GAP_MS) forgetAbsences();
-    const ended = [...retired];
     const rows = await server.query<{ id: string }>({
-      text: `select id from ${schema}.push_lane where queue = $1 and (id = any($3) or not exists (
-        select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
-          and database = (select oid from pg_database where datname = current_database())
-          and classid = $2::bigint::oid and objid = owner::bigint::oid
-      ))`,
-      values: [name, lockClass, ended],
+      text: `select id from ${schema}.push_lane
+        where queue = $1 and (owner = $3 and id <> all($4) or not exists (
+          select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
+            and database = (select oid from pg_database where datname = current_database())
+            and classid = $2::bigint::oid and objid = owner::bigint::oid
+        ))
+        union select locked_by from ${schema}._private_jobs where locked_by is not null
+          and task_id = (select id from ${schema}._private_tasks where identifier = $1)
+          and not exists (select from ${schema}.push_lane where id = locked_by)`,
+      values: [name, lockClass, session.owner, listLanes()],
       name: "push_sweep",
     });
     const absent = new Set(rows.map(({ id }) => id));
-    for (const id of ended) if (!absent.has(id)) retired.delete(id);
     for (const id of absentSinceMs.keys()) if (!absent.has(id)) absentSinceMs.delete(id);
     sweptAtMs = performance.now();
     for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? sweptAtMs);
@@ -68,11 +75,7 @@ export function startUpkeep(
   }
 
   async function release(lanes: readonly string[]): Promise<void> {
-    await server.query({
-      text: `with released as (select ${schema}.force_unlock_workers($1))
-        delete from ${schema}.push_lane using released where id = any($1)`,
-      values: [lanes],
-    });
+    await server.run(writeRelease(lanes, settings));
     // Jobs that were replaced or set aside by a process that died before it could remove them.
     await server.query({
       text: `select ${schema}.complete_jobs(array_agg(id)) from ${schema}.jobs
@@ -127,9 +130,6 @@ export function startUpkeep(
 
   const stops = [repeat(poll, POLL_MS), repeat(sweep, SWEEP_MS), repeat(purge, PURGE_MS)];
   return {
-    retire(lanes) {
-      for (const id of lanes) retired.add(id);
-    },
     stop() {
       for (const stop of stops) stop();
       session.events.off("open", forgetAbsences);

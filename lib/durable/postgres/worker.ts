@@ -3,7 +3,7 @@ import type { WebhookError } from "../../errors/webhook-error";
 import { pauseAfter } from "../backoff";
 import { readEventNames } from "../event-names";
 import { createEventRunner } from "../event-runner";
-import { describeFailure, isPermanent, MAX_STALLS } from "../handler-failure";
+import { describeHandlerFailure, isPermanent, MAX_STALLS } from "../handler-failure";
 import type { WorkOptions } from "../work-options";
 import { toAsciiJson } from "./ascii-json";
 import { MAX_CLAIMS, toPayload, type JobPayload } from "./job";
@@ -17,7 +17,7 @@ import type { Server } from "./server";
 import type { Session } from "./session";
 
 /** Runs handlers for stored events until it is finished. */
-export function startWorker(
+export function startPostgresWorker(
   server: Server,
   session: Session,
   settings: PostgresSettings,
@@ -42,7 +42,7 @@ export function startWorker(
     } catch (error) {
       const failure = error as WebhookError;
       const isDead = isPermanent(failure) || failures + 1 >= attempts;
-      if (isDead) return setAside(job, event, attempt, describeFailure(failure));
+      if (isDead) return setAside(job, event, attempt, describeHandlerFailure(failure));
       await runAgain(job, { event, failures: failures + 1, started: attempt });
     }
   }
