@@ -170,6 +170,8 @@ describeWithRedis("the worker of BullMQ", () => {
     endConnection(connection);
     expect(copies).toHaveLength(1);
     await until(() => copies[0]?.status === "end");
+    // Its blocking command is rejected: BullMQ alone would wait for it for up to 6 s.
+    await until(() => !bull.current().isRunning(), 3_000);
     await server.start();
     // A restart forgets users.
     await createUser();

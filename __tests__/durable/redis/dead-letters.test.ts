@@ -7,7 +7,7 @@ import { collect, describeWithAnyRedis, until } from "../../support/redis";
 import { useRedisReceiver } from "../../support/redis-receiver";
 import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-queue";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
-import { createDeadLetters, type DeadLetters } from "../../../lib/durable/redis/dead-letters";
+import { createRedisLetters, type RedisLetters } from "../../../lib/durable/redis/dead-letters";
 import { resolveDurableOptions } from "../../../lib/durable/redis/options";
 import type { StoredEvent } from "../../../lib/durable/stored-event";
 
@@ -123,7 +123,7 @@ describeWithAnyRedis("dead letters", () => {
     let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
     let redis: Redis;
     let bull: BullQueue;
-    let letters: DeadLetters;
+    let letters: RedisLetters;
     let letter: Job<StoredEvent>;
     beforeEach(async () => {
       app.fails = () => new PermanentError("down");
@@ -139,7 +139,7 @@ describeWithAnyRedis("dead letters", () => {
       await until(() => redis.status === "ready");
       bull = openBullQueue(redis, settings);
       await bull.ready();
-      letters = createDeadLetters(bull, redis, settings);
+      letters = createRedisLetters(bull, redis, settings);
       const [letterId = ""] = await letters.listIds();
       letter = (await bull.current().getJob(letterId)) as Job<StoredEvent>;
       // The other process retries when this one has read the letter.

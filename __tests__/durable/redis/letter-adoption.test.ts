@@ -3,7 +3,7 @@ import { describeWithRedis, startRedis, stopRedis, until } from "../../support/r
 import type { RedisServer } from "../../support/redis";
 import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-queue";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
-import { createDeadLetters, type DeadLetters } from "../../../lib/durable/redis/dead-letters";
+import { createRedisLetters, type RedisLetters } from "../../../lib/durable/redis/dead-letters";
 import { createLetterSet } from "../../../lib/durable/redis/letter-set";
 import { resolveDurableOptions } from "../../../lib/durable/redis/options";
 import type { StoredEvent } from "../../../lib/durable/stored-event";
@@ -14,7 +14,7 @@ describeWithRedis("dead letters that are in the set of no account", () => {
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   let redis: Redis;
   let bull: BullQueue;
-  let letters: DeadLetters;
+  let letters: RedisLetters;
   let countUnlisted: () => Promise<number>;
 
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describeWithRedis("dead letters that are in the set of no account", () => {
     await until(() => redis.status === "ready");
     bull = openBullQueue(redis, settings);
     await bull.ready();
-    letters = createDeadLetters(bull, redis, settings);
+    letters = createRedisLetters(bull, redis, settings);
     countUnlisted = () => createLetterSet(redis, settings).countUnlisted();
   }
 

@@ -88,8 +88,10 @@ export function openBullWorker(
 }
 
 /**
- * Collects the connections that BullMQ duplicates for blocking commands: it waits for them without
- * a limit when Redis is out of reach, and closes none of them.
+ * Collects the connections that BullMQ duplicates for blocking commands, to end them by
+ * {@link endConnection}. BullMQ 6.5.1 to 6.7.0 only disconnects them: the blocking command of one that
+ * is reconnecting stays pending, and a timer of BullMQ waits for it, which keeps the process for up
+ * to 6 s.
  */
 function trackCopies(connection: Redis): Redis[] {
   const copies: Redis[] = [];

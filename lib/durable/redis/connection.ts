@@ -128,19 +128,32 @@ export function describeRedisError(error: unknown): string {
   return detail instanceof Error ? `${message} ${describeRedisError(detail)}` : message;
 }
 
-/** Logs the beginning and the end of an outage, once each, with the words of Redis. */
+/** Reports the beginning and the end of an outage, once each, with the words of Redis. */
 function reportOutages(redis: Redis, role: ConnectionRole, logger: Logger | undefined): void {
   let isOut = false;
+  let wasReady = false;
+
+  function warn(reason: string): void {
+    // One of the connections of a queue is enough, and ready() reports an outage before the first.
+    if (role !== "store" || !wasReady) return;
+    process.emitWarning(`redisQueue: Redis is out of reach: ${reason}`, {
+      type: "PushWebhooksWarning",
+      code: "REDIS_UNREACHABLE",
+    });
+  }
+
   // Without a listener ioredis writes to the console.
   redis.on("error", (error: NodeJS.ErrnoException) => {
     if (isOut) return;
     isOut = true;
     const reason = describeRedisError(error);
+    if (logger === undefined) return warn(reason);
     const fields = { role, code: error.code ?? error.name, error: reason };
-    logger?.warn(fields, `Redis is out of reach: ${reason}`);
+    logger.warn(fields, `Redis is out of reach: ${reason}`);
   });
   redis.on("ready", () => {
     if (isOut) logger?.info({ role }, "Redis is back");
     isOut = false;
+    wasReady = true;
   });
 }

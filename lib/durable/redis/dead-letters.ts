@@ -11,7 +11,7 @@ import { createLetterSet, letterOf } from "./letter-set";
 import type { DurableSettings } from "./options";
 
 /** The operations on dead letters; see the methods of `DurableQueue`. */
-export interface DeadLetters {
+export interface RedisLetters {
   /** Lists the identifiers of all, the oldest failure first. */
   listIds(): Promise<string[]>;
   /** Returns undefined when another process retried or discarded it meanwhile. */
@@ -28,11 +28,11 @@ export interface DeadLetters {
 const SCAN_COUNT = 1_000;
 
 /** Creates the view of the failed jobs of a queue, which are its dead letters. */
-export function createDeadLetters(
+export function createRedisLetters(
   bull: BullQueue,
   redis: Redis,
   settings: DurableSettings,
-): DeadLetters {
+): RedisLetters {
   const { prefix, name, maxDeadLetters, logger } = settings;
   const letters = createLetterSet(redis, settings);
   const failedKey = `${prefix}:${name}:failed`;

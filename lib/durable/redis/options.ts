@@ -57,7 +57,11 @@ export interface DurableQueueOptions {
   outcomeTtlMs?: number | undefined;
   /** The number of waits that may be pending in this process. @default 10_000 */
   maxWaiting?: number | undefined;
-  /** Logs outages of Redis, failures of workers and dead letters. @default nothing is logged */
+  /**
+   * Logs outages of Redis, failures of workers and dead letters.
+   * @default none: a Redis that cannot be used emits a process warning, such as
+   * `REDIS_UNREACHABLE`; dead letters emit none
+   */
   logger?: Logger | undefined;
 }
 

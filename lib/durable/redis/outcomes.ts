@@ -7,7 +7,7 @@ import { endConnection, openConnection } from "./connection";
 import type { DurableSettings } from "./options";
 
 /** The outcomes that the processes of one queue share. */
-export interface SharedOutcomes extends OutcomeStore {
+export interface RedisOutcomes extends OutcomeStore {
   /** @param ttlMs how long the outcome is kept. @default outcomeTtlMs */
   record(account: string, event: ChallengeEvent, ttlMs?: number): Promise<void>;
   /**
@@ -55,7 +55,7 @@ const KEYS_PER_READ = 500;
  *
  * @param redis the connection that stores. The first wait opens one more.
  */
-export function createSharedOutcomes(redis: Redis, settings: DurableSettings): SharedOutcomes {
+export function createRedisOutcomes(redis: Redis, settings: DurableSettings): RedisOutcomes {
   const { prefix, name, outcomeTtlMs, maxWaiting, logger } = settings;
   const head = `${prefix}:${name}:outcome:`;
   const markOf = (key: string) => `${prefix}:${name}:unreadable:${key}`;

@@ -7,15 +7,15 @@ import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
 import { openBullQueue } from "./bull-queue";
 import { endConnection, openConnection } from "./connection";
-import { createDeadLetters } from "./dead-letters";
+import { createRedisLetters } from "./dead-letters";
 import { QueueError } from "../queue-error";
 import { createOperations } from "./operations";
 import { resolveDurableOptions, type DurableQueueOptions } from "./options";
-import { createSharedOutcomes } from "./outcomes";
+import { createRedisOutcomes } from "./outcomes";
 import { watchReadiness } from "./readiness";
 import { readStats } from "./stats";
 import { createEventStore } from "./store";
-import { startWorker, type RedisWorker } from "./worker";
+import { startRedisWorker, type RedisWorker } from "./worker";
 import { createWorkerBeats } from "./worker-beats";
 import { createClosedError } from "../closed-error";
 
@@ -32,9 +32,9 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
   const redis = openConnection(settings, "store");
   const bull = openBullQueue(redis, settings);
   const readiness = watchReadiness(redis, bull, settings);
-  const outcomes = createSharedOutcomes(redis, settings);
+  const outcomes = createRedisOutcomes(redis, settings);
   const store = createEventStore({ bull, redis, outcomes, readiness }, settings);
-  const letters = createDeadLetters(bull, redis, settings);
+  const letters = createRedisLetters(bull, redis, settings);
   const beats = createWorkerBeats(redis, settings);
   const workers = new Map<EventWorker, RedisWorker>();
   const storing = new Set<Promise<unknown>>();
@@ -87,7 +87,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
       validateWork(handlers, workOptions);
       if (closed !== undefined) throw createClosedError();
       const parts = { outcomes, letters, beats };
-      const running = startWorker(settings, parts, handlers, workOptions);
+      const running = startRedisWorker(settings, parts, handlers, workOptions);
       const worker = createEventWorker(running.finish, () => {
         running.disconnect();
         workers.delete(worker);

@@ -8,7 +8,7 @@ import { createJobId, dedupeIdOf, hasContent, toStoredEvent } from "../stored-ev
 import type { BullQueue } from "./bull-queue";
 import { createMemoryGuard } from "./memory-guard";
 import type { DurableSettings } from "./options";
-import type { SharedOutcomes } from "./outcomes";
+import type { RedisOutcomes } from "./outcomes";
 import type { Readiness } from "./readiness";
 import { createReplicaConfirmation } from "./replica-confirmation";
 
@@ -26,7 +26,7 @@ export interface EventStore {
 export interface EventStoreParts {
   bull: BullQueue;
   redis: Redis;
-  outcomes: SharedOutcomes;
+  outcomes: RedisOutcomes;
   readiness: Readiness;
 }
 
