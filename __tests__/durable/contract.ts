@@ -280,7 +280,11 @@ export function describeContract(engine: Engine): void {
       const [quiet = "", noisy = ""] = ACCOUNTS;
       const bound = engine.hasBound === true ? { maxDeadLetters: 10 } : {};
       const bounded = await open(bound);
-      fails = () => new PermanentError("no");
+      fails = async () => {
+        // Redis has no order of dead letters within a millisecond.
+        await new Promise((resolve) => setTimeout(resolve, 3));
+        return new PermanentError("no");
+      };
       work({ concurrency: 1 }, bounded);
       for (const uuid of ["q0", "q1"]) await store(ofAccount(uuid, quiet));
       for (let index = 0; index < 30; index++) await store(ofAccount(`n${index}`, noisy));
@@ -325,6 +329,18 @@ export function describeContract(engine: Engine): void {
         }),
       );
       expect(outcomes).toEqual(indexes.map((index) => `u${index}`));
+    });
+
+    it("resolves a wait while others of its process begin and end all the time", async () => {
+      const other = await open();
+      const found: string[] = [];
+      const waiting = wait(1, queue, 20_000).then(({ uuid }) => found.push(uuid));
+      await store(challenge("a", 1), other);
+      for (let turn = 0; turn < 1_000 && found.length === 0; turn++) {
+        await expect(wait(2, queue, 1)).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
+      }
+      expect(found).toEqual(["a"]);
+      await waiting;
     });
 
     it("keeps the first outcome of a challenge", async () => {

@@ -14,7 +14,7 @@ export const readEvidence = () => ({ url: PUBLIC_URL, body: undefined });
 
 /** Authenticates the request and reads its event, with the options of a receiver. */
 export async function verifyEvent(options: Partial<VerifyOptions>) {
-  const settings = resolveVerifyOptions("test", {
+  const settings = resolveVerifyOptions({
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,
     ...options,

@@ -69,3 +69,6 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
   /** Stores no more, finishes what runs within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;
 }
+
+/** The operations of a queue on its dead letters. */
+export type LetterOperations = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;

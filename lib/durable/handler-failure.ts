@@ -10,7 +10,7 @@ export function isPermanent({ cause }: WebhookError): boolean {
 }
 
 /** Returns the code of a failure and the messages of the errors that handlers threw. */
-export function describeFailure({ code, message, cause }: WebhookError): string {
+export function describeHandlerFailure({ code, message, cause }: WebhookError): string {
   const texts = listReasons(cause).flatMap((reason) =>
     reason instanceof Error ? [reason.message] : [],
   );
