@@ -4,13 +4,14 @@
  */
 import { Pool } from "pg";
 import type { QueuedEvent } from "express-push-verification";
-import { toNewEvent, type NewEvent } from "../../lib/durable/postgres/job";
+import { postgresQueue } from "express-push-verification/durable";
+import { toNewPostgresEvent, type NewPostgresEvent } from "../../lib/durable/postgres/job";
 import { resolvePostgresOptions } from "../../lib/durable/postgres/options";
 
-/** Stores rows in the schema of a queue, under another name. */
+/** Stores rows in the schema of a queue of its own. */
 export interface BareStore {
-  toRow(event: QueuedEvent): NewEvent;
-  store(row: NewEvent): Promise<void>;
+  toRow(event: QueuedEvent): NewPostgresEvent;
+  store(row: NewPostgresEvent): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,24 +21,27 @@ const STATEMENT = `
     select * from unnest($1::bytea[], $2::bytea[], $3::uuid[], $4::text[])
       as row (key, content, token, payload)
   ), added as (
-    insert into push.bare_uuid (key, content, token, expires_at)
+    insert into ${NAME}.push_uuid (key, content, token, expires_at)
     select key, content, token, now() + interval '1 day' from input
     on conflict do nothing returning token
   ), jobs as (
-    select push.add_jobs(array_agg((
+    select ${NAME}.add_jobs(array_agg((
       '${NAME}', payload::json, null, null, 25, token::text, null, null
-    )::push.job_spec)) from input where (token in (select token from added)) is true
+    )::${NAME}.job_spec)) from input where (token in (select token from added)) is true
   )
   select token, (select count(*) from jobs) from added`;
 
-/** Opens the store; the queue must have created its schema. */
+/** Creates the schema and opens the store. */
 export async function openBareStore(connection: string): Promise<BareStore> {
-  const settings = resolvePostgresOptions({ name: NAME, connection });
+  const options = { name: NAME, schema: NAME, connection };
+  const queue = postgresQueue(options);
+  await queue.ready();
+  await queue.close();
+  const settings = resolvePostgresOptions(options);
   const pool = new Pool({ connectionString: connection, max: 10 });
-  await pool.query("create table push.bare_uuid (like push.push_uuid including all)");
-  let turn: { rows: NewEvent[]; stored: Promise<void> } | undefined;
+  let turn: { rows: NewPostgresEvent[]; stored: Promise<void> } | undefined;
 
-  async function storeTurn(rows: readonly NewEvent[]): Promise<void> {
+  async function storeTurn(rows: readonly NewPostgresEvent[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     turn = undefined;
     const values = [
@@ -51,10 +55,10 @@ export async function openBareStore(connection: string): Promise<BareStore> {
   }
 
   return {
-    toRow: (event) => toNewEvent(event, settings),
+    toRow: (event) => toNewPostgresEvent(event, settings),
     store(row) {
       if (turn === undefined) {
-        const rows: NewEvent[] = [];
+        const rows: NewPostgresEvent[] = [];
         turn = { rows, stored: storeTurn(rows) };
       }
       turn.rows.push(row);

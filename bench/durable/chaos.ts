@@ -1,13 +1,13 @@
 /**
  * Redis (SQLite has no server), the web process and the workers are killed with SIGKILL at random
- * while webhook requests arrive, one in ten of them twice. Every event that got a 200 must be
- * handled; more than once only where a
- * worker was killed between its work and its acknowledgement.
+ * while 100 events a second arrive, one in ten of them twice. Every event that got a 200 must be
+ * handled; more than once only where a worker was killed between its work and its acknowledgement.
  *
  * npx tsx bench/durable/chaos.ts [runs] [seconds]
  * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/chaos.ts [runs] [seconds]
  *
- * LOAD: how many requests are sent at a time, PAUSE_MS: the pause of each after its response.
+ * RATE: how many events arrive a second. WORKERS: how many processes handle them; with 0, the web
+ * process does.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,10 @@ import { openQueue, startStore } from "./engine";
 import { deliver, findFreePort, startProcess, type Revivable } from "./processes";
 
 const [, , runs = "3", seconds = "60"] = process.argv;
-const { LOAD = "16", PAUSE_MS = "0" } = process.env;
+const { RATE = "100", WORKERS = "2" } = process.env;
+/** About 30 kills a minute: a process takes a second to start. */
+const LONGEST_PAUSE_MS = 800;
+const LONGEST_DOWN_MS = 500;
 
 async function run(number: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "push-chaos-"));
@@ -27,46 +30,44 @@ async function run(number: number): Promise<void> {
   const store = await startStore();
   const port = await findFreePort();
   const env = { ...store.env, PORT: String(port), LOG: log };
-  const web = await startProcess("web.ts", env);
-  const workers = [await startProcess("worker.ts", env), await startProcess("worker.ts", env)];
+  const web = await startProcess("web.ts", WORKERS === "0" ? { ...env, WORKS: "yes" } : env);
+  const workers = await Promise.all(
+    Array.from({ length: Number(WORKERS) }, () => startProcess("worker.ts", env)),
+  );
 
   const acknowledged = new Set<string>();
   const answers = new Map<number, number>();
-  const stop = new AbortController();
-  async function load(): Promise<void> {
-    while (!stop.signal.aborted) {
-      const uuid = randomUUID();
-      const copies = Math.random() < 0.1 ? 2 : 1;
-      const sent = Array.from({ length: copies }, () => deliver(port, "factor.created", { uuid }));
-      for (const status of await Promise.all(sent)) {
-        answers.set(status, (answers.get(status) ?? 0) + 1);
-        if (status === 200) acknowledged.add(uuid);
-      }
-      // The web process is down.
-      if (!acknowledged.has(uuid)) await sleep(20);
-      if (PAUSE_MS !== "0") await sleep(Number(PAUSE_MS));
+  async function sendEvent(): Promise<void> {
+    const uuid = randomUUID();
+    const copies = Math.random() < 0.1 ? 2 : 1;
+    const sent = Array.from({ length: copies }, () => deliver(port, "factor.created", { uuid }));
+    for (const status of await Promise.all(sent)) {
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      if (status === 200) acknowledged.add(uuid);
     }
   }
+  const sending: Promise<void>[] = [];
+  const load = setInterval(() => sending.push(sendEvent()), 1_000 / Number(RATE));
   const kills = { server: 0, web: 0, worker: 0 };
   async function killAtRandom(): Promise<void> {
     const endMs = Date.now() + Number(seconds) * 1_000;
     while (Date.now() < endMs) {
-      await sleep(500 + Math.random() * 2_000);
-      const victims: [keyof typeof kills, Revivable][] = [
-        ["web", web],
-        ["worker", workers[Math.floor(Math.random() * 2)] as Revivable],
-      ];
+      await sleep(Math.random() * LONGEST_PAUSE_MS);
+      const victims: [keyof typeof kills, Revivable][] = [["web", web]];
+      const worker = workers[Math.floor(Math.random() * workers.length)];
+      if (worker !== undefined) victims.push(["worker", worker]);
       if (store.server !== undefined) victims.push(["server", store.server]);
       const index = Math.floor(Math.random() * victims.length);
       const [name, victim] = victims[index] as (typeof victims)[number];
       kills[name]++;
       await victim.kill();
-      await sleep(Math.random() * 1_000);
+      await sleep(Math.random() * LONGEST_DOWN_MS);
       await victim.start();
     }
-    stop.abort();
   }
-  await Promise.all([killAtRandom(), ...Array.from({ length: Number(LOAD) }, load)]);
+  await killAtRandom();
+  clearInterval(load);
+  await Promise.all(sending);
 
   const queue = openQueue(store.env);
   await queue.ready();
@@ -85,6 +86,7 @@ async function run(number: number): Promise<void> {
   console.log({
     run: number,
     kills,
+    sent: sending.length,
     acknowledged: acknowledged.size,
     lost: [...acknowledged].filter((uuid) => !counts.has(uuid)).length,
     handledMoreThanOnce: [...counts.values()].filter((count) => count > 1).length,

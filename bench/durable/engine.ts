@@ -6,6 +6,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import {
   postgresQueue,
   redisQueue,
@@ -33,6 +34,8 @@ export interface BenchStore {
   /** The server of the engine, if it has one. */
   server: Revivable | undefined;
   outages: Outage[];
+  /** How much of its memory or disk the store uses. */
+  readUsedBytes(): Promise<number>;
   /** Asserts that the store is intact; returns what it found. */
   check(): string;
   remove(): Promise<void>;
@@ -57,6 +60,10 @@ export async function startStore(engine = process.env.ENGINE): Promise<BenchStor
           end: () => server.signalAll("SIGCONT"),
         },
       ],
+      async readUsedBytes() {
+        const [row] = await server.query("select pg_total_relation_size('push.push_uuid') as size");
+        return Number(row?.size);
+      },
       check: () => "not checked",
       remove,
     };
@@ -76,6 +83,12 @@ export async function startStore(engine = process.env.ENGINE): Promise<BenchStor
           end: () => server.child.kill("SIGCONT"),
         },
       ],
+      async readUsedBytes() {
+        const redis = new Redis(url);
+        const [, used] = /used_memory:(\d+)/.exec(await redis.info("memory")) ?? [];
+        redis.disconnect();
+        return Number(used);
+      },
       check: () => "not checked",
       remove,
     };
@@ -96,6 +109,14 @@ export async function startStore(engine = process.env.ENGINE): Promise<BenchStor
         end: () => locker?.close(),
       },
     ],
+    async readUsedBytes() {
+      const connection = connect(file);
+      const read = (name: string) =>
+        Number(Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+      const used = (read("page_count") - read("freelist_count")) * read("page_size");
+      connection.close();
+      return used;
+    },
     check() {
       const connection = connect(file);
       const { integrity_check: result } = connection.prepare("PRAGMA integrity_check").get() ?? {};

@@ -25,8 +25,12 @@ const fsyncMs = Number(FSYNC_MS);
 const lanes = Number(LANES);
 const EVENTS = 20_000;
 const ROUNDS = 5;
+const BACKLOG = 120_000;
 
-function open({ url }: PostgresProcess, options: { backoff?: number } = {}): DurableQueue {
+function open(
+  { url }: PostgresProcess,
+  options: { name?: string; backoff?: number } = {},
+): DurableQueue {
   return postgresQueue({ name: QUEUE_NAME, connection: url, ...options });
 }
 
@@ -84,13 +88,37 @@ async function measureThroughput(): Promise<void> {
   console.log(
     `store, ${lanes} lanes: ${queueRate.toFixed(0)}/s; pg alone ${bareRate.toFixed(0)}/s; ratio ${(queueRate / bareRate).toFixed(2)}; ${String(row?.bytes)} bytes a uuid`,
   );
-  const waiting = (await queue.stats()).waiting;
+  const { waiting } = await queue.stats();
+  console.log(`16 handlers: ${await measureHandlers(queue)} events/s of ${waiting}`);
+  await queue.close({ deadlineMs: 1_000 });
+  await server.remove();
+}
+
+/** Returns how many events 16 handlers handle in a second. */
+async function measureHandlers(queue: DurableQueue): Promise<string> {
   let handled = 0;
   const startMs = performance.now();
   queue.work(createHandlers().onAny(() => void handled++));
   await sleep(8_000);
-  const rate = (handled / (performance.now() - startMs)) * 1_000;
-  console.log(`16 handlers: ${rate.toFixed(0)} events/s of ${waiting}`);
+  return ((handled / (performance.now() - startMs)) * 1_000).toFixed(0);
+}
+
+async function measureNeighbour(): Promise<void> {
+  const server = await startPostgresProcess({ fsyncMs });
+  const [other, queue] = [open(server, { name: "other" }), open(server)];
+  await Promise.all([other.ready(), queue.ready()]);
+  for (const [into, count] of [
+    [other, BACKLOG],
+    [queue, EVENTS],
+  ] as const) {
+    await repeatInLanes(createEvents(count), (event) =>
+      into.store(event, Number.POSITIVE_INFINITY),
+    );
+  }
+  console.log(
+    `16 handlers, beside ${BACKLOG} older events of a queue without a worker: ${await measureHandlers(queue)} events/s`,
+  );
+  await other.close();
   await queue.close({ deadlineMs: 1_000 });
   await server.remove();
 }
@@ -240,6 +268,7 @@ async function measureWaits(): Promise<void> {
 
 const parts = {
   throughput: measureThroughput,
+  neighbour: measureNeighbour,
   latency: measureLatency,
   start: measureLateStart,
   crashes: measureCrashes,

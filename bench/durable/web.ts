@@ -1,10 +1,15 @@
-/** Stores webhook requests that arrive on PORT; a header of the response has the time of arrival. */
+/**
+ * Stores webhook requests that arrive on PORT, and handles them, too, when WORKS is set. A header of
+ * the response has the time of arrival.
+ */
 import { createServer } from "node:http";
 import { pushWebhooks } from "express-push-verification";
 import { openQueue } from "./engine";
+import { logEvents } from "./log-events";
 import { now, settings } from "./processes";
 
-const queue = openQueue();
+const queue = openQueue(process.env, { backoff: 200 });
+if (process.env.WORKS !== undefined) logEvents(queue);
 const push = pushWebhooks({ ...settings, queue });
 push.onRejected(() => {});
 const server = createServer((req, res) => {
