@@ -1,11 +1,13 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient, Keys, Webhooks } from "./client/client";
+export type { AdminClient } from "./client/client";
+export type { Keys } from "./client/keys";
+export type { Webhooks } from "./client/webhooks";
 export type { AdminClientOptions } from "./client/options";
 export type { RequestOptions } from "./client/transport";
 export type { List, Page, PageQuery } from "./client/list";
 export type { CreatedKey, Key, KeyInput } from "./client/key";
 export type { Webhook, WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
-export type { Ensured } from "./client/ensure-webhook";
+export type { Ensured } from "./client/webhook";
 export type { Finding, Receiver } from "./client/configuration-drift";
 
 export { ApiError } from "./client/api-error";

@@ -193,6 +193,11 @@ describe("paging", () => {
   });
 });
 
+it("reads options that are inherited, such as those of a class with getters", async () => {
+  const options = Object.create(clientOptions(upstream.url)) as ReturnType<typeof clientOptions>;
+  expect(await createAdminClient(options).keys.page()).toHaveProperty("items");
+});
+
 describe("failures", () => {
   const names = Object.keys(errors).filter((name) => name !== "note") as (keyof typeof errors)[];
   const answers = names.flatMap((name) => {

@@ -16,33 +16,26 @@ export type ApiFailure =
 /** The code of an {@link ApiError}; `SERVICE_ERROR` when the service responded with an error. */
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
 
-/** Fields of a new {@link ApiError}. */
+/** Fields of a new {@link ApiError}, which describes them. */
 export interface ApiErrorFields {
   readonly code: ApiErrorCode;
-  /** Number of the error at the service, such as 20404 (specification, section 7). */
   readonly serviceCode?: number | undefined;
-  /** The HTTP status of the response; 0 when there was none. */
   readonly status: number;
-  /** URL of the error in the service's documentation. */
   readonly more_info?: string | undefined;
   readonly method: string;
-  /** Path of the request, without its query. */
   readonly path: string;
-  /** The `Retry-After` of the response, in seconds. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
 /**
  * Failed request to the service (specification, section 7). Holds no credentials and no parameters
- * of the request.
- *
- * `instanceof` also recognises the errors of another installed copy of this package.
+ * of the request. `instanceof` also recognises the errors of another installed copy of this package.
  */
 export class ApiError extends Error {
   declare readonly name: "ApiError";
   /** The kind of failure; `switch` over it. */
   readonly code: ApiErrorCode;
-  /** Number of the error at the service, such as 20404; undefined when the response had none. */
+  /** Number of the error at the service, such as 20404 (section 7); undefined when it sent none. */
   readonly serviceCode: number | undefined;
   /** The HTTP status of the response; 0 when there was none. */
   readonly status: number;

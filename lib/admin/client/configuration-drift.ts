@@ -33,10 +33,8 @@ export interface Finding {
 }
 
 /**
- * Compares a receiver with the Webhooks of its URL, byte for byte. When no Webhook has that URL,
- * reports those with a similar URL.
- *
- * @returns the differences; none when the configuration matches.
+ * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte. When
+ * no Webhook has that URL, reports those with a similar URL.
  */
 export async function checkWebhooks(
   webhooks: AsyncIterable<Webhook>,

@@ -1,20 +1,5 @@
-import type { PageQuery } from "./list";
-import type { RequestOptions } from "./transport";
-import type { Webhook, WebhookChange, WebhookInput } from "./webhook";
-
-/** Result of `webhooks.ensure`, and the Webhook after it. */
-export interface Ensured {
-  readonly result: "created" | "updated" | "unchanged";
-  readonly webhook: Webhook;
-}
-
-/** Methods of the client that {@link ensureWebhook} uses. */
-export interface WebhookMethods {
-  list(query: PageQuery): AsyncIterable<Webhook>;
-  create(input: WebhookInput, options: RequestOptions): Promise<Webhook>;
-  update(sid: string, input: WebhookChange, options: RequestOptions): Promise<Webhook>;
-  delete(sid: string, options: RequestOptions): Promise<void>;
-}
+import type { Ensured, Webhook, WebhookInput } from "./webhook";
+import type { Webhooks } from "./webhooks";
 
 /**
  * Creates the Webhook of a URL, or changes the fields that differ.
@@ -24,51 +9,41 @@ export interface WebhookMethods {
  * remain only if both were created within one second; `webhooks.check` reports these.
  */
 export async function ensureWebhook(
-  webhooks: WebhookMethods,
+  webhooks: Webhooks,
   input: WebhookInput,
   signal: AbortSignal | undefined,
 ): Promise<Ensured> {
-  const existing = await findOldest(webhooks, input.webhook_url, signal);
-  if (existing !== undefined) return alignWebhook(webhooks, existing, input, signal);
+  async function findOldest(): Promise<Webhook | undefined> {
+    let oldest: Webhook | undefined;
+    for await (const webhook of webhooks.list({ pageSize: 1000, signal })) {
+      if (webhook.webhook_url !== input.webhook_url) continue;
+      if (oldest === undefined || compareAge(webhook, oldest) < 0) oldest = webhook;
+    }
+    return oldest;
+  }
 
+  async function alignWebhook(webhook: Webhook): Promise<Ensured> {
+    const differences = Object.entries(input).filter(
+      ([name, value]) => value !== undefined && !isSame(Reflect.get(webhook, name), value),
+    );
+    if (differences.length === 0) return { result: "unchanged", webhook };
+    const change = Object.fromEntries(differences);
+    return { result: "updated", webhook: await webhooks.update(webhook.sid, change, { signal }) };
+  }
+
+  const existing = await findOldest();
+  if (existing !== undefined) return alignWebhook(existing);
   const created = await webhooks.create(input, { signal });
-  const oldest = (await findOldest(webhooks, input.webhook_url, signal)) ?? created;
+  const oldest = (await findOldest()) ?? created;
   if (oldest.sid === created.sid) return { result: "created", webhook: created };
   await webhooks.delete(created.sid, { signal });
-  return alignWebhook(webhooks, oldest, input, signal);
-}
-
-async function findOldest(
-  webhooks: WebhookMethods,
-  webhookUrl: string,
-  signal: AbortSignal | undefined,
-): Promise<Webhook | undefined> {
-  let oldest: Webhook | undefined;
-  for await (const webhook of webhooks.list({ pageSize: 1000, signal })) {
-    if (webhook.webhook_url !== webhookUrl) continue;
-    if (oldest === undefined || compareAge(webhook, oldest) < 0) oldest = webhook;
-  }
-  return oldest;
+  return alignWebhook(oldest);
 }
 
 function compareAge(a: Webhook, b: Webhook): number {
   const [createdA, createdB] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
   if (createdA !== createdB) return (createdA ?? 0) - (createdB ?? 0);
   return a.sid < b.sid ? -1 : 1;
-}
-
-async function alignWebhook(
-  webhooks: WebhookMethods,
-  webhook: Webhook,
-  input: WebhookInput,
-  signal: AbortSignal | undefined,
-): Promise<Ensured> {
-  const differences = Object.entries(input).filter(
-    ([name, value]) => value !== undefined && !isSame(Reflect.get(webhook, name), value),
-  );
-  if (differences.length === 0) return { result: "unchanged", webhook };
-  const change = Object.fromEntries(differences);
-  return { result: "updated", webhook: await webhooks.update(webhook.sid, change, { signal }) };
 }
 
 /** Compares a field; the order of a list does not matter, since it is a set of event types. */

@@ -9,9 +9,8 @@ export interface InputIssue {
 }
 
 /**
- * Invalid argument: the service would reject it, so no request was sent.
- *
- * `instanceof` also recognises the errors of another installed copy of this package.
+ * Invalid argument: the service would reject it, so no request was sent. `instanceof` also
+ * recognises the errors of another installed copy of this package.
  */
 export class InputError extends TypeError {
   declare readonly name: "InputError";

@@ -1,7 +1,6 @@
 import { parseUrl } from "../../form/url";
-import { parseInput } from "./parse-input";
 import { InputError } from "./input-error";
-import { pageQuerySchema } from "./schemas";
+import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
 import type { ResponseSchema } from "./service-response";
 import type { RequestOptions, Transport } from "./transport";

@@ -1,13 +1,8 @@
 import { isSid } from "../../form/sid";
 import { parseUrl } from "../../form/url";
-import { FUNCTION, sidRule } from "../../validation/option-rules";
-import {
-  isText,
-  MAX_TIMER_MS,
-  wholeNumber,
-  type OptionRule,
-  type OptionRules,
-} from "../../validation/validate-options";
+import { DURATION_MS, FUNCTION, sidRule } from "../../validation/option-rules";
+import { isText, wholeNumber } from "../../validation/validate-options";
+import type { OptionRule, OptionRules } from "../../validation/validate-options";
 
 /** Options of `createAdminClient`. */
 export interface AdminClientOptions {
@@ -54,10 +49,7 @@ export const CLIENT_RULES: OptionRules<AdminClientOptions> = {
     required: true,
     secret: true,
   },
-  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  timeoutMs: DURATION_MS,
   maxRetries: wholeNumber(0, 10, "retries"),
-  fetch: {
-    ...FUNCTION,
-    expected: "a function like the global fetch",
-  },
+  fetch: { ...FUNCTION, expected: "a function like the global fetch" },
 };

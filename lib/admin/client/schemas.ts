@@ -2,8 +2,10 @@ import { z } from "zod";
 import { sidSchema } from "../../event/schema";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { isHttpUrl } from "../../form/url";
+import { InputError } from "./input-error";
 
 const text = z.string().nullable().default(null);
+const count = z.number().nullable().default(null);
 
 /** The schema of a `Key` (section 2.1); unknown fields are kept. */
 export const keySchema = z.looseObject({
@@ -32,22 +34,17 @@ export const webhookSchema = z.looseObject({
   url: text,
 });
 
-const httpUrl = z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL");
-
-const eventTypes = z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1);
-const webhookFields = {
-  friendly_name: z.string().min(1),
-  event_types: eventTypes,
-  webhook_url: httpUrl,
-  status: z.enum(["enabled", "disabled"]).optional(),
-  version: z.enum(["v1", "v2"]).optional(),
-};
-
 /** The schema of a `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
 
 /** The schema of a `WebhookInput` (section 4.2). */
-export const webhookInputSchema = z.strictObject(webhookFields);
+export const webhookInputSchema = z.strictObject({
+  friendly_name: z.string().min(1),
+  event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
+  webhook_url: z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL"),
+  status: z.enum(["enabled", "disabled"]).optional(),
+  version: z.enum(["v1", "v2"]).optional(),
+});
 
 /** The schema of a `WebhookChange` (section 4.2). */
 export const webhookChangeSchema = webhookInputSchema.partial();
@@ -59,24 +56,39 @@ export const pageQuerySchema = z.strictObject({
   page_token: z.string().min(1).optional(),
 });
 
-const link = z.string().nullable().default(null);
-
 /** The envelope of a list of Keys (section 2.2). */
 export const keyListSchema = z.looseObject({
   keys: z.array(keySchema),
-  page: z.number().nullable().default(null),
-  page_size: z.number().nullable().default(null),
-  next_page_uri: link,
-  previous_page_uri: link,
+  page: count,
+  page_size: count,
+  next_page_uri: text,
+  previous_page_uri: text,
 });
 
 /** The envelope of a list of Webhooks (section 2.4). */
 export const webhookListSchema = z.looseObject({
   webhooks: z.array(webhookSchema),
   meta: z.looseObject({
-    page: z.number().nullable().default(null),
-    page_size: z.number().nullable().default(null),
-    next_page_url: link,
-    previous_page_url: link,
+    page: count,
+    page_size: count,
+    next_page_url: text,
+    previous_page_url: text,
   }),
 });
+
+/**
+ * Parses an argument before a request is sent; throws InputError, which calls the argument `what`,
+ * when the schema does not accept it.
+ */
+export function parseInput<Schema extends z.ZodType>(
+  what: string,
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new InputError(
+    what,
+    result.error.issues.map(({ path, message }) => ({ path: path.join(".") || what, message })),
+  );
+}

@@ -5,15 +5,13 @@ export interface ServiceResponse {
   status: number;
   /** Body as UTF-8. */
   text: string;
-  /** Header `Retry-After`; null when the response has none. */
-  retryAfter: string | null;
+  /** The `Retry-After` of the response, in seconds from now; undefined when there is none. */
+  retryAfterSeconds: number | undefined;
 }
 
-/** Schema of a response body, such as one of zod. */
+/** Schema of a response body. Not a type of zod, which the package's declarations must not name. */
 export interface ResponseSchema<Output> {
-  safeParse(
-    value: unknown,
-  ): { success: true; data: Output } | { success: false; data?: never; error: unknown };
+  safeParse(value: unknown): { success: true; data: Output } | { success: false; data?: never };
 }
 
 const MAX_RESPONSE_BYTES = 8_388_608;
@@ -23,11 +21,7 @@ export class ResponseTooLargeError extends Error {
   override readonly message = `The response is over ${MAX_RESPONSE_BYTES} bytes.`;
 }
 
-/**
- * Reads a response of `fetch` to its end.
- *
- * @throws ResponseTooLargeError for a body over 8 MiB.
- */
+/** Reads a response of `fetch` to its end. @throws ResponseTooLargeError for a body over 8 MiB. */
 export async function readResponse(response: Response): Promise<ServiceResponse> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -36,12 +30,15 @@ export async function readResponse(response: Response): Promise<ServiceResponse>
     if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLargeError();
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString("utf8");
-  return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
+  return {
+    status: response.status,
+    text: Buffer.concat(chunks).toString("utf8"),
+    retryAfterSeconds: readRetryAfter(response.headers.get("retry-after")),
+  };
 }
 
-/** Returns the seconds of a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */
-export function readRetryAfter(text: string | null): number | undefined {
+/** Reads a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */
+function readRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text);
   const atMs = Date.parse(text);
@@ -49,9 +46,8 @@ export function readRetryAfter(text: string | null): number | undefined {
 }
 
 /**
- * Parses a response against a schema; a 204 has no body and is parsed as undefined.
- *
- * @throws ApiError for a redirect, an error status, or a body that does not match the schema.
+ * Parses a response against a schema; a 204 has no body and is parsed as undefined. Throws ApiError
+ * for a redirect, an error status, or a body that does not match the schema.
  */
 export function parseResponse<Output>(
   request: FailedRequest,
@@ -69,7 +65,7 @@ export function parseResponse<Output>(
 
 function createServiceError(
   { method, url }: FailedRequest,
-  { status, retryAfter }: ServiceResponse,
+  { status, retryAfterSeconds }: ServiceResponse,
   json: unknown,
 ): ApiError {
   const body = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
@@ -82,7 +78,7 @@ function createServiceError(
     serviceCode: typeof body.code === "number" ? body.code : undefined,
     status,
     more_info: isString(body.more_info) ? body.more_info : undefined,
-    retryAfterSeconds: readRetryAfter(retryAfter),
+    retryAfterSeconds,
   });
 }
 

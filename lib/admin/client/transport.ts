@@ -1,22 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm } from "../../form/percent-encoding";
 import type { Pair } from "../../form/form";
-import type { Complete } from "../../validation/validate-options";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { AdminClientOptions } from "./options";
-import {
-  parseResponse,
-  readResponse,
-  readRetryAfter,
-  ResponseTooLargeError,
-  type ResponseSchema,
-  type ServiceResponse,
-} from "./service-response";
-
-/** Options of {@link createTransport}. */
-export type TransportOptions = Complete<
-  Pick<AdminClientOptions, "username" | "password" | "timeoutMs" | "maxRetries" | "fetch">
->;
+import { parseResponse, readResponse, ResponseTooLargeError } from "./service-response";
+import type { ResponseSchema, ServiceResponse } from "./service-response";
 
 /** Options of each method of the client. */
 export interface RequestOptions {
@@ -32,10 +20,7 @@ export interface ServiceRequest extends FailedRequest, RequestOptions {
 }
 
 /** Sends a request and returns the parsed response; undefined for a response without a body. */
-export type Transport = <Output>(
-  request: ServiceRequest,
-  schema: ResponseSchema<Output>,
-) => Promise<Output>;
+export type Transport = ReturnType<typeof createTransport>;
 
 const FIRST_PAUSE_MS = 200;
 
@@ -48,8 +33,9 @@ const FIRST_PAUSE_MS = 200;
  *
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
-export function createTransport(options: TransportOptions): Transport {
-  const { username, password, timeoutMs, maxRetries } = options;
+export function createTransport(options: AdminClientOptions, username: string) {
+  const { password, timeoutMs = 10_000, maxRetries = 2 } = options;
+  const { fetch = globalThis.fetch } = options;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
   async function sendOnce(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
@@ -58,7 +44,7 @@ export function createTransport(options: TransportOptions): Transport {
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
     const init = { method, headers, body, redirect: "manual", signal } as const;
-    return readResponse(await options.fetch(url, init));
+    return readResponse(await fetch(url, init));
   }
 
   async function sendWithRetries(request: ServiceRequest, timeout: AbortSignal) {
@@ -76,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
       });
       const isDeleted = retry > 0 && request.method === "DELETE" && response.status === 404;
       // The previous attempt deleted the resource and its response was lost.
-      if (isDeleted) return { status: 204, text: "", retryAfter: null };
+      if (isDeleted) return { status: 204, text: "", retryAfterSeconds: undefined };
       const pauseMs = choosePause(response, retry);
       const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
       if (!isRetried(request, response) || retry >= maxRetries || isTooLate) {
@@ -88,7 +74,7 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  return async function send(request, schema) {
+  return async function send<Output>(request: ServiceRequest, schema: ResponseSchema<Output>) {
     request.signal?.throwIfAborted();
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), timeoutMs);
@@ -106,7 +92,7 @@ function isRetried({ method }: ServiceRequest, response: ServiceResponse | ApiEr
   return method !== "POST" && (response.status === 0 || response.status >= 500);
 }
 
-function choosePause(response: ServiceResponse | ApiError, retry: number): number {
-  const seconds = response instanceof ApiError ? undefined : readRetryAfter(response.retryAfter);
-  return seconds === undefined ? Math.random() * FIRST_PAUSE_MS * 2 ** retry : seconds * 1_000;
+function choosePause({ retryAfterSeconds }: ServiceResponse | ApiError, retry: number): number {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
+  return Math.random() * FIRST_PAUSE_MS * 2 ** retry;
 }

@@ -63,3 +63,9 @@ export interface WebhookChange {
   readonly status?: "enabled" | "disabled" | undefined;
   readonly version?: "v1" | "v2" | undefined;
 }
+
+/** Result of `webhooks.ensure`, and the Webhook after it. */
+export interface Ensured {
+  readonly result: "created" | "updated" | "unchanged";
+  readonly webhook: Webhook;
+}

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
-import { parseInput } from "../client/parse-input";
+import { parseInput } from "../client/schemas";
 import type { AuditAction } from "../router/audit";
 import { readJson } from "../router/json-body";
 import { RouterError } from "../router/router-error";

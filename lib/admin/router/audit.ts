@@ -1,3 +1,4 @@
+import { decodeSafely } from "../../form/percent-encoding";
 import { isSid } from "../../form/sid";
 
 /** Name of a write. */
@@ -54,31 +55,19 @@ export function describeWrite(
     return { action: verb === "POST" ? consoleAction : undefined, sid: undefined };
   }
   const [, resource = "", segment] = PATH.exec(path) ?? [];
-  const change = segment === undefined ? findListChange(verb) : findItemChange(verb);
+  const change = findChange(verb, segment);
+  const sid = decodeSafely(segment ?? "");
   const isRoute = resource !== "" && change !== undefined;
   return {
     action: isRoute ? (`${resource.toLowerCase()}.${change}` as AuditAction) : undefined,
-    sid: readSid(segment),
+    // Log only SIDs: any other text of a client may hold control characters for a terminal.
+    sid: isSid("SK", sid) || isSid("YW", sid) ? sid : undefined,
   };
 }
 
-function findListChange(verb: string): "create" | undefined {
-  return verb === "POST" ? "create" : undefined;
-}
-
-function findItemChange(verb: string): "update" | "delete" | undefined {
+/** Returns the change that a method makes to an item; to the list, without a segment. */
+function findChange(verb: string, segment: string | undefined) {
+  if (segment === undefined) return verb === "POST" ? "create" : undefined;
   if (verb === "DELETE") return "delete";
   return verb === "POST" || verb === "PATCH" ? "update" : undefined;
-}
-
-function readSid(segment: string | undefined): string | undefined {
-  if (segment === undefined) return undefined;
-  try {
-    const sid = decodeURIComponent(segment);
-    // Log only SIDs: any other text of a client may hold control characters for a terminal.
-    return isSid("SK", sid) || isSid("YW", sid) ? sid : undefined;
-  } catch {
-    // Express responds 404 to malformed percent-encoding.
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { SID_DIGITS } from "../../form/sid";
 import { RouterError } from "./router-error";
-import { ApiError, type ApiFailure } from "../client/api-error";
+import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 
 /** Response of the router to a request that failed. */
@@ -13,14 +13,6 @@ export interface ErrorResponse {
   retryAfterSeconds?: number | undefined;
 }
 
-const UPSTREAM: Record<Exclude<ApiFailure, "OWN_KEY">, Omit<ErrorResponse, "message">> = {
-  UNREACHABLE: { code: "UPSTREAM_UNREACHABLE", status: 502 },
-  TIMEOUT: { code: "UPSTREAM_TIMEOUT", status: 504 },
-  BAD_RESPONSE: { code: "UPSTREAM_BAD_RESPONSE", status: 502 },
-  REDIRECTED: { code: "UPSTREAM_REDIRECTED", status: 502 },
-  FOREIGN_PAGE: { code: "UPSTREAM_FOREIGN_PAGE", status: 502 },
-};
-
 /** Statuses of the service that the router responds with, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
@@ -29,10 +21,7 @@ const PASSED_ON = new Set([400, 404, 409, 429]);
  * user's own login did not fail. Hides the address of the service and the SID of the account.
  */
 export function toErrorResponse(error: unknown): ErrorResponse {
-  if (error instanceof RouterError) {
-    const { code, message, status } = error;
-    return { code, message, status };
-  }
+  if (error instanceof RouterError) return error;
   if (error instanceof InputError) {
     return { code: error.code, message: error.message, status: 400 };
   }
@@ -41,12 +30,14 @@ export function toErrorResponse(error: unknown): ErrorResponse {
 }
 
 function convertApiError(error: ApiError): ErrorResponse {
-  const { code, serviceCode, status, retryAfterSeconds } = error;
-  if (code === "OWN_KEY") return { code, message: error.message, status };
-  if (code !== "SERVICE_ERROR") return { ...UPSTREAM[code], message: error.message };
+  const { code, serviceCode, message, status, retryAfterSeconds } = error;
+  if (code === "OWN_KEY") return { code, message, status };
+  if (code !== "SERVICE_ERROR") {
+    return { code: `UPSTREAM_${code}`, message, status: code === "TIMEOUT" ? 504 : 502 };
+  }
   if (PASSED_ON.has(status)) {
-    const message = hideUpstream(error.message);
-    return { code: serviceCode ?? `UPSTREAM_${status}`, message, status, retryAfterSeconds };
+    const shown = hideUpstream(message);
+    return { code: serviceCode ?? `UPSTREAM_${status}`, message: shown, status, retryAfterSeconds };
   }
   if (status === 401 || status === 403) {
     return {

@@ -30,10 +30,7 @@ const NAMES = {
 
 /**
  * Creates the OpenAPI 3.1 document of the router from the schemas of its inputs and outputs.
- *
- * @param serverUrl path of the router's mount.
- *
- * @experimental
+ * `serverUrl` is the path of the router's mount. @experimental
  */
 export function createOpenApi(serverUrl: string, readOnly: boolean): object {
   const routes = ROUTES.filter(({ action }) => !readOnly || action === undefined);
@@ -51,7 +48,7 @@ export function createOpenApi(serverUrl: string, readOnly: boolean): object {
   };
 }
 
-function describeRoute({ method, path, summary, status, input, output }: Route): object {
+function describeRoute({ method, path, summary, status = 200, input, output }: Route): object {
   const name = path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
   return {
     operationId: method + name,
@@ -59,10 +56,7 @@ function describeRoute({ method, path, summary, status, input, output }: Route):
     parameters: listParameters(method, path),
     ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),
     responses: {
-      [status]: {
-        description: summary,
-        ...(output !== undefined && { content: refer(output) }),
-      },
+      [status]: { description: summary, ...(output && { content: refer(output) }) },
       default: { description: "Error", content: refer(errorSchema) },
     },
   };

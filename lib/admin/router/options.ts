@@ -25,7 +25,6 @@ export interface AdminRouterOptions extends ConsoleRouterOptions {
    * Origins of other staff front ends whose pages may write, such as `"https://staff.example.com"`.
    * Pages of the router's own origin always may. The app itself must send the CORS headers and
    * respond to preflight requests, for example with the package `cors` before the router.
-   *
    * @default none
    */
   allowedOrigins?: readonly string[] | undefined;

@@ -2,13 +2,14 @@ import type { z } from "zod";
 import type { Page, PageQuery } from "../client/list";
 import type { pageMetaSchema } from "./response-schemas";
 
-/** Creates the `meta` of a page, with links within the router at its mount. */
+/** Creates the `meta` of a page, with links within the router at its mount, `baseUrl`. */
 export function createPageMeta(
-  listUrl: string,
+  baseUrl: string,
   key: "keys" | "webhooks",
   page: Page<unknown>,
   query: PageQuery,
 ): z.infer<typeof pageMetaSchema> {
+  const listUrl = `${baseUrl}/${key}`;
   const pageSize = page.page_size ?? query.pageSize;
   return {
     page: page.page,

@@ -13,29 +13,26 @@ import { createOpenApi } from "./openapi";
 import { toErrorResponse } from "./error-response";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
 import { CROSS_SITE, FORBIDDEN, RouterError } from "./router-error";
-import { ROUTES, runRoute, type RouteResult, type Route } from "./routes";
+import { ROUTES, runRoute, type Route } from "./routes";
 
 /**
  * Creates an Express router that manages the Keys and Webhooks of the service in JSON, for the
  * staff pages of an app. The credentials of the client stay on the server.
  *
- * The document at `/openapi.json` is `@experimental`: its form may change in a minor version.
- *
- * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`, `/openapi.json`. Errors are
- * `{ code, message, status }`.
+ * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`, `/openapi.json`, a document that is
+ * `@experimental`: its form may change in a minor version. Errors are `{ code, message, status }`.
  *
  * @throws TypeError for an unknown or invalid option, and without `authorize`.
  */
 export function adminRouter(options: AdminRouterOptions): Router {
   validateOptions("adminRouter", options, ROUTER_RULES);
-  const { client, authorize, readOnly = false } = options;
+  const { client, authorize, readOnly = false, receiver, queue } = options;
   const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
   // Required here: a script that uses only the client does not need Express.
   const { Router } = require("express") as typeof express;
   const router = Router();
   const consoleOptions = resolveConsoleOptions(options);
-  const { receiver, queue } = options;
   const consoleRoutes =
     consoleOptions === undefined
       ? []
@@ -87,10 +84,10 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(run: (req: Request, res: Response) => Promise<RouteResult | ConsoleReply>) {
+  function handle(run: (req: Request, res: Response) => Promise<ConsoleReply>) {
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
-        const reply: ConsoleReply = await run(req, res);
+        const reply = await run(req, res);
         if (reply !== undefined && !res.headersSent) {
           if (reply.body === undefined) res.status(reply.status).end();
           else res.status(reply.status).json(reply.body);
@@ -138,8 +135,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const routes = [...ROUTES, ...consoleRoutes];
   for (const path of new Set(routes.map((route) => route.path))) {
     const served = routes.filter((route) => route.path === path && isServed(route));
-    const methods = served.map(({ method }) => method);
-    const allow = methods.map((method) => method.toUpperCase()).join(", ");
+    const allow = served.map(({ method }) => method.toUpperCase()).join(", ");
     router.all(path, (req, res) => {
       if (!res.headersSent) res.setHeader("Allow", allow);
       const message = `Allowed methods: ${allow === "" ? "none" : allow}.`;

@@ -3,10 +3,15 @@ import type { z } from "zod";
 import { ApiError } from "../client/api-error";
 import type { AuditAction } from "./audit";
 import type { AdminClient } from "../client/client";
-import { parseInput } from "../client/parse-input";
 import { readJson } from "./json-body";
 import { MAIN_KEY_REQUIRED } from "./router-error";
-import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "../client/schemas";
+import type { KeyInput } from "../client/key";
+import {
+  keyInputSchema,
+  parseInput,
+  webhookChangeSchema,
+  webhookInputSchema,
+} from "../client/schemas";
 import { createPageMeta } from "./page-meta";
 import {
   createdKeyResponseSchema,
@@ -16,13 +21,7 @@ import {
   webhookPageResponseSchema,
   webhookResponseSchema,
 } from "./response-schemas";
-import type { Webhook } from "../client/webhook";
-
-/** Status and JSON body of a route's response. */
-export interface RouteResult {
-  status: number;
-  body?: unknown;
-}
+import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
 
 /** One route of the router. */
 export interface Route {
@@ -33,8 +32,10 @@ export interface Route {
   summary: string;
   input?: z.ZodType;
   output?: z.ZodType;
-  status: number;
-  run(client: AdminClient, req: Request, res: Response): Promise<unknown>;
+  /** @default 200 */
+  status?: number;
+  /** @param input the body, parsed with the route's own schema. */
+  run(client: AdminClient, req: Request, input: unknown): Promise<unknown>;
 }
 
 const updateKey = {
@@ -43,9 +44,7 @@ const updateKey = {
   summary: "Rename a Key",
   input: keyInputSchema,
   output: keyResponseSchema,
-  status: 200,
-  run: async (client, req, res) =>
-    client.keys.update(readSid(req), parseInput("key", keyInputSchema, await readJson(req, res))),
+  run: async (client, req, input: KeyInput) => client.keys.update(readSid(req), input),
 } satisfies Omit<Route, "method">;
 
 const updateWebhook = {
@@ -54,11 +53,8 @@ const updateWebhook = {
   summary: "Change a Webhook",
   input: webhookChangeSchema,
   output: webhookResponseSchema,
-  status: 200,
-  run: async (client, req, res) => {
-    const change = parseInput("webhook", webhookChangeSchema, await readJson(req, res));
-    return withRouterUrl(req, await client.webhooks.update(readSid(req), change));
-  },
+  run: async (client, req, change: WebhookChange) =>
+    withRouterUrl(req, await client.webhooks.update(readSid(req), change)),
 } satisfies Omit<Route, "method">;
 
 /** Routes of the router; the OpenAPI document describes the same list. */
@@ -68,11 +64,10 @@ export const ROUTES: readonly Route[] = [
     path: "/keys",
     summary: "List Keys",
     output: keyPageResponseSchema,
-    status: 200,
     run: async (client, req) => {
       const query = readPageQuery(req);
       const page = await client.keys.page(query);
-      return { keys: page.items, meta: createPageMeta(`${req.baseUrl}/keys`, "keys", page, query) };
+      return { keys: page.items, meta: createPageMeta(req.baseUrl, "keys", page, query) };
     },
   },
   {
@@ -83,15 +78,13 @@ export const ROUTES: readonly Route[] = [
     input: keyInputSchema,
     output: createdKeyResponseSchema,
     status: 201,
-    run: async (client, req, res) =>
-      client.keys.create(parseInput("key", keyInputSchema, await readJson(req, res))),
+    run: async (client, _req, input: KeyInput) => client.keys.create(input),
   },
   {
     method: "get",
     path: "/keys/:sid",
     summary: "Fetch a Key",
     output: keyResponseSchema,
-    status: 200,
     run: async (client, req) => client.keys.fetch(readSid(req)),
   },
   { method: "post", ...updateKey },
@@ -110,11 +103,10 @@ export const ROUTES: readonly Route[] = [
     path: "/webhooks",
     summary: "List Webhooks",
     output: webhookPageResponseSchema,
-    status: 200,
     run: async (client, req) => {
       const query = readPageQuery(req);
       const page = await client.webhooks.page(query);
-      const meta = createPageMeta(`${req.baseUrl}/webhooks`, "webhooks", page, query);
+      const meta = createPageMeta(req.baseUrl, "webhooks", page, query);
       return { webhooks: page.items.map((webhook) => withRouterUrl(req, webhook)), meta };
     },
   },
@@ -126,17 +118,14 @@ export const ROUTES: readonly Route[] = [
     input: webhookInputSchema,
     output: webhookResponseSchema,
     status: 201,
-    run: async (client, req, res) => {
-      const input = parseInput("webhook", webhookInputSchema, await readJson(req, res));
-      return withRouterUrl(req, await client.webhooks.create(input));
-    },
+    run: async (client, req, input: WebhookInput) =>
+      withRouterUrl(req, await client.webhooks.create(input)),
   },
   {
     method: "get",
     path: "/webhooks/:sid",
     summary: "Fetch a Webhook",
     output: webhookResponseSchema,
-    status: 200,
     run: async (client, req) => withRouterUrl(req, await client.webhooks.fetch(readSid(req))),
   },
   { method: "post", ...updateWebhook },
@@ -152,25 +141,23 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * Runs a route.
- *
- * @throws ApiError or InputError of the client; RouterError 403 when its credentials may not manage
- *   Keys, and those of `readJson`.
+ * Runs a route; throws ApiError or InputError of the client, RouterError 403 when its credentials
+ * may not manage Keys, and RouterError as `readJson`.
  */
 export async function runRoute(
   route: Route,
   client: AdminClient,
   req: Request,
   res: Response,
-): Promise<RouteResult> {
+): Promise<{ status: number; body?: unknown }> {
+  const { path, status = 200, input, output } = route;
+  const resource = path.startsWith("/keys") ? "key" : "webhook";
   try {
-    const body = await route.run(client, req, res);
-    const { status, output } = route;
+    const given = input && parseInput(resource, input, await readJson(req, res));
+    const body = await route.run(client, req, given);
     return output === undefined ? { status } : { status, body: output.parse(body) };
   } catch (error) {
-    if (route.path.startsWith("/keys") && (await needsMainKey(client, error))) {
-      throw MAIN_KEY_REQUIRED;
-    }
+    if (resource === "key" && (await needsMainKey(client, error))) throw MAIN_KEY_REQUIRED;
     throw error;
   }
 }

@@ -48,7 +48,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Describes a failure for people. */
-export function describeFailure(error: unknown): string {
+export function describeProblem(error: unknown): string {
   if (!(error instanceof ProblemError)) return "The page itself failed. Reload it.";
   if (error.code === "FORBIDDEN") return "You are signed out, or may not do this. Reload the page.";
   return `${error.message} (${error.code})`;

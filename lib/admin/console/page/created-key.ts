@@ -1,5 +1,5 @@
 import type { CreatedKey } from "../../client/key";
-import { copyButton } from "./dialog";
+import { copyButton } from "./copy-button";
 import { h, received, replaceContent } from "./dom";
 
 /** Shows the secret of a new key, once, in a place of its own. */

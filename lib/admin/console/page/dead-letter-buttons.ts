@@ -1,5 +1,6 @@
+import { actionButton } from "./action-button";
 import { send } from "./api";
-import { actionButton, openDialog } from "./dialog";
+import { openDialog } from "./dialog";
 import { h } from "./dom";
 import { plural } from "./format";
 

@@ -1,4 +1,4 @@
-import { describeFailure } from "./api";
+import { describeProblem } from "./api";
 import { announce, h, newId, type Child } from "./dom";
 
 /** The result of an action that was not done. */
@@ -58,7 +58,7 @@ export function openDialog(options: DialogOptions): HTMLDialogElement {
       if (options.staysOpen !== true) dialog.close();
       announce(done);
     } catch (error) {
-      problem.textContent = describeFailure(error);
+      problem.textContent = describeProblem(error);
       problem.hidden = false;
     } finally {
       submit.disabled = false;
@@ -68,109 +68,4 @@ export function openDialog(options: DialogOptions): HTMLDialogElement {
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
-}
-
-/** A labelled field of a form. */
-export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
-  const hintId = newId();
-  control.id ||= newId();
-  if (hint !== undefined) control.setAttribute("aria-describedby", hintId);
-  return h(
-    "div",
-    { class: "field" },
-    h("label", { for: control.id }, label),
-    control,
-    hint !== undefined && h("p", { class: "hint", id: hintId }, hint),
-  );
-}
-
-/** Radio buttons under a legend; the first is chosen unless another is given. */
-export function choices(
-  legend: string,
-  name: string,
-  options: readonly (readonly [value: string, label: string, hint?: string])[],
-  chosen = options[0]?.[0],
-): HTMLElement {
-  return h(
-    "fieldset",
-    {},
-    h("legend", {}, legend),
-    options.map(([value, label, hint]) =>
-      h(
-        "label",
-        { class: "choice" },
-        h("input", { type: "radio", name, value, checked: value === chosen }),
-        h("span", {}, label, hint !== undefined && h("small", {}, hint)),
-      ),
-    ),
-  );
-}
-
-/** A button that does something at once, is disabled meanwhile, and shows a failure beside it. */
-export function actionButton(
-  label: string,
-  run: () => Promise<string | undefined>,
-  { className = "", focus = "" }: { className?: string; focus?: string } = {},
-): HTMLElement {
-  const problem = h("span", { class: "problem", role: "alert", hidden: true });
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: className,
-      ...(focus !== "" && { "data-focus": focus }),
-      click: () => void start(),
-    },
-    label,
-  );
-
-  async function start(): Promise<void> {
-    if (button.getAttribute("aria-disabled") === "true") return;
-    // Not `disabled`: the button would lose the focus.
-    button.setAttribute("aria-disabled", "true");
-    problem.hidden = true;
-    try {
-      const done = await run();
-      if (done !== undefined) announce(done);
-    } catch (error) {
-      problem.textContent = describeFailure(error);
-      problem.hidden = false;
-    } finally {
-      button.removeAttribute("aria-disabled");
-    }
-  }
-
-  return h("span", { class: "action" }, button, problem);
-}
-
-/** A button that copies a text, and says so. */
-export function copyButton(text: string, what: string): HTMLElement {
-  const label = document.createTextNode("Copy");
-  const button = h("button", { type: "button", click: () => void copy() });
-  button.append(label, h("span", { class: "unseen" }, ` ${what}`));
-
-  async function copy(): Promise<void> {
-    const isCopied = await writeClipboard(text, button);
-    label.data = isCopied ? "Copied" : "Select it and copy";
-    announce(isCopied ? `Copied ${what}.` : "Copying failed: select the text and copy it.");
-    setTimeout(() => (label.data = "Copy"), 3_000);
-  }
-
-  return button;
-}
-
-async function writeClipboard(text: string, button: HTMLElement): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // There is no clipboard without HTTPS: an old command copies the selection.
-    const area = h("textarea", { class: "unseen", readonly: true }, text);
-    button.after(area);
-    area.select();
-    const isCopied = document.execCommand("copy");
-    area.remove();
-    button.focus();
-    return isCopied;
-  }
 }

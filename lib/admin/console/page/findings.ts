@@ -1,8 +1,8 @@
 import type { Webhook } from "../../client/webhook";
 import type { FindingView } from "../console-view";
+import { actionButton } from "./action-button";
 import { send } from "./api";
 import type { Context } from "./context";
-import { actionButton } from "./dialog";
 import { h, received, type Child } from "./dom";
 import { compareUrls } from "./url-difference";
 

@@ -1,7 +1,8 @@
 import type { Key } from "../../client/key";
 import { send } from "./api";
-import { field, KEEP_OPEN, openDialog } from "./dialog";
+import { KEEP_OPEN, openDialog } from "./dialog";
 import { h, received, visible } from "./dom";
+import { field } from "./form-fields";
 
 /** A name that is longer than this, or has invisible characters, cannot be typed again. */
 const MAX_TYPED = 40;

@@ -1,11 +1,13 @@
 import type { CreatedKey, Key } from "../../client/key";
-import { createLoader, describeFailure, send, type ProblemError } from "./api";
+import { actionButton } from "./action-button";
+import { createLoader, describeProblem, send, type ProblemError } from "./api";
 import { readQuery, type Context, type ConsolePage } from "./context";
 import { showCreatedKey } from "./created-key";
-import { actionButton, field, openDialog } from "./dialog";
-import { h, received, replaceContent, type Child } from "./dom";
-import { formatDate } from "./format";
-import { openRename, openRevoke } from "./key-dialogs";
+import { openDialog } from "./dialog";
+import { h, replaceContent } from "./dom";
+import { field } from "./form-fields";
+import { showKeyTable } from "./key-table";
+import { showPager } from "./pager";
 
 interface KeyPage {
   keys: readonly Key[];
@@ -16,7 +18,6 @@ const FIRST_PAGE = "?page_size=20";
 
 /** Creates the page of the keys. */
 export function createKeysPage({ settings }: Context): ConsolePage {
-  const { readOnly, keySid } = settings;
   const created = h("div", {});
   const list = h("div", {});
   let query = FIRST_PAGE;
@@ -28,7 +29,7 @@ export function createKeysPage({ settings }: Context): ConsolePage {
       "div",
       { class: "page-head" },
       h("h2", { id: "keys-title", tabindex: -1 }, "Keys"),
-      !readOnly &&
+      !settings.readOnly &&
         h(
           "div",
           { class: "buttons" },
@@ -44,34 +45,23 @@ export function createKeysPage({ settings }: Context): ConsolePage {
   }
 
   function render({ keys, meta }: KeyPage): void {
-    const previous = readQuery(meta.previous_page_url);
-    const next = readQuery(meta.next_page_url);
+    const neighbours = {
+      previous: readQuery(meta.previous_page_url),
+      next: readQuery(meta.next_page_url),
+      page: meta.page,
+    };
+    const pager = showPager("Pages of keys", neighbours, (target) => {
+      query = target;
+      void reload();
+    });
     if (keys.length === 0) {
       return replaceContent(
         list,
         h("div", { class: "state" }, h("p", { class: "state-title" }, "There is no key here.")),
-        createPager(previous, next, meta.page),
+        pager,
       );
     }
-    replaceContent(
-      list,
-      h(
-        "div",
-        { role: "table", "aria-label": "Keys", class: "keys" },
-        h(
-          "div",
-          { role: "rowgroup" },
-          h(
-            "div",
-            { role: "row", class: "line heads" },
-            ["Name", "SID", "Created"].map((name) => h("span", { role: "columnheader" }, name)),
-            h("span", { role: "columnheader" }, h("span", { class: "unseen" }, "Actions")),
-          ),
-        ),
-        h("div", { role: "rowgroup" }, keys.map(showKey)),
-      ),
-      createPager(previous, next, meta.page),
-    );
+    replaceContent(list, showKeyTable(keys, settings, reload), pager);
   }
 
   function renderFailure(error: unknown): void {
@@ -88,84 +78,12 @@ export function createKeysPage({ settings }: Context): ConsolePage {
             ? "This app may not manage keys."
             : "The keys could not be read.",
         ),
-        h("p", {}, describeFailure(error)),
+        h("p", {}, describeProblem(error)),
         actionButton("Try again", async () => {
           await reload();
           return undefined;
         }),
       ),
-    );
-  }
-
-  function showKey(key: Key): HTMLElement {
-    const { sid, friendly_name } = key;
-    const nameId = `name-${sid}`;
-    const isInUse = sid === keySid;
-    return h(
-      "div",
-      { role: "row", class: "line" },
-      h(
-        "span",
-        { role: "cell", class: "name" },
-        h("span", { id: nameId }, received(friendly_name)),
-        isInUse && [" ", h("span", { class: "pill info" }, "in use here")],
-      ),
-      h("span", { role: "cell", class: "mono sid" }, sid),
-      h("span", { role: "cell", class: "created" }, formatDate(key.date_created)),
-      h(
-        "span",
-        { role: "cell", class: "buttons" },
-        !readOnly &&
-          h(
-            "button",
-            {
-              type: "button",
-              "data-focus": `rename ${sid}`,
-              "aria-describedby": nameId,
-              click: () => openRename(key, reload),
-            },
-            "Rename",
-          ),
-        !readOnly &&
-          !isInUse &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "danger",
-              "aria-describedby": nameId,
-              click: () => openRevoke(key, reload),
-            },
-            "Revoke",
-          ),
-      ),
-    );
-  }
-
-  function turnButton(label: string, target: string | undefined): HTMLElement {
-    return h(
-      "button",
-      {
-        type: "button",
-        "data-focus": label,
-        disabled: target === undefined,
-        click: () => {
-          query = target ?? FIRST_PAGE;
-          void reload();
-        },
-      },
-      label,
-    );
-  }
-
-  function createPager(previous?: string, next?: string, page: number | null = null): Child {
-    if (previous === undefined && next === undefined) return undefined;
-    return h(
-      "nav",
-      { class: "pager", "aria-label": "Pages of keys" },
-      turnButton("Previous page", previous),
-      page !== null && h("span", { class: "muted" }, `Page ${page + 1}`),
-      turnButton("Next page", next),
     );
   }
 

@@ -1,7 +1,7 @@
 import type { ConsoleSettings } from "../console-view";
-import { describeFailure, send } from "./api";
+import { actionButton } from "./action-button";
+import { describeProblem, send } from "./api";
 import { createSharedWebhooks, type Context, type ConsolePage } from "./context";
-import { actionButton } from "./dialog";
 import { announce, byId, h, received, replaceContent } from "./dom";
 import { createKeysPage } from "./keys-page";
 import type { LiveState } from "./live";
@@ -31,7 +31,7 @@ async function start(): Promise<void> {
         "div",
         { class: "panel state" },
         h("p", { class: "state-title" }, "The console could not start."),
-        h("p", {}, describeFailure(error)),
+        h("p", {}, describeProblem(error)),
         actionButton("Try again", async () => {
           await start();
           return undefined;

@@ -1,10 +1,10 @@
 import type { QueueView } from "../console-view";
-import { createLoader, describeFailure, send } from "./api";
-import type { Context, ConsolePage } from "./context";
+import { actionButton } from "./action-button";
+import { createLoader, describeProblem, send } from "./api";
 import { createBadge } from "./badge";
 import { showCard } from "./card";
+import type { Context, ConsolePage } from "./context";
 import { createDeadLetters } from "./dead-letters";
-import { actionButton } from "./dialog";
 import { h, replaceContent } from "./dom";
 import { formatAge, formatCount } from "./format";
 
@@ -98,7 +98,7 @@ export function createQueuePage({ settings }: Context): ConsolePage {
         "div",
         { class: "panel state" },
         h("p", { class: "state-title" }, "The queue could not be read."),
-        h("p", {}, describeFailure(error)),
+        h("p", {}, describeProblem(error)),
         h("p", {}, `The page tries again every ${REFRESH_MS / 1_000} s.`),
       ),
     );

@@ -1,7 +1,7 @@
 import type { RequestRow } from "../console-view";
+import { actionButton } from "./action-button";
 import { send } from "./api";
 import type { Context } from "./context";
-import { actionButton } from "./dialog";
 import { h, received, type Child } from "./dom";
 import { listFacts, type Fact } from "./facts";
 import { compareUrls } from "./url-difference";

@@ -1,8 +1,9 @@
 import type { TestEventResult } from "../console-view";
 import { send } from "./api";
 import type { Context } from "./context";
-import { choices, field, openDialog } from "./dialog";
+import { openDialog } from "./dialog";
 import { h, received } from "./dom";
+import { choices, field } from "./form-fields";
 import { formatDuration } from "./format";
 
 /** Opens the dialog that sends a test event; it stays open and shows the response. */

@@ -1,7 +1,8 @@
 import type { Webhook } from "../../client/webhook";
+import { actionButton } from "./action-button";
 import { send } from "./api";
 import type { Context } from "./context";
-import { actionButton, openDialog } from "./dialog";
+import { openDialog } from "./dialog";
 import { h, received, type Child } from "./dom";
 import { showFinding } from "./findings";
 import { formatDate } from "./format";

@@ -1,8 +1,9 @@
 import type { Webhook } from "../../client/webhook";
 import { send } from "./api";
 import type { Context } from "./context";
-import { choices, field, openDialog } from "./dialog";
+import { openDialog } from "./dialog";
 import { h } from "./dom";
+import { choices, field } from "./form-fields";
 
 /** Opens the form that creates a webhook, or changes one. */
 export function openWebhookForm(context: Context, webhook?: Webhook): void {

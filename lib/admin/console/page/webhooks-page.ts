@@ -1,7 +1,7 @@
-import { describeFailure } from "./api";
-import type { Context, ConsolePage } from "./context";
+import { actionButton } from "./action-button";
+import { describeProblem } from "./api";
 import { createBadge } from "./badge";
-import { actionButton } from "./dialog";
+import type { Context, ConsolePage } from "./context";
 import { h, received, replaceContent, type Child } from "./dom";
 import { showWebhook } from "./webhook-card";
 import { openWebhookForm } from "./webhook-form";
@@ -49,7 +49,7 @@ export function createWebhooksPage(context: Context): ConsolePage {
         h(
           "p",
           { class: "notice bad" },
-          `The comparison with the receiver failed. ${describeFailure(findingsError)}`,
+          `The comparison with the receiver failed. ${describeProblem(findingsError)}`,
         ),
       missing.length > 0 && notConfigured(),
       webhooks.map((webhook) => showWebhook(webhook, context)),
@@ -68,7 +68,7 @@ export function createWebhooksPage(context: Context): ConsolePage {
       "div",
       { class: "panel state" },
       h("p", { class: "state-title" }, "The webhooks could not be read."),
-      h("p", {}, describeFailure(error)),
+      h("p", {}, describeProblem(error)),
       actionButton("Try again", async () => {
         await shared.reload();
         return undefined;
