@@ -22,9 +22,8 @@ export type EmulatorErrorCode = keyof typeof ERRORS;
 
 /**
  * Rejection of a request or a method call by the emulated service; over HTTP, the body of the
- * response (specification, section 7).
- *
- * `instanceof` also recognises the errors of another installed copy of this package.
+ * response (specification, section 7). `instanceof` also recognises the errors of another installed
+ * copy of this package.
  */
 export class EmulatorError extends Error {
   declare readonly name: "EmulatorError";

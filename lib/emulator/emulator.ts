@@ -2,13 +2,11 @@ import { createAccountEndpoints } from "./api/account-api";
 import { createEndpointRouter } from "./api/endpoint-router";
 import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
-import {
-  createDeliveries,
-  type WebhookDelivery,
-  type WebhookDeliveryListener,
-} from "./outbound/deliveries";
+import { createDeliveries } from "./outbound/deliveries";
+import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/delivery";
 import { createFactors, type Factors } from "./resources/factors";
-import { createFaults, type Fault } from "./outbound/faults";
+import type { Fault } from "./outbound/fault";
+import { createFaults } from "./outbound/faults";
 import type { KeyResource, NewKey } from "./resources/key";
 import { createKeys, toKeyResource } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
@@ -17,7 +15,12 @@ import { createVerifyEndpoints } from "./api/verify-api";
 import type { NewWebhook, WebhookResource } from "./resources/webhook";
 import { createWebhooks, toWebhookFields } from "./resources/webhooks";
 
-/** Emulated service of the specification, in this process; see {@link createEmulator}. */
+/**
+ * Emulated service of the specification, in this process; see {@link createEmulator}.
+ *
+ * @throws EmulatorError (from the methods) `NOT_FOUND` for a SID that is not known,
+ *   `PARAMETER_INVALID` for an invalid field, and the codes that a method names.
+ */
 export interface Emulator extends Factors, AsyncDisposable {
   readonly accountSid: string;
   readonly authToken: string;
@@ -26,11 +29,7 @@ export interface Emulator extends Factors, AsyncDisposable {
   readonly serviceSid: string;
   /** Name of the signature header of webhook requests. */
   readonly signatureHeader: string;
-  /**
-   * Base URL of both APIs: `{base_url}` and `{verify_url}` of the specification.
-   *
-   * @throws Error unless the emulator listens.
-   */
+  /** Base URL of both APIs, `{base_url}` and `{verify_url}`. @throws Error unless it listens. */
   readonly url: string;
   /** The newest deliveries, the oldest first; a new array each time, of live objects. */
   readonly deliveries: WebhookDelivery[];
@@ -74,8 +73,7 @@ export interface Emulator extends Factors, AsyncDisposable {
  * emulator.approveChallenge(challenge.sid);
  * await emulator.settled();
  *
- * @throws TypeError for an unknown or invalid option; EmulatorError (from its methods) for what the
- *   service rejects, with the service's number as `serviceCode`, and `status`.
+ * @throws TypeError for an unknown or invalid option; EmulatorError, from the methods.
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = resolveEmulatorOptions(options);

@@ -9,11 +9,11 @@ export type {
   WebhookDelivery,
   WebhookDeliveryListener,
   WebhookDeliveryRequest,
-} from "./outbound/deliveries";
+} from "./outbound/delivery";
 export { sendRequest } from "./outbound/send-request";
 export type { SendRequestOptions, WebhookResponse } from "./outbound/send-request";
 export type { WebhookRequest } from "../signature/signed-request";
-export type { Fault, FaultKind } from "./outbound/faults";
+export type { Fault, FaultKind } from "./outbound/fault";
 
 export { SendError } from "./outbound/send-error";
 export { EmulatorError } from "./emulator-error";

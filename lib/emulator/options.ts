@@ -1,17 +1,10 @@
 import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
-import { FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
-import {
-  isText,
-  validateOptions,
-  MAX_TIMER_MS,
-  oneOf,
-  wholeNumber,
-  type Complete,
-  type OptionRules,
-} from "../validation/validate-options";
+import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
+import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
+import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
-import { describeFirstIssue } from "./resources/validate-fields";
+import { describeFirstIssue } from "./resources/schemas";
 import type { NewKey } from "./resources/key";
 import { newKeySchema } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
@@ -34,11 +27,7 @@ export interface EmulatorOptions {
   webhooks?: readonly NewWebhook[] | undefined;
   /** Name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
-  /**
-   * Content type of POST webhook requests.
-   *
-   * @default "application/x-www-urlencoded", the spelling of the specification
-   */
+  /** Content type of POST webhook requests. @default "application/x-www-urlencoded" (section 5) */
   contentType?: string | undefined;
   /** Method of webhooks that do not set one. @default "POST" */
   webhookMethod?: "GET" | "POST" | undefined;
@@ -59,10 +48,12 @@ export interface EmulatorOptions {
 /** Options of an emulator, with the defaults. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
 
+const TOKEN = { accepts: isText, secret: true };
+
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),
-  authToken: tokenRule("the account's auth token"),
-  previousAuthToken: tokenRule("the auth token before a rotation"),
+  authToken: { ...TOKEN, expected: "the account's auth token" },
+  previousAuthToken: { ...TOKEN, expected: "the auth token before a rotation" },
   serviceSid: sidRule("VA"),
   keys: {
     ...listRule(newKeySchema.array().refine(haveOwnSids, "two keys have the same sid")),
@@ -82,8 +73,8 @@ const RULES: OptionRules<EmulatorOptions> = {
     expected: `${FORM_CONTENT_TYPES.join(" or ")}, with parameters or without`,
   },
   webhookMethod: oneOf("GET", "POST"),
-  connectTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  totalTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  connectTimeoutMs: DURATION_MS,
+  totalTimeoutMs: DURATION_MS,
   connectionRetries: wholeNumber(0, 100, "attempts"),
   maxDeliveries: wholeNumber(1, 1_000_000, "deliveries"),
   maxKeys: wholeNumber(0, 1_000_000, "keys"),
@@ -93,11 +84,7 @@ const RULES: OptionRules<EmulatorOptions> = {
   },
 };
 
-/**
- * Validates the options of an emulator and adds the defaults.
- *
- * @throws TypeError for an unknown or invalid option.
- */
+/** Validates options and adds the defaults. @throws TypeError for an unknown or invalid option. */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
   validateOptions("createEmulator", options, RULES);
   const { keys = [], maxKeys = 10_000 } = options;
@@ -136,11 +123,6 @@ function listRule(schema: z.ZodType) {
   };
 }
 
-function haveOwnSids(keys: readonly NewKey[]): boolean {
-  const sids = keys.flatMap(({ sid }) => (sid === undefined ? [] : [sid]));
-  return new Set(sids).size === sids.length;
-}
-
-function tokenRule(expected: string) {
-  return { accepts: isText, expected, secret: true };
+function haveOwnSids(keys: readonly { sid: string }[]): boolean {
+  return new Set(keys.map(({ sid }) => sid)).size === keys.length;
 }

@@ -1,4 +1,5 @@
-import { createFaults, type Fault } from "../../../lib/emulator/outbound/faults";
+import type { Fault } from "../../../lib/emulator/outbound/fault";
+import { createFaults } from "../../../lib/emulator/outbound/faults";
 
 describe("faults", () => {
   it("happen `times` times, one of each kind to a request", () => {

@@ -1,15 +1,9 @@
-import { created, found, type Endpoint, type EndpointRequest } from "./endpoint-router";
+import { created, found, noContent, type Endpoint, type EndpointRequest } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { StoredKey } from "../resources/key";
 import { KEY_LIST, toKeyResource, type StoredKeys } from "../resources/keys";
-import {
-  cutPage,
-  formatPageParameters,
-  readPageParameters,
-  type ListPage,
-  type PageParameters,
-} from "../resources/pagination";
+import { cutPage } from "../resources/pagination";
 import { readForm, readSingle } from "./request-form";
 import { isSid } from "../../form/sid";
 
@@ -35,15 +29,25 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       methods: {
         GET(request, [account]) {
           assertAllowed(request, account);
-          const query = readPageParameters(request.query, KEY_LIST);
-          const page = cutPage(keys.list(), positionOf, query, KEY_LIST);
-          return found(toEnvelope(page, request.path));
+          const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
+          // The envelope of the specification (section 2.2).
+          return found({
+            keys: page.items.map(toKeyResource),
+            uri: page.url,
+            first_page_uri: page.first,
+            next_page_uri: page.next,
+            previous_page_uri: page.previous,
+            page: page.page,
+            page_size: page.pageSize,
+            start: page.start,
+            end: page.start + Math.max(page.items.length - 1, 0),
+          });
         },
         POST(request, [account]) {
           assertAllowed(request, account);
           const friendly_name = readSingle(readForm(request), "FriendlyName");
           // The account API creates Standard keys only.
-          const key = keys.create(friendly_name === undefined ? {} : { friendly_name });
+          const key = keys.create({ friendly_name });
           return created({ ...toKeyResource(key), secret: key.secret });
         },
       },
@@ -58,32 +62,8 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
           if (friendlyName !== undefined) keys.rename(key, friendlyName);
           return found(toKeyResource(key));
         },
-        DELETE(request, params) {
-          keys.remove(findKey(request, params));
-          return { status: 204 };
-        },
+        DELETE: noContent((request, params) => keys.remove(findKey(request, params))),
       },
     },
   ];
-}
-
-function positionOf(key: StoredKey) {
-  return { seconds: key.updatedSeconds, sid: key.sid };
-}
-
-/** Returns the envelope of a page of keys (specification, section 2.2). */
-function toEnvelope(page: ListPage<StoredKey>, path: string): object {
-  const { items, start, query, first, previous, next } = page;
-  const link = (to: PageParameters) => `${path}?${formatPageParameters(to)}`;
-  return {
-    keys: items.map(toKeyResource),
-    uri: link(query),
-    first_page_uri: link(first),
-    next_page_uri: next && link(next),
-    previous_page_uri: previous && link(previous),
-    page: query.page,
-    page_size: query.pageSize,
-    start,
-    end: items.length === 0 ? 0 : start + items.length - 1,
-  };
 }

@@ -1,28 +1,16 @@
-import { created, found } from "./endpoint-router";
+import { created, found, noContent } from "./endpoint-router";
 import type { EndpointHandler, EndpointRequest, Endpoint } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";
 import type { Factors } from "../resources/factors";
-import type { Fault, Faults } from "../outbound/faults";
+import type { Fault } from "../outbound/fault";
+import type { Faults } from "../outbound/faults";
 
 /**
  * Creates the endpoints of the control API, which acts for users and devices. Requests and responses
- * are JSON; the credentials are those of the account or of a Main key.
- *
- * | Method and path | Body | Response |
- * |---|---|---|
- * | POST `/_control/factors` | `entity_identity`, `friendly_name`, `metadata`; all optional | 201, the factor |
- * | GET `/_control/factors/{sid}` | | 200, the factor |
- * | POST `/_control/factors/{sid}/verify` | | 200, the factor |
- * | DELETE `/_control/factors/{sid}` | | 204 |
- * | POST `/_control/challenges` | `factor_sid`; `details`, `hidden_details` optional | 201, the challenge |
- * | GET `/_control/challenges/{sid}` | | 200, the challenge |
- * | POST `/_control/challenges/{sid}/approve`, `…/deny` | `metadata`, optional | 200, the challenge |
- * | GET `/_control/deliveries` | | 200, `{ "deliveries": […] }`; with `?settled=true` once no delivery is pending |
- * | POST `/_control/faults` | a fault: `kind`, `times`, … | 204 |
- * | DELETE `/_control/faults` | | 204 |
+ * are JSON; the credentials are those of the account or of a Main key. docs/emulator.md lists them.
  *
  * @experimental
  */
@@ -35,10 +23,7 @@ export function createControlEndpoints(
     factors: { POST: (request) => created(factors.createFactor(readJson(request))) },
     "factors/([^/]+)": {
       GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
-      DELETE(_request, [sid = ""]) {
-        factors.deleteFactor(sid);
-        return { status: 204 };
-      },
+      DELETE: noContent((_request, [sid = ""]) => factors.deleteFactor(sid)),
     },
     "factors/([^/]+)/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
     challenges: {
@@ -58,14 +43,8 @@ export function createControlEndpoints(
       },
     },
     faults: {
-      POST(request) {
-        faults.inject(readJson(request) as Fault);
-        return { status: 204 };
-      },
-      DELETE() {
-        faults.clear();
-        return { status: 204 };
-      },
+      POST: noContent((request) => faults.inject(readJson(request) as Fault)),
+      DELETE: noContent(() => faults.clear()),
     },
   };
   return Object.entries(methodsByPath).map(([path, methods]) => ({
@@ -85,9 +64,8 @@ function forAccount(handler: EndpointHandler): EndpointHandler {
 }
 
 /**
- * Parses the body as a JSON object; ignores the content type. An empty body is an empty object.
- *
- * @throws EmulatorError 20001 for any other body.
+ * Parses the body as a JSON object; ignores the content type. An empty body is an empty object; any
+ * other is rejected with EmulatorError 20001.
  */
 function readJson({ body }: EndpointRequest): object {
   if (body.length === 0) return {};

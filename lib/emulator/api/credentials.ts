@@ -32,11 +32,7 @@ export function authenticate(
   throw new EmulatorError("NOT_AUTHENTICATED", "Authentication Error - invalid username");
 }
 
-/**
- * Asserts that an identity may manage keys: the account or a Main key (specification, section 5).
- *
- * @throws EmulatorError 20003 for a Standard key.
- */
+/** Rejects a Standard key, which may not manage keys (section 5), with EmulatorError 20003. */
 export function assertMayManageKeys(identity: Identity): void {
   if (identity === "standard") throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
 }

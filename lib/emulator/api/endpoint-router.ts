@@ -38,6 +38,14 @@ export type EndpointHandler = (
   params: readonly string[],
 ) => EndpointResponse | Promise<EndpointResponse>;
 
+/** Creates the handler of a change whose response has no body. */
+export function noContent(change: (...args: Parameters<EndpointHandler>) => void): EndpointHandler {
+  return (...args) => {
+    change(...args);
+    return { status: 204 };
+  };
+}
+
 /** Handlers of one path, by method. */
 export interface Endpoint {
   path: RegExp;
@@ -45,10 +53,8 @@ export interface Endpoint {
 }
 
 /**
- * Creates the function that passes a request to the endpoint of its path and method.
- *
- * @throws EmulatorError (from the returned function) 20404 for an unknown path, 20004 for a method
- *   that the path does not support.
+ * Creates the function that passes a request to the endpoint of its path and method. It throws
+ * EmulatorError 20404 for an unknown path, 20004 for a method that the path does not support.
  */
 export function createEndpointRouter(endpoints: readonly Endpoint[]) {
   return function routeRequest(request: EndpointRequest) {

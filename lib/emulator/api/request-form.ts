@@ -6,9 +6,8 @@ import { EmulatorError } from "../emulator-error";
 export type FormParameters = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads the form of a POST. A list is a repeated name: `EventTypes=a&EventTypes=b`.
- *
- * @throws EmulatorError 20001 for a body that is not a form.
+ * Reads the form of a POST. A list is a repeated name: `EventTypes=a&EventTypes=b`. Throws
+ * EmulatorError 20001 for a body that is not a form.
  */
 export function readForm({ body, contentType }: EndpointRequest): FormParameters {
   if (body.length === 0) return new Map();
@@ -23,11 +22,7 @@ export function readForm({ body, contentType }: EndpointRequest): FormParameters
   return parameters;
 }
 
-/**
- * Returns the value of a parameter that may appear once; undefined when it is missing.
- *
- * @throws EmulatorError 60200 for a repeated parameter.
- */
+/** Returns a value; undefined when it is missing. @throws EmulatorError 60200 for a repeated name. */
 export function readSingle(parameters: FormParameters, name: string): string | undefined {
   const values = parameters.get(name) ?? [];
   if (values.length > 1) throw invalidParameter(name);
@@ -39,11 +34,7 @@ export function invalidParameter(name: string): EmulatorError {
   return new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${name}`);
 }
 
-/**
- * Decodes the bytes of a form or of a query.
- *
- * @throws EmulatorError 20001 for malformed ones.
- */
+/** Decodes the bytes of a form or of a query. @throws EmulatorError 20001 for malformed ones. */
 export function decodeParameters(encoded: Uint8Array, what: "form" | "query"): Pair[] {
   try {
     return decodeForm(encoded);

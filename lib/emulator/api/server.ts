@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
 import type { Identity } from "./credentials";
 import { EmulatorError } from "../emulator-error";
-import { toErrorResponse } from "./error-response";
 import { decodeParameters } from "./request-form";
 
 const MAX_BODY_BYTES = 262_144;
@@ -19,9 +18,8 @@ export function createApiServer(
   authenticate: (authorization: string | undefined) => Identity,
   route: (request: EndpointRequest) => EndpointResponse | Promise<EndpointResponse>,
 ) {
-  let server: Server | undefined;
+  const server = createServer((req, res) => void respond(req, res));
   let listening: Promise<unknown> | undefined;
-  let url: string | undefined;
   let isClosed = false;
 
   async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -53,12 +51,14 @@ export function createApiServer(
   }
 
   function readUrl(): string {
-    if (url === undefined) {
+    const bound = server.address() as AddressInfo | null;
+    if (bound === null) {
       throw new Error(
         "The emulator has no url before it listens. Call await emulator.listen(0) first.",
       );
     }
-    return url;
+    const { address, family, port } = bound;
+    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   }
 
   return {
@@ -68,28 +68,24 @@ export function createApiServer(
     async listen(port: number, host: string): Promise<void> {
       if (isClosed)
         throw new Error("The emulator is closed. Create another one with createEmulator().");
-      if (server !== undefined) throw new Error("The emulator already listens. Use emulator.url.");
-      const opened = createServer((req, res) => void respond(req, res));
-      server = opened;
+      if (listening !== undefined) {
+        throw new Error("The emulator already listens. Use emulator.url.");
+      }
       try {
-        listening = once(opened.listen(port, host), "listening");
+        listening = once(server.listen(port, host), "listening");
         await listening;
       } catch (error) {
-        server = undefined;
+        listening = undefined;
         throw error;
       }
-      const { address, family, port: bound } = opened.address() as AddressInfo;
-      url = `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
     },
     async close(): Promise<void> {
       isClosed = true;
-      const closing = server;
-      if (closing === undefined) return;
+      if (listening === undefined) return;
       await listening;
-      server = undefined;
-      url = undefined;
-      closing.closeAllConnections();
-      await new Promise((resolve) => closing.close(resolve));
+      listening = undefined;
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
     },
   };
 }
@@ -122,4 +118,21 @@ function readRequestBody(req: IncomingMessage): Promise<Buffer> {
     req.on("end", () => resolve(Buffer.concat(chunks)));
     req.on("error", reject);
   });
+}
+
+/**
+ * Creates the response to a request that failed (specification, section 7). An error that is not an
+ * EmulatorError is a fault of the emulator: the response is a 500 and the process emits a warning.
+ */
+export function toErrorResponse(error: unknown): EndpointResponse {
+  const { serviceCode, status, message, headers } =
+    error instanceof EmulatorError ? error : reportFault(error);
+  const more_info = `https://docs.example.test/errors/${serviceCode}`;
+  return { status, headers, body: { code: serviceCode, message, more_info, status } };
+}
+
+function reportFault(error: unknown): EmulatorError {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
+  process.emitWarning(`The emulator responded 500. ${what}`, { type: "EmulatorWarning" });
+  return new EmulatorError("INTERNAL", "Internal Server Error");
 }

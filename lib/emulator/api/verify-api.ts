@@ -1,26 +1,17 @@
-import { created, found, type Endpoint, type EndpointRequest } from "./endpoint-router";
+import { created, found, noContent, type Endpoint, type EndpointRequest } from "./endpoint-router";
 import { EmulatorError, notFound } from "../emulator-error";
-import {
-  cutPage,
-  formatPageParameters,
-  readPageParameters,
-  type ListPage,
-  type PageParameters,
-} from "../resources/pagination";
+import { cutPage } from "../resources/pagination";
 import { invalidParameter, readForm, readSingle } from "./request-form";
 import type { NewWebhook, StoredWebhook, WebhookFields } from "../resources/webhook";
-import {
-  toWebhookResource,
-  WEBHOOK_LIST,
-  webhookFieldsSchema,
-  type WebhookOwner,
-  type StoredWebhooks,
-} from "../resources/webhooks";
+import { toWebhookFields, WEBHOOK_LIST, webhookFieldsSchema } from "../resources/webhooks";
+import type { StoredWebhooks, WebhookOwner } from "../resources/webhooks";
 
 /** Creates the endpoints of the verification API: those of webhooks (section 4.2). */
 export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebhooks): Endpoint[] {
-  const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) =>
-    toWebhookResource(webhook, owner, baseUrl);
+  const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) => ({
+    ...toWebhookFields(webhook, owner),
+    url: `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`,
+  });
 
   function assertService({ path }: EndpointRequest, service: string | undefined): void {
     if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
@@ -39,11 +30,21 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
       methods: {
         GET(request, [service]) {
           assertService(request, service);
-          const query = readPageParameters(request.query, WEBHOOK_LIST);
-          const page = cutPage(webhooks.list(), positionOf, query, WEBHOOK_LIST);
-          const items = page.items.map((webhook) => toResource(webhook, request));
-          const meta = toMeta(page, request.baseUrl + request.path);
-          return found({ webhooks: items, meta });
+          const url = request.baseUrl + request.path;
+          const page = cutPage(webhooks.list(), request.query, url, WEBHOOK_LIST);
+          // The envelope of the specification (section 2.4).
+          return found({
+            webhooks: page.items.map((webhook) => toResource(webhook, request)),
+            meta: {
+              page: page.page,
+              page_size: page.pageSize,
+              first_page_url: page.first,
+              previous_page_url: page.previous,
+              url: page.url,
+              next_page_url: page.next,
+              key: "webhooks",
+            },
+          });
         },
         POST(request, [service]) {
           assertService(request, service);
@@ -61,10 +62,7 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
           webhooks.change(webhook, readWebhook(request));
           return found(toResource(webhook, request));
         },
-        DELETE(request, params) {
-          webhooks.remove(findWebhook(request, params));
-          return { status: 204 };
-        },
+        DELETE: noContent((request, params) => webhooks.remove(findWebhook(request, params))),
       },
     },
   ];
@@ -103,24 +101,6 @@ function readNewWebhook(request: EndpointRequest): NewWebhook {
   if (event_types === undefined) throw invalidParameter("EventTypes");
   if (webhook_url === undefined) throw invalidParameter("WebhookUrl");
   return { friendly_name, event_types, webhook_url, ...rest };
-}
-
-function positionOf(webhook: StoredWebhook) {
-  return { seconds: webhook.createdSeconds, sid: webhook.sid };
-}
-
-/** Returns the `meta` of a page of webhooks (specification, section 2.4). */
-function toMeta({ query, first, previous, next }: ListPage<StoredWebhook>, url: string): object {
-  const link = (to: PageParameters) => `${url}?${formatPageParameters(to)}`;
-  return {
-    page: query.page,
-    page_size: query.pageSize,
-    first_page_url: link(first),
-    previous_page_url: previous && link(previous),
-    url: link(query),
-    next_page_url: next && link(next),
-    key: "webhooks",
-  };
 }
 
 /** Removes the version from a path: error messages of the verification API omit it. */

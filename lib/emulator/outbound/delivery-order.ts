@@ -1,22 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * Turn of one delivery in the order of its webhook. Requests to a webhook are sent in the order of
- * their events; a request does not wait for the response to an earlier one.
- */
-export interface Turn {
-  /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
-  ready: Promise<void>;
-  /** Ends the turn: the next request may be sent. */
-  end(): void;
-  /** Marks the delivery as finished: the earlier deliveries that wait for it continue. */
-  finish(): void;
-  /**
-   * Waits until a later delivery to the webhook is finished, at most `timeoutMs`. Does not wait
-   * during `stopWaiting` when there is no later delivery.
-   */
-  waitForLater(timeoutMs: number, signal: AbortSignal): Promise<void>;
-}
+/** Turn of one delivery in the order of its webhook. */
+export type Turn = ReturnType<ReturnType<typeof createDeliveryOrder>["add"]>;
 
 interface Entry {
   webhookSid: string;
@@ -25,7 +10,10 @@ interface Entry {
   wait: AbortController | undefined;
 }
 
-/** Creates the order of an emulator's deliveries to each webhook. */
+/**
+ * Creates the order of an emulator's deliveries. Requests to a webhook are sent in the order of
+ * their events; a request does not wait for the response to an earlier one.
+ */
 export function createDeliveryOrder() {
   /** Resolves when the last request to a webhook was sent. */
   const lastSent = new Map<string, Promise<void>>();
@@ -41,7 +29,7 @@ export function createDeliveryOrder() {
   }
 
   /** Adds a delivery to the end of the order of a webhook. */
-  function add(webhookSid: string): Turn {
+  function add(webhookSid: string) {
     const entry: Entry = { webhookSid, number: count++, wait: undefined };
     entries.add(entry);
     const ready = lastSent.get(webhookSid) ?? Promise.resolve();
@@ -52,16 +40,23 @@ export function createDeliveryOrder() {
     void removeAfter(webhookSid, sent);
 
     return {
+      /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
       ready,
+      /** Ends the turn: the next request may be sent. */
       end,
-      finish() {
+      /** Marks the delivery as finished: the earlier deliveries that wait for it continue. */
+      finish(): void {
         end();
         entries.delete(entry);
         for (const other of entries) {
           if (other.webhookSid === webhookSid && other.number < entry.number) other.wait?.abort();
         }
       },
-      async waitForLater(timeoutMs, signal) {
+      /**
+       * Waits until a later delivery to the webhook is finished, at most `timeoutMs`. Does not wait
+       * during `stopWaiting` when there is no later delivery.
+       */
+      async waitForLater(timeoutMs: number, signal: AbortSignal): Promise<void> {
         if (stopCount > 0 && !hasLater(entry)) return;
         entry.wait = new AbortController();
         const ends = AbortSignal.any([entry.wait.signal, signal]);

@@ -1,9 +1,8 @@
 import { brand } from "../../errors/brand";
 
 /**
- * Failure of a webhook request that received no complete response.
- *
- * `instanceof` also recognises the errors of another installed copy of this package.
+ * Failure of a webhook request that received no complete response. `instanceof` also recognises the
+ * errors of another installed copy of this package.
  *
  * @experimental
  */

@@ -3,9 +3,8 @@ import { request as requestHttps } from "node:https";
 import type { WebhookRequest } from "../../signature/signed-request";
 import { decodeSafely } from "../../form/percent-encoding";
 import { isHttpUrl } from "../../form/url";
-import { FUNCTION } from "../../validation/option-rules";
-import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../../validation/validate-options";
-import type { OptionRules } from "../../validation/validate-options";
+import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
+import { validateOptions, type OptionRules } from "../../validation/validate-options";
 import { SendError } from "./send-error";
 
 /** Response of a receiver to a webhook request. */
@@ -16,11 +15,7 @@ export interface WebhookResponse {
   body: string;
 }
 
-/**
- * Options of {@link sendRequest}.
- *
- * @experimental
- */
+/** Options of {@link sendRequest}. @experimental */
 export interface SendRequestOptions {
   /** Longest time to connect, in milliseconds. @default 5_000 */
   connectTimeoutMs?: number | undefined;
@@ -35,8 +30,8 @@ export interface SendRequestOptions {
 }
 
 const RULES: OptionRules<SendRequestOptions> = {
-  connectTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  connectTimeoutMs: DURATION_MS,
+  timeoutMs: DURATION_MS,
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
   dropConnection: { accepts: (value) => typeof value === "boolean", expected: "true or false" },
   onSent: FUNCTION,
@@ -113,9 +108,7 @@ function exchange({ method, url, headers, body }: WebhookRequest, options: SendR
     });
     request.on("close", () => {
       // A status such as 101 ends without a response event. After any other this has no effect.
-      if (response === undefined) {
-        reject(broken(new Error("closed without a response"), true));
-      }
+      if (response === undefined) reject(broken(new Error("closed without a response"), true));
       clearTimeout(connectTimer);
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);

@@ -4,66 +4,38 @@ import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { Factor, NewFactor } from "./factor";
-import { validateFields } from "./validate-fields";
-import { decisionSchema, newChallengeSchema, newFactorSchema } from "./schemas";
+import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 import { createSid } from "./sids";
 
 /** Receives the event of each transition, with its parameters except the uuid. */
 export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
 
-/** Methods that create and change factors and challenges. They return copies. */
+/** Methods of an emulator that create and change factors and challenges. They return copies. */
 export interface Factors {
-  /**
-   * Creates an unverified factor and sends `factor.created`.
-   *
-   * @throws EmulatorError `PARAMETER_INVALID` for an invalid field.
-   */
+  /** Creates an unverified factor and sends `factor.created`. */
   createFactor(factor?: NewFactor): Factor;
-  /**
-   * Returns a factor.
-   *
-   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
-   */
+  /** Returns a factor. */
   fetchFactor(sid: string): Factor;
   /**
-   * Verifies a factor, so that it can receive challenges, and sends `factor.verified`.
-   *
-   * @throws EmulatorError `NOT_FOUND` for a SID that is not known, `ILLEGAL_TRANSITION` for a factor
-   *   that is verified.
+   * Verifies a factor, so that it can receive challenges, and sends `factor.verified`. Throws
+   * `ILLEGAL_TRANSITION` for a factor that is verified.
    */
   verifyFactor(sid: string): Factor;
-  /**
-   * Deletes a factor and sends `factor.deleted`. Its challenges can no longer be decided.
-   *
-   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
-   */
+  /** Deletes a factor and sends `factor.deleted`. Its challenges can no longer be decided. */
   deleteFactor(sid: string): void;
   /**
-   * Creates a pending challenge of a verified factor; sends no event.
-   *
-   * @throws EmulatorError `PARAMETER_INVALID` for an invalid field, `NOT_FOUND` for a factor that is
-   *   not known, `ILLEGAL_TRANSITION` for one that is not verified.
+   * Creates a pending challenge and sends no event. Throws `ILLEGAL_TRANSITION` for a factor that is
+   * not verified.
    */
   createChallenge(challenge: NewChallenge): Challenge;
-  /**
-   * Returns a challenge.
-   *
-   * @throws EmulatorError `NOT_FOUND` for a SID that is not known.
-   */
+  /** Returns a challenge. */
   fetchChallenge(sid: string): Challenge;
   /**
-   * Approves a pending challenge and sends `challenge.approved`.
-   *
-   * @throws EmulatorError `NOT_FOUND` for a SID that is not known, `ILLEGAL_TRANSITION` for a
-   *   challenge that was decided or whose factor was deleted, `PARAMETER_INVALID` for an invalid
-   *   field.
+   * Approves a pending challenge and sends `challenge.approved`. Throws `ILLEGAL_TRANSITION` for one
+   * that was decided or whose factor was deleted.
    */
   approveChallenge(sid: string, decision?: ChallengeDecision): Challenge;
-  /**
-   * Denies a pending challenge and sends `challenge.denied`.
-   *
-   * @throws EmulatorError as {@link Factors.approveChallenge}.
-   */
+  /** Denies a pending challenge and sends `challenge.denied`. Throws as `approveChallenge`. */
   denyChallenge(sid: string, decision?: ChallengeDecision): Challenge;
 }
 
@@ -72,8 +44,6 @@ export interface Factors {
  * created, verified, deleted; a challenge of a verified factor is approved or denied, once.
  *
  * @param maxKept the number of factors, and of challenges, to keep; the oldest are removed first.
- * @throws EmulatorError (from its methods) 20404 for an unknown SID, 20409 for a transition that is
- *   not possible, 60200 for an invalid field.
  */
 export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): Factors {
   const factors = new Map<string, Factor>();

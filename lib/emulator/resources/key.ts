@@ -1,3 +1,5 @@
+import type { Complete } from "../../validation/validate-options";
+
 /** Key as responses show it: the four fields of the specification (section 2.1). */
 export interface KeyResource {
   sid: string;
@@ -7,12 +9,7 @@ export interface KeyResource {
 }
 
 /** Stored key, with the fields that responses show once or never. */
-export interface StoredKey {
-  sid: string;
-  secret: string;
-  friendly_name: string;
-  /** A Main key may manage keys, as the account may (section 1). */
-  type: "standard" | "main";
+export interface StoredKey extends Complete<NewKey> {
   createdSeconds: number;
   updatedSeconds: number;
 }

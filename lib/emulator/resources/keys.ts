@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";
 import { EmulatorError } from "../emulator-error";
-import { validateFields } from "./validate-fields";
+import { validateFields } from "./schemas";
 import type { KeyResource, NewKey, StoredKey } from "./key";
 import type { ListRules } from "./pagination";
 import { isSid } from "../../form/sid";
@@ -9,27 +9,26 @@ import { createSecret, createSid } from "./sids";
 
 const MAX_NAME_CHARACTERS = 64;
 
-/** The schema of a `NewKey`. */
+/** The schema of a `NewKey`; adds the defaults. */
 export const newKeySchema = z.strictObject({
   sid: z
     .string()
     .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
-    .optional(),
-  secret: z.string().min(1).optional(),
+    .default(() => createSid("SK")),
+  secret: z.string().min(1).default(createSecret),
   friendly_name: z
     .string()
     .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)
-    .optional(),
-  type: z.enum(["standard", "main"]).optional(),
+    .default(""),
+  type: z.enum(["standard", "main"]).default("standard"),
 });
 
 /** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 export const KEY_LIST: ListRules = {
   prefix: "SK",
-  compare: (a, b) => b.seconds - a.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  invalidPageSize: "PAGE_SIZE_INVALID",
-  invalidPage: "BAD_REQUEST",
-  invalidPageToken: "PAGE_TOKEN_INVALID",
+  sortedBy: "updatedSeconds",
+  newestFirst: true,
+  invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
 };
 
 /** Stored keys of the account. */
@@ -47,22 +46,15 @@ export function createKeys(now: Clock, maxKeys: number) {
   return {
     create(key: NewKey): StoredKey {
       assertKeyName(key.friendly_name ?? "");
-      const { sid, secret, friendly_name, type } = validateFields(newKeySchema, key);
-      if (sid !== undefined && keys.has(sid)) {
+      const fields = validateFields(newKeySchema, key);
+      if (keys.has(fields.sid)) {
         throw new EmulatorError("PARAMETER_INVALID", "Invalid parameter: sid (is in use)");
       }
       if (keys.size >= maxKeys) {
         throw new EmulatorError("TOO_MANY_KEYS", "Maximum Number Of API Keys Exceeded");
       }
       const seconds = readSeconds(now);
-      const created: StoredKey = {
-        sid: sid ?? createSid("SK"),
-        secret: secret ?? createSecret(),
-        friendly_name: friendly_name ?? "",
-        type: type ?? "standard",
-        createdSeconds: seconds,
-        updatedSeconds: seconds,
-      };
+      const created: StoredKey = { ...fields, createdSeconds: seconds, updatedSeconds: seconds };
       keys.set(created.sid, created);
       return created;
     },

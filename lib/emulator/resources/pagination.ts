@@ -2,39 +2,32 @@ import type { Pair } from "../../form/form";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import { isSid, type SidPrefix } from "../../form/sid";
 
-/** Position of an item in the order of its list. */
-export interface Position {
-  seconds: number;
-  sid: string;
-}
-
-/** Order of a list, and the codes of its errors. */
+/** Order of a list, by a date and then by SID, and the codes of its errors. */
 export interface ListRules {
   prefix: SidPrefix;
-  compare: (a: Position, b: Position) => number;
-  invalidPageSize: EmulatorErrorCode;
-  invalidPage: EmulatorErrorCode;
-  invalidPageToken: EmulatorErrorCode;
+  sortedBy: "createdSeconds" | "updatedSeconds";
+  newestFirst: boolean;
+  /** Code of the error for an invalid value of each parameter. */
+  invalid: Readonly<Record<"PageSize" | "Page" | "PageToken", EmulatorErrorCode>>;
 }
 
-/** Parameters that select a page of a list (specification, section 8). */
-export interface PageParameters {
-  pageSize: number;
-  /** Index from 0. Shown in the response and in links; `pageToken` alone selects the page. */
-  page: number;
-  pageToken?: string;
-  place?: Place;
-}
-
-/** One page of a list, and the parameters of the pages around it. */
+/** One page of a list; its links are URLs. */
 export interface ListPage<Item> {
   items: Item[];
+  /** Index from 0. Shown in the response and in links; the page token alone selects the page. */
+  page: number;
+  pageSize: number;
   /** Number of items before this page. */
   start: number;
-  query: PageParameters;
-  first: PageParameters;
-  previous: PageParameters | null;
-  next: PageParameters | null;
+  url: string;
+  first: string;
+  previous: string | null;
+  next: string | null;
+}
+
+interface Position {
+  seconds: number;
+  sid: string;
 }
 
 interface Place {
@@ -61,35 +54,24 @@ const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
 /**
- * Reads the parameters of a page from a query. Page size: 1 to 1000, by default 50.
+ * Selects the page of a list that the parameters of a query name (specification, section 8).
  *
+ * @param parameters a page size of 1 to 1000, by default 50; the index; the page token.
+ * @param url the URL of the list, without a query.
  * @throws EmulatorError for an invalid parameter, with the code that `rules` has for it.
  */
-export function readPageParameters(pairs: readonly Pair[], rules: ListRules): PageParameters {
-  const parameters = new Map(pairs);
-  const pageSize = readWhole(parameters.get("PageSize"), DEFAULT_PAGE_SIZE) ?? 0;
-  if (pageSize < 1) throw new EmulatorError(rules.invalidPageSize, "Invalid PageSize");
-  if (pageSize > MAX_PAGE_SIZE) {
-    throw new EmulatorError(rules.invalidPageSize, "Page size too large");
-  }
-  const page = readWhole(parameters.get("Page"), 0);
-  if (page === undefined) throw new EmulatorError(rules.invalidPage, "Invalid Page");
-  const pageToken = parameters.get("PageToken");
-  if (pageToken === undefined || pageToken === "") return { pageSize, page };
-  const place = readToken(pageToken, rules.prefix);
-  if (place === undefined) throw new EmulatorError(rules.invalidPageToken, "Invalid PageToken");
-  return { pageSize, page, pageToken, place };
-}
-
-/** Selects a page of all items. */
-export function cutPage<Item extends { sid: string }>(
+export function cutPage<Item extends { sid: string } & Record<ListRules["sortedBy"], number>>(
   all: Iterable<Item>,
-  positionOf: (item: Item) => Position,
-  query: PageParameters,
-  { compare }: ListRules,
+  parameters: readonly Pair[],
+  url: string,
+  rules: ListRules,
 ): ListPage<Item> {
+  const { pageSize, page, place } = readPageParameters(parameters, rules);
+  const positionOf = (item: Item) => ({ seconds: item[rules.sortedBy], sid: item.sid });
+  const compare = (a: Position, b: Position) =>
+    (rules.newestFirst ? b.seconds - a.seconds : a.seconds - b.seconds) ||
+    (a.sid < b.sid ? -1 : Number(a.sid > b.sid));
   const sorted = [...all].toSorted((a, b) => compare(positionOf(a), positionOf(b)));
-  const { page, pageSize, place } = query;
   // Without a token, the first page: every item from the beginning.
   const { includes, fromEnd } = SIDES[place?.side ?? "PA"];
   const eligible = sorted.filter(
@@ -109,24 +91,35 @@ export function cutPage<Item extends { sid: string }>(
     if (fromEnd) after = { side: "PF", position: place.position };
     else before = { side: "PU", position: place.position };
   }
+  const linkTo = (index: number, to?: Place) => {
+    const token = to === undefined ? "" : `&PageToken=${writeToken(to)}`;
+    return `${url}?PageSize=${pageSize}&Page=${index}${token}`;
+  };
   return {
     items,
+    page,
+    pageSize,
     start: first === undefined ? 0 : sorted.indexOf(first),
-    query,
-    first: { pageSize, page: 0 },
-    previous: before === undefined ? null : linkTo(before, pageSize, Math.max(page - 1, 0)),
-    next: after === undefined ? null : linkTo(after, pageSize, page + 1),
+    url: linkTo(page, place),
+    first: linkTo(0),
+    previous: before === undefined ? null : linkTo(Math.max(page - 1, 0), before),
+    next: after === undefined ? null : linkTo(page + 1, after),
   };
 }
 
-/** Writes the query of a page, with its parameters in the service's order. */
-export function formatPageParameters({ pageSize, page, pageToken }: PageParameters): string {
-  const token = pageToken === undefined ? "" : `&PageToken=${pageToken}`;
-  return `PageSize=${pageSize}&Page=${page}${token}`;
-}
-
-function linkTo(place: Place, pageSize: number, page: number): PageParameters {
-  return { pageSize, page, pageToken: writeToken(place), place };
+function readPageParameters(pairs: readonly Pair[], { prefix, invalid }: ListRules) {
+  const parameters = new Map(pairs);
+  const pageSize = readWhole(parameters.get("PageSize"), DEFAULT_PAGE_SIZE) ?? 0;
+  if (pageSize < 1) throw new EmulatorError(invalid.PageSize, "Invalid PageSize");
+  if (pageSize > MAX_PAGE_SIZE) throw new EmulatorError(invalid.PageSize, "Page size too large");
+  const page = readWhole(parameters.get("Page"), 0);
+  if (page === undefined) throw new EmulatorError(invalid.Page, "Invalid Page");
+  const token = parameters.get("PageToken") ?? "";
+  const place = token === "" ? undefined : readToken(token, prefix);
+  if (token !== "" && place === undefined) {
+    throw new EmulatorError(invalid.PageToken, "Invalid PageToken");
+  }
+  return { pageSize, page, place };
 }
 
 function writeToken({ side, position }: Place): string {

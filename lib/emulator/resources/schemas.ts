@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
-import { textSchema } from "./validate-fields";
+import { EmulatorError } from "../emulator-error";
 
 const MAX_METADATA_CHARACTERS = 1024;
 const MAX_DETAILS_CHARACTERS = 16_384;
+
+/** Text that can be sent: without lone surrogates, which have no UTF-8 form. */
+const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
 
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
 function limitJson<Schema extends z.ZodType>(schema: Schema, maxCharacters: number) {
@@ -70,3 +73,20 @@ export const faultSchema = z.discriminatedUnion("kind", [
     params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
   }),
 ]);
+
+/** Validates fields of a resource. @throws EmulatorError 60200 that names the first invalid one. */
+export function validateFields<Schema extends z.ZodType>(
+  schema: Schema,
+  fields: unknown,
+): z.infer<Schema> {
+  const result = schema.safeParse(fields);
+  if (result.success) return result.data;
+  const issue = describeFirstIssue(result.error);
+  throw new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${issue}`);
+}
+
+/** Describes the first invalid field: its name, and the reason in parentheses. */
+export function describeFirstIssue({ issues: [issue] }: z.ZodError): string {
+  const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path.join(".");
+  return `${name === undefined || name === "" ? "(all)" : name} (${issue?.message ?? ""})`;
+}

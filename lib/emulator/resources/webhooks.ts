@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../../event/event";
 import { isHttpUrl } from "../../form/url";
 import { formatIso8601, readSeconds, type Clock } from "./dates";
-import { validateFields } from "./validate-fields";
+import { validateFields } from "./schemas";
 import type { ListRules } from "./pagination";
 import { createSid } from "./sids";
 import type { NewWebhook, StoredWebhook, WebhookFields, WebhookResource } from "./webhook";
@@ -20,21 +20,23 @@ export const webhookFieldsSchema = z.strictObject({
 /** Order of webhooks: the oldest `date_created` first, then by SID (section 2.4). */
 export const WEBHOOK_LIST: ListRules = {
   prefix: "YW",
-  compare: (a, b) => a.seconds - b.seconds || (a.sid < b.sid ? -1 : Number(a.sid > b.sid)),
-  invalidPageSize: "WEBHOOK_REQUEST_INVALID",
-  invalidPage: "WEBHOOK_REQUEST_INVALID",
-  invalidPageToken: "WEBHOOK_REQUEST_INVALID",
+  sortedBy: "createdSeconds",
+  newestFirst: false,
+  invalid: {
+    PageSize: "WEBHOOK_REQUEST_INVALID",
+    Page: "WEBHOOK_REQUEST_INVALID",
+    PageToken: "WEBHOOK_REQUEST_INVALID",
+  },
 };
 
 /** Stored webhooks of the service. */
 export type StoredWebhooks = ReturnType<typeof createWebhooks>;
 
 /**
- * Creates the webhooks of the service. The webhooks that its methods return are live: `change`
- * changes them.
+ * Creates the webhooks of the service. Its methods return live webhooks, which `change` changes, and
+ * throw EmulatorError 60200 for an invalid field.
  *
  * @param webhookMethod the method of webhooks that do not set one.
- * @throws EmulatorError (from its methods) 60200 for an invalid field.
  */
 export function createWebhooks(now: Clock, webhookMethod: "GET" | "POST") {
   const webhooks = new Map<string, StoredWebhook>();
@@ -82,17 +84,7 @@ export interface WebhookOwner {
   serviceSid: string;
 }
 
-/** Returns the fields of a webhook that responses show (section 2.3). */
-export function toWebhookResource(
-  webhook: StoredWebhook,
-  owner: WebhookOwner,
-  baseUrl: string,
-): WebhookResource {
-  const url = `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`;
-  return { ...toWebhookFields(webhook, owner), url };
-}
-
-/** Returns the fields of a webhook that responses show, without its `url`. */
+/** Returns the fields of a webhook that responses show (section 2.3), without its `url`. */
 export function toWebhookFields(
   webhook: StoredWebhook,
   owner: WebhookOwner,
