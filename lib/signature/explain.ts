@@ -28,20 +28,12 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   return loadEngine().explainSignature(options);
 }
 
-/**
- * Explains a signature that is rejected before it is compared, because it is malformed.
- *
- * @param received the value of the signature header, or several joined with ", ".
- */
+/** Explains a malformed signature: the value of its header, or several joined with ", ". */
 export function explainMalformed(received: string): SignatureReport {
   return loadEngine().explainMalformed(received);
 }
 
-/**
- * Explains a webhook request that is rejected before its signature is compared.
- *
- * @param url the URL that the cause is about, if it is about one.
- */
+/** Explains a request that is rejected before its signature is compared; `url` may be the cause. */
 export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
   return loadEngine().explainCause(code, url);
 }
@@ -51,9 +43,7 @@ export function asGivenBody(value: unknown): GivenBody | undefined {
   return loadBodies().asGivenBody(value);
 }
 
-/**
- * Lists the pairs of a form or of a flat object; undefined without a body or for a malformed one.
- */
+/** Lists the pairs of a form or of a flat object; undefined without a body or if malformed. */
 export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   return loadBodies().listBodyPairs(body);
 }

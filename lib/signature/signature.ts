@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { isWellFormed, type Pair } from "../form/form";
+import type { Pair } from "../form/form";
 
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * Which spellings of the default port are tried. `"exact"`: the URL as given. `"ports"`: the URL
+ * Which spellings of the port are tried. `"exact"`: the URL as given. `"ports"`: the URL
  * as given, then with an explicit port removed, or with the default port of its scheme added.
  */
 export type UrlMatching = "exact" | "ports";
@@ -50,7 +50,7 @@ export interface SignatureMatch {
 export function sign({ authToken, url, params }: SignOptions): string {
   assertToken(authToken);
   const text = stripUnsigned(url) + joinParams(params);
-  if (!isWellFormed(text)) {
+  if (!text.isWellFormed()) {
     throw new TypeError(
       "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );
@@ -59,8 +59,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
 }
 
 /**
- * Verifies a signature in constant time against each token and each spelling of the URL that
- * `urlMatching` allows.
+ * Verifies a signature in constant time, against each token and each URL that `urlMatching` allows.
  *
  * @returns the first match; undefined when none matches or the signature is malformed.
  * @throws TypeError when there is no token, or an empty one.
@@ -71,7 +70,7 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
   const joined = joinParams(params);
-  if (!isSignature(signature) || !isWellFormed(joined)) return undefined;
+  if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
   const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
   if (match === undefined) return undefined;
   const { authTokenIndex, signedUrl } = match;
@@ -84,11 +83,8 @@ export interface FoundMatch extends SignatureMatch {
 }
 
 /**
- * Verifies a signature like {@link verifySignature}, without its checks.
- *
- * @param signature a text that {@link isSignature} accepts.
- * @param authTokens none of them empty.
- * @param joined the result of {@link joinParams}, without lone surrogates.
+ * Verifies a signature like {@link verifySignature}, without its checks: {@link isSignature}
+ * accepts the text, no token is empty, and the result of {@link joinParams} has no lone surrogate.
  */
 export function findMatch(
   signature: string,

@@ -38,8 +38,7 @@ export class UncoveredTargetError extends StacklessError {
 
 /**
  * Creates the step that returns the signed parts of a GET request, for each publicUrl whose query its
- * target begins with: the service appends the
- * parameters to the query of the configured URL and signs the whole (specification, section 5).
+ * target begins with: the service appends the parameters to it and signs the whole (section 5).
  *
  * @throws UncoveredTargetError (by the returned function) when the query of the target begins with
  *   the query of no publicUrl; FormError as {@link decodePairs}.
@@ -81,15 +80,13 @@ const ACCOUNT_OF_POST = "account_sidAC";
 const ACCOUNT_OF_GET = "account_sid=AC";
 
 /**
- * Creates the check that a signed text does not fit a longer configured URL, or the other method: a
- * signature joins URL and parameters without a separator, so an attacker could pass a request for
- * one URL off as a request for another URL, and a GET as a POST.
+ * Creates the check that returns why a signed text also fits a longer configured URL, or the other
+ * method, else undefined: a signature joins URL and parameters without a separator, so an attacker
+ * could pass a request for one URL off as a request for another URL, and a GET as a POST.
  *
  * The signed URL may also be that of another webhook of the account, which is not configured here.
  * The text still shows the method: every event has an account, which a POST joins to its name and a
  * GET does not.
- *
- * @returns a function that returns the reason to reject, or undefined.
  */
 export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
   const spellings = publicUrls.map((url) => listSignedUrls(url, urlMatching));

@@ -2,7 +2,7 @@ import type { Pair } from "../form/form";
 import { encodeForm } from "../form/percent-encoding";
 import { sign, stripUnsigned } from "./signature";
 
-/** How a call is made. */
+/** Options of {@link signRequest}. */
 export interface SignRequestOptions {
   /** The account's auth token. */
   authToken: string;
@@ -15,7 +15,7 @@ export interface SignRequestOptions {
   params: readonly Pair[];
 }
 
-/** A call as it goes over the wire. */
+/** A webhook request as it goes over the wire. */
 export interface WebhookRequest {
   method: "GET" | "POST";
   /** With the parameters for a GET; without user info and fragment. */
@@ -26,8 +26,8 @@ export interface WebhookRequest {
 }
 
 /**
- * Signs a call and writes it as the service does: parameters in a form, or for a GET appended to
- * the query of the URL, which is then signed as a whole (specification, section 5).
+ * Signs a webhook request and writes it as the service does: parameters in a form, or for a GET
+ * appended to the query of the URL, which is then signed as a whole (specification, section 5).
  *
  * @throws TypeError as {@link sign}.
  */

@@ -1,4 +1,4 @@
-import { createVariants } from "../../../lib/signature/explain/variants";
+import { createVariants, trimQuotes } from "../../../lib/signature/explain/variants";
 
 describe("createVariants", () => {
   it("keeps each value once, with its first causes, up to the maximum", () => {
@@ -14,4 +14,14 @@ describe("createVariants", () => {
       { value: "3", causes: [] },
     ]);
   });
+});
+
+it.each([
+  [' "a b"\n', "a b"],
+  ["'a'", "a"],
+  ["\"a'", "\"a'"],
+  ["a", "a"],
+  ['""', ""],
+])("trimQuotes(%j) is %j", (text, trimmed) => {
+  expect(trimQuotes(text)).toBe(trimmed);
 });

@@ -6,23 +6,25 @@ const MAX_JSON_LENGTH = 65_536;
 /** A body: its exact bytes or text, or the flat object that a parser created from it. */
 export type GivenBody = string | Uint8Array | Readonly<Record<string, string | readonly string[]>>;
 
+/** Returns whether a body is bytes or text, not the object that a parser created. */
+export function isExactBody(body: unknown): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
 /** Returns a value if it is a body with content: bytes, text or a flat object. Else undefined. */
 export function asGivenBody(value: unknown): GivenBody | undefined {
-  if (typeof value === "string" || value instanceof Uint8Array) {
-    return value.length > 0 ? value : undefined;
-  }
+  if (isExactBody(value)) return value.length > 0 ? value : undefined;
   return listFlatPairs(value) === undefined ? undefined : (value as GivenBody);
 }
 
 /** Returns whether a body is the object that a parser created. */
 export function isParsedBody(body: GivenBody | undefined): boolean {
-  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+  return body !== undefined && !isExactBody(body);
 }
 
 /** Lists the pairs of a form or a flat object; undefined without a body or if it is malformed. */
 export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
-  if (body === undefined) return undefined;
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) return listFlatPairs(body);
+  if (!isExactBody(body)) return listFlatPairs(body);
   if (body.length === 0) return undefined;
   try {
     return typeof body === "string" ? decodePairs(body) : decodeForm(body);
@@ -42,8 +44,7 @@ export function listJsonPairs(body: GivenBody | undefined): Pair[] | undefined {
 }
 
 function parseJsonObject(body: GivenBody | undefined): object | undefined {
-  if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
-  if (body.length > MAX_JSON_LENGTH) return undefined;
+  if (!isExactBody(body) || body.length > MAX_JSON_LENGTH) return undefined;
   const text = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
   if (!/^\s*\{/.test(text)) return undefined;
   try {

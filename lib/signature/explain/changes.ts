@@ -11,8 +11,8 @@ export const CHANGES_OF_ALL: Change[] = [
   ["PARAMS_WHITESPACE", (value) => value.trim()],
   ["PARAMS_NEWLINES", (value) => value.replaceAll(/\r?\n/g, "\r\n")],
   ["PARAMS_NEWLINES", (value) => value.replaceAll("\r\n", "\n")],
-  ["PARAMS_ENCODED", (value) => decodeFormText(value)],
-  ["PARAMS_ENCODED", (value) => decodeSafely(value)],
+  ["PARAMS_ENCODED", decodeFormText],
+  ["PARAMS_ENCODED", decodeSafely],
   ["PARAMS_CHARSET", (value) => Buffer.from(value, "latin1").toString("utf8")],
   ["PARAMS_CHARSET", (value) => Buffer.from(value, "utf8").toString("latin1")],
   ["PARAMS_NORMALIZED", (value) => value.normalize("NFC")],
@@ -46,11 +46,8 @@ export const CHANGES_OF_ONE: Change[] = [
 /** Lists copies of a value with one of its first 8 spaces as a plus sign, as in a phone number. */
 export function listSpacesAsPlus(value: string): string[] {
   const spaced: string[] = [];
-  for (
-    let at = value.indexOf(" ");
-    at !== -1 && spaced.length < 8;
-    at = value.indexOf(" ", at + 1)
-  ) {
+  for (let at = value.indexOf(" "); at !== -1; at = value.indexOf(" ", at + 1)) {
+    if (spaced.length === 8) break;
     spaced.push(`${value.slice(0, at)}+${value.slice(at + 1)}`);
   }
   return spaced;

@@ -1,4 +1,4 @@
-import { asGivenBody, isParsedBody, type GivenBody } from "./bodies";
+import { asGivenBody, isExactBody, isParsedBody, type GivenBody } from "./bodies";
 import type {
   SignatureCause,
   SignatureCauseCode,
@@ -86,8 +86,7 @@ function isTooLarge(
   for (const [name, value] of params) characters += name.length + value.length;
   return (
     characters > MAX_CHANGED_CHARACTERS ||
-    ((typeof body === "string" || body instanceof Uint8Array) &&
-      body.length > MAX_CHANGED_CHARACTERS) ||
+    (isExactBody(body) && body.length > MAX_CHANGED_CHARACTERS) ||
     params.length > MAX_CHANGED_PARAMS ||
     url.length + receivedUrl.length > MAX_CHANGED_CHARACTERS / 4
   );
@@ -125,10 +124,7 @@ function search(
   return { combinations };
 }
 
-/**
- * How many mistakes in the token, the parameters and the URL are tried together. The cheapest and
- * the most frequent combinations come first.
- */
+/** How many mistakes in token, parameters and URL are tried together; cheap and frequent first. */
 const MISTAKES = [
   [0, 0, 0],
   [1, 0, 0],
@@ -166,10 +162,7 @@ function listCauses(
   );
 }
 
-/**
- * Returns a URL for a report: without user info, and without a query that contains parameters,
- * which may identify a user.
- */
+/** Returns a URL for a report: without user info, and without a query that may identify a user. */
 function showUrl(text: string, method: "GET" | "POST"): string {
   const shown = hideUserInfo(text);
   const hasParameters = method === "GET" || /[?&](uuid|entity_identity|factor_sid)=/.test(shown);

@@ -1,4 +1,4 @@
-import { V2_PARAMETERS } from "../../form/parameters";
+import { KNOWN_NAMES } from "../../form/parameters";
 import {
   CHANGES_OF_ALL,
   CHANGES_OF_NAMES,
@@ -10,7 +10,7 @@ import {
 import type { SignatureCauseCode } from "../../errors/signature-causes";
 import { createVariants, type Variant } from "./variants";
 import { listBodyPairs, listJsonPairs, type GivenBody } from "./bodies";
-import { decodePairs, type Pair } from "../../form/form";
+import type { Pair } from "../../form/form";
 import { joinParams } from "../signature";
 
 const MAX_VARIANTS = 600;
@@ -26,8 +26,6 @@ const WORK_PER_PAIR = 50;
  * Lists the parameters that the service may have signed instead of the given ones, joined by
  * {@link joinParams}. Long parameters have fewer variants, which bounds the work; the given
  * parameters, those of the body, and no parameters are always listed.
- *
- * @param body the body as received, if it is known.
  */
 export function listParamsVariants(
   params: readonly Pair[],
@@ -49,7 +47,9 @@ export function listParamsVariants(
   const sorted = params.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
   for (const [cause, change] of CHANGES_OF_ALL) {
-    if ((workLeft -= workOfAll) >= 0) add(mapValues(sorted, change), cause);
+    if ((workLeft -= workOfAll) < 0) continue;
+    const changed = sorted.map(([name, value]): Pair => [name, change(value)]);
+    add(changed, cause);
   }
   for (const change of CHANGES_OF_NAMES) {
     if ((workLeft -= workOfAll) < 0) continue;
@@ -63,7 +63,7 @@ export function listParamsVariants(
   for (const [index, [name]] of sorted.slice(0, MAX_CHANGED_ONE_BY_ONE).entries()) {
     add(sorted.toSpliced(index, 1), "PARAMS_ADDED", name);
   }
-  const known = sorted.filter(([name]) => (V2_PARAMETERS as readonly string[]).includes(name));
+  const known = sorted.filter(([name]) => KNOWN_NAMES.has(name));
   if (known.length > 0) add(known, "PARAMS_ADDED");
   for (const [index, [name, value]] of sorted.slice(0, MAX_CHANGED_ONE_BY_ONE).entries()) {
     for (const [cause, change] of CHANGES_OF_ONE) {
@@ -118,22 +118,14 @@ const OFTEN_EMPTY = [
   "challenge_metadata",
 ];
 
-function mapValues(params: readonly Pair[], change: (value: string) => string): Pair[] {
-  return params.map(([name, value]) => [name, change(value)]);
-}
-
 /** Compares the given pairs with those of the body, and returns the cause of the difference. */
 function compareWithBody(params: readonly Pair[], exact: readonly Pair[]): SignatureCauseCode {
   if (params.length === 0) return "PARAMS_MISSING";
-  for (const [cause, normalize] of NORMALIZATIONS) {
-    if (
-      params.length === exact.length &&
-      params.every(([, value], index) => normalize(value) === normalize(exact[index]?.[1] ?? ""))
-    ) {
-      return cause;
-    }
-  }
-  return "PARAMS_ALTERED";
+  if (params.length !== exact.length) return "PARAMS_ALTERED";
+  const difference = NORMALIZATIONS.find(([, normalize]) =>
+    params.every(([, value], index) => normalize(value) === normalize(exact[index]?.[1] ?? "")),
+  );
+  return difference?.[0] ?? "PARAMS_ALTERED";
 }
 
 /** Functions under which two values are equal if they differ by one cause only. */
@@ -147,9 +139,5 @@ const NORMALIZATIONS: Change[] = [
 
 function listQueryNames(url: string): string[] {
   const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
-  try {
-    return decodePairs(query).map(([name]) => name);
-  } catch {
-    return [];
-  }
+  return (listBodyPairs(query) ?? []).map(([name]) => name);
 }

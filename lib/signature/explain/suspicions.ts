@@ -1,9 +1,6 @@
 import { asGivenBody, isJsonBody, isParsedBody, listBodyPairs, type GivenBody } from "./bodies";
-import {
-  CAUSES,
-  type SignatureCause,
-  type SignatureCauseCode,
-} from "../../errors/signature-causes";
+import { CAUSES } from "../../errors/signature-causes";
+import type { SignatureCause, SignatureCauseCode } from "../../errors/signature-causes";
 import type { ExplainSignatureOptions } from "./options";
 import { findFormFault } from "./signatures";
 import { fingerprint } from "./tokens";

@@ -1,4 +1,4 @@
-import { createVariants, type Variant } from "./variants";
+import { createVariants, trimQuotes, type Variant } from "./variants";
 import type { ExplainSignatureOptions } from "./options";
 import { digest } from "../signature";
 
@@ -7,11 +7,7 @@ const MAX_TOKENS = 50;
 /** The tokens that may have signed a webhook request. */
 export type TokenEvidence = Pick<ExplainSignatureOptions, "authToken" | "candidateTokens">;
 
-/**
- * Lists the tokens that the service may have signed with.
- *
- * @throws TypeError when `authToken` is empty.
- */
+/** Lists the tokens that may have signed; throws a TypeError when `authToken` is empty. */
 export function listTokenVariants(options: TokenEvidence): Variant[] {
   const { authToken, candidateTokens = [] } = options;
   const given = typeof authToken === "string" ? [authToken] : authToken.slice(0, MAX_TOKENS);
@@ -22,18 +18,14 @@ export function listTokenVariants(options: TokenEvidence): Variant[] {
       "explainSignature: authToken must be an auth token or a list of them (its value is not shown).",
     );
   }
-  for (const token of given) variants.add(tidyToken(token), ["TOKEN_WHITESPACE"]);
+  for (const token of given) variants.add(trimQuotes(token) || token, ["TOKEN_WHITESPACE"]);
   for (const [name, token] of Object.entries(candidateTokens).slice(0, MAX_TOKENS)) {
     const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
-    for (const value of [token, tidyToken(token)]) {
+    for (const value of [token, trimQuotes(token)]) {
       if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);
     }
   }
   return variants.list;
-}
-
-function tidyToken(token: string): string {
-  return token.trim().replace(/^(["'])(.*)\1$/, "$2") || token;
 }
 
 /** Returns 8 hexadecimal digits that identify a token without revealing it. */

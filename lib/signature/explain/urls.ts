@@ -1,5 +1,5 @@
 import type { SignatureCauseCode } from "../../errors/signature-causes";
-import { createVariants } from "./variants";
+import { createVariants, trimQuotes } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
 import { parseUrl } from "../../form/url";
@@ -20,22 +20,15 @@ interface UrlParts {
 
 type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
-/**
- * Lists the URLs that the service may have signed instead of the given one: with one mistake, then
- * with two.
- *
- * @param receivedUrl the URL according to the request line and the headers, if it is known.
- */
+/** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
 export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl?: string) {
   const variants = createVariants(MAX_URLS);
-  for (const signedUrl of listSignedUrls(url, urlMatching)) variants.add(signedUrl, []);
-
-  const tidy = url.trim().replace(/^(["'])(.*)\1$/, "$2");
-  if (tidy !== url) {
-    for (const signedUrl of listSignedUrls(tidy, urlMatching)) {
-      variants.add(signedUrl, ["URL_WHITESPACE"]);
-    }
-  }
+  const add = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) => {
+    for (const signedUrl of listSignedUrls(text, matching)) variants.add(signedUrl, causes);
+  };
+  add(url, []);
+  const tidy = trimQuotes(url);
+  if (tidy !== url) add(tidy, ["URL_WHITESPACE"]);
   if (url.includes("#")) {
     const fragment = url.slice(url.indexOf("#"));
     variants.add(stripUnsigned(url) + fragment, ["URL_FRAGMENT"]);
@@ -48,26 +41,18 @@ export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedU
     const received = splitUrl(stripUnsigned(receivedUrl.trim()));
     if (received !== undefined) changes.push(...listMixtures(parts, received));
   }
-  for (const [causes, changed] of changes) addAll(variants.add, causes, changed);
+  // A default port may be present or absent: that is not a mistake of its own.
+  for (const [causes, changed] of changes) add(joinUrl(changed), causes, "ports");
   let workLeft = MAX_WORK_CHARACTERS;
   for (const [causes, changed] of changes) {
     // Only a hostile request has a URL so long that this limit is reached.
     workLeft -= CHANGES_PER_URL * joinUrl(changed).length;
     if (workLeft < 0) break;
     for (const [more, changedTwice] of listChanges(changed)) {
-      addAll(variants.add, [...new Set([...causes, ...more])], changedTwice);
+      add(joinUrl(changedTwice), [...new Set([...causes, ...more])], "ports");
     }
   }
   return variants.list;
-}
-
-function addAll(
-  add: (url: string, causes: readonly SignatureCauseCode[]) => void,
-  causes: readonly SignatureCauseCode[],
-  parts: UrlParts,
-): void {
-  // A default port may be present or absent: that is not a mistake of its own.
-  for (const signedUrl of listSignedUrls(joinUrl(parts), "ports")) add(signedUrl, causes);
 }
 
 function listChanges(parts: UrlParts): Change[] {

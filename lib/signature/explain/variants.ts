@@ -9,10 +9,12 @@ export interface Variant {
   subject?: string;
 }
 
-/**
- * Creates a list of at most `max` variants. A value that is added again is ignored, so add the
- * variants with the fewest causes first.
- */
+/** Returns a setting without white space and quotes at its ends. */
+export function trimQuotes(text: string): string {
+  return text.trim().replace(/^(["'])(.*)\1$/, "$2");
+}
+
+/** Creates a list of at most `max` variants, without equal values: add the likeliest first. */
 export function createVariants(max: number) {
   const seen = new Set<string>();
   const list: Variant[] = [];
