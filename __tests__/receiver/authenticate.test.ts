@@ -20,7 +20,7 @@ describe("createAuthenticate", () => {
   it("lists the signatures of the other tokens, and nothing for one token", async () => {
     const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
     const authenticateWith = (authToken: VerifyOptions["authToken"]) => {
-      const settings = resolveVerifyOptions("test", { authToken, publicUrl: PUBLIC_URL });
+      const settings = resolveVerifyOptions({ authToken, publicUrl: PUBLIC_URL });
       return createAuthenticate(settings)(headers, alternatives, readEvidence);
     };
     const others = ["next", "last"].map((token) =>
@@ -70,7 +70,7 @@ describe("createAuthenticate", () => {
       const [, first, status, lookups] = row;
       const found = [AUTH_TOKEN, undefined, AUTH_TOKEN];
       const resolver = jest.fn(() => found.shift());
-      const settings = resolveVerifyOptions("test", { authToken: resolver, publicUrl: PUBLIC_URL });
+      const settings = resolveVerifyOptions({ authToken: resolver, publicUrl: PUBLIC_URL });
       const authenticate = createAuthenticate(settings);
       const readEvent = createReadEvent(settings);
       const results: PromiseSettledResult<unknown>[] = [];
@@ -113,7 +113,7 @@ describe("createAuthenticate", () => {
   });
 
   it("stops waiting for a slow resolver at the deadline of the request", async () => {
-    const settings = resolveVerifyOptions("test", {
+    const settings = resolveVerifyOptions({
       authToken: () => new Promise(() => {}),
       publicUrl: PUBLIC_URL,
     });

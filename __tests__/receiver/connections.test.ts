@@ -3,6 +3,7 @@ import {
   connect as connectHttp2,
   createServer as createHttp2Server,
   type Http2Server,
+  type ServerHttp2Session,
 } from "node:http2";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { createConnections, type Connections } from "../../lib/receiver/connections";
@@ -19,9 +20,9 @@ afterEach(() => {
 /** Starts a server whose responses are delayed by the milliseconds in the path. */
 async function start(connections: Connections): Promise<(delayMs: number) => Promise<string>> {
   server = createServer((req, res) => {
-    const running = connections.begin(req, res);
+    const endRequest = connections.begin(req, res);
     const respond = () => {
-      connections.end(running);
+      endRequest();
       res.end();
     };
     setTimeout(respond, Number(req.url?.slice(1)));
@@ -123,8 +124,7 @@ describe("createConnections", () => {
       const connections = createConnections();
       const arrived = new Promise<void>((resolve) => {
         http2Server = createHttp2Server((req, res) => {
-          const running = connections.begin(req as never, res as never);
-          req.stream.once("close", () => connections.end(running));
+          req.stream.once("close", connections.begin(req as never, res as never));
           resolve();
         }).listen(0);
       });
@@ -143,9 +143,11 @@ describe("createConnections", () => {
 
     it("follows the sessions of one server for many receivers", async () => {
       const receivers = Array.from({ length: 12 }, createConnections);
+      let ofServer: ServerHttp2Session | undefined;
       const answered = new Promise<void>((resolve) => {
         http2Server = createHttp2Server((req, res) => {
-          for (const each of receivers) each.end(each.begin(req as never, res as never));
+          for (const each of receivers) each.begin(req as never, res as never)();
+          ofServer = req.stream.session as ServerHttp2Session;
           res.end();
           resolve();
         }).listen(0);
@@ -154,10 +156,16 @@ describe("createConnections", () => {
       const session = connectHttp2(`http://127.0.0.1:${port}`);
       session.request().resume();
       await answered;
-      const count = http2Server?.listenerCount("session");
-      expect(count).toBeGreaterThan(10);
-      // Beyond it, Node warns of a leak.
-      expect(http2Server?.getMaxListeners()).toBeGreaterThanOrEqual(count ?? 0);
+      const followed = [
+        [http2Server!, "session"],
+        [ofServer!, "close"],
+      ] as const;
+      for (const [emitter, event] of followed) {
+        const count = emitter.listenerCount(event);
+        expect(count).toBeGreaterThan(10);
+        // Beyond it, Node warns of a leak.
+        expect(emitter.getMaxListeners()).toBeGreaterThanOrEqual(count);
+      }
       session.destroy();
     });
 
@@ -203,8 +211,7 @@ describe("createConnections", () => {
     async (odd) => {
       const connections = createConnections();
       const req = { socket: { server: odd } } as never;
-      const running = connections.begin(req, { headersSent: false } as never);
-      connections.end(running);
+      connections.begin(req, { headersSent: false } as never)();
       expect(await timeOf(connections.drain(1_000))).toBeLessThan(500);
     },
   );
@@ -215,8 +222,8 @@ describe("createConnections", () => {
     const first = begin();
     const drained = timeOf(connections.drain(1_000));
     const second = begin();
-    connections.end(first);
-    setTimeout(() => connections.end(second), 30);
+    first();
+    setTimeout(second, 30);
     expect(await drained).toBeGreaterThan(20);
     expect(await drained).toBeLessThan(900);
   });

@@ -173,8 +173,8 @@ describe("verifyPushRequest", () => {
 
 describe("resolveReceiverOptions", () => {
   it("adds the defaults", () => {
-    expect(resolveReceiverOptions("x", good)).toEqual({
-      ...resolveVerifyOptions("x", good),
+    expect(resolveReceiverOptions(good)).toEqual({
+      ...resolveVerifyOptions(good),
       name: undefined,
       handlers: undefined,
       queue: undefined,

@@ -19,7 +19,7 @@ async function read(
   method: "GET" | "POST" = "POST",
   options: Partial<VerifyOptions> = {},
 ) {
-  const settings = resolveVerifyOptions("test", {
+  const settings = resolveVerifyOptions({
     authToken: ["next", AUTH_TOKEN],
     publicUrl: ["https://new.example.test/push", PUBLIC_URL],
     ...options,

@@ -31,7 +31,7 @@ describe("createMismatch", () => {
   });
 
   it("is explained for a GET request without the parameters in its URL", async () => {
-    const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
+    const settings = resolveVerifyOptions({ authToken: "x", publicUrl: PUBLIC_URL });
     const { path } = signedRequestOf(params, { method: "GET", authToken: "y" });
     const verified = createAuthenticate(settings)(
       { method: "GET", signature },
@@ -75,7 +75,7 @@ describe("createMismatch", () => {
     let nowMs = 0;
     jest.spyOn(performance, "now").mockImplementation(() => nowMs);
     const createReceiver = () => {
-      const settings = resolveVerifyOptions("test", { authToken: "x", publicUrl: PUBLIC_URL });
+      const settings = resolveVerifyOptions({ authToken: "x", publicUrl: PUBLIC_URL });
       const authenticate = createAuthenticate(settings);
       return async () => {
         const parts = createCoverPost([PUBLIC_URL], "ports")([]);

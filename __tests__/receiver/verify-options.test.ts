@@ -6,7 +6,7 @@ const otherSid = ACCOUNT_SID.replace("AC3", "AC4");
 
 describe("resolveVerifyOptions", () => {
   it("adds the defaults", () => {
-    expect(resolveVerifyOptions("test", good)).toEqual({
+    expect(resolveVerifyOptions(good)).toEqual({
       authToken: AUTH_TOKEN,
       publicUrls: [PUBLIC_URL],
       signatureHeader: "x-service-signature",
@@ -28,12 +28,12 @@ describe("resolveVerifyOptions", () => {
       allowedServiceSids: undefined,
       extraParameters: undefined,
     };
-    expect(resolveVerifyOptions("test", options)).toEqual(resolveVerifyOptions("test", good));
+    expect(resolveVerifyOptions(options)).toEqual(resolveVerifyOptions(good));
   });
 
   it("copies lists, so that a later change has no effect", () => {
     const authToken = ["a", "b"];
-    const settings = resolveVerifyOptions("test", { ...good, authToken });
+    const settings = resolveVerifyOptions({ ...good, authToken });
     authToken.push("c");
     expect(settings.authToken).toEqual(["a", "b"]);
   });
@@ -49,7 +49,7 @@ describe("resolveVerifyOptions", () => {
     ],
   ])("with %s", (_what, options, isAccepted) => {
     const resolve = () =>
-      resolveVerifyOptions("test", {
+      resolveVerifyOptions({
         ...good,
         allowedAccountSids: [ACCOUNT_SID, otherSid],
         ...options,

@@ -1,5 +1,5 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { V2_PARAMETERS } from "../form/parameters";
+import { KNOWN_NAMES } from "../form/parameters";
 
 const SID_CHARACTERS = 34;
 /** The parameters whose values are SIDs, by the prefix of the SIDs. */
@@ -9,7 +9,6 @@ const SID_NAMES = new Map<string, keyof EndsOfSids>([
   ["YF", "factor"],
   ["VA", "service"],
 ]);
-const KNOWN_NAMES = new Set<string>(V2_PARAMETERS);
 const IDENTITY = "entity_identity";
 const FRIENDLY_NAME = "factor_friendly_name";
 const FACTOR_SID = "factor_sid";
@@ -32,8 +31,7 @@ const SELF_DELIMITING =
  * account, service, entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the
  * argument, which names the rules.
  *
- * @param extraParameters names beyond the specification that every webhook request of the service
- *   carries.
+ * @param extraParameters the option of this name.
  */
 export function createFindAmbiguity(extraParameters: readonly string[]) {
   const afterIdentity = {
@@ -45,13 +43,9 @@ export function createFindAmbiguity(extraParameters: readonly string[]) {
    * Finds why the signed text of a POST request could also be read as another event.
    *
    * @param joined the sorted names and values of `event.params`, joined as they are signed.
-   * @returns the reason, which repeats nothing of the request; undefined when the text has one
-   *   reading.
+   * @returns the reason, which repeats nothing of the request; undefined for one reading.
    */
-  return function findAmbiguity(
-    event: PushEvent | UnknownPushEvent,
-    joined: string,
-  ): string | undefined {
+  return function findAmbiguity(event: PushEvent | UnknownPushEvent, joined: string) {
     const ends = findEndsOfSids(joined);
     const unknownNames: string[] = [];
     for (const [name] of event.params) if (!KNOWN_NAMES.has(name)) unknownNames.push(name);
@@ -60,16 +54,10 @@ export function createFindAmbiguity(extraParameters: readonly string[]) {
     if (hasService ? !(ends.service > 0) : ends.service !== 0) {
       return "another value contains service_sid and a SID";
     }
-    return (
-      findTailProblem(
-        event,
-        unknownNames,
-        joined.slice(hasService ? ends.service : ends.account),
-      ) ??
-      (event.version === undefined
-        ? undefined
-        : findIdentityProblem(event, unknownNames, joined, ends, afterIdentity[event.version]))
-    );
+    const tail = joined.slice(hasService ? ends.service : ends.account);
+    const tailProblem = findTailProblem(event, unknownNames, tail);
+    if (tailProblem !== undefined || event.version === undefined) return tailProblem;
+    return findIdentityProblem(event, unknownNames, joined, ends, afterIdentity[event.version]);
   };
 }
 
@@ -80,17 +68,9 @@ function findNameAfterIdentity(extraParameters: readonly string[], known: string
 }
 
 /** Where the SID of each parameter ends; 0 if there is none, NaN if there is more than one. */
-interface EndsOfSids {
-  account: number;
-  challenge: number;
-  factor: number;
-  service: number;
-}
+type EndsOfSids = Record<"account" | "challenge" | "factor" | "service", number>;
 
-/**
- * Rule "SIDs": the text contains each name followed by the prefix of its values once, and never
- * contains `account_sid=A`.
- */
+/** Rule "SIDs": each name with the prefix of its values occurs once, and `account_sid=A` never. */
 function findEndsOfSids(joined: string): EndsOfSids {
   const ends = { account: 0, challenge: 0, factor: 0, service: 0 };
   // One search for the common part of the four names: a search for each takes three times as long.
@@ -124,18 +104,20 @@ function findTailProblem(
   }
 
   const afterType = tail.slice(typeAt + 4 + event.type.length);
-  const startsWithUuid = afterType.startsWith("uuid");
   const end = cutSelfDelimiting(event.uuid);
   if (end !== undefined && end > "uuid") return "uuid goes on after the format of an identifier";
   for (const name of unknownNames) {
-    if (name <= "type") continue;
-    if (name > "uuid") {
-      if (end !== "") return "an unknown parameter follows a uuid whose end does not show";
-    } else if (event.version === undefined)
-      return "an unknown parameter follows a type that is not known";
-    else if ("uuid".startsWith(name)) return "the name of a parameter is the beginning of uuid";
+    if (name > "uuid" && end !== "") {
+      return "an unknown parameter follows a uuid whose end does not show";
+    }
+    if (name <= "type" || name > "uuid") continue;
+    if (event.version === undefined) return "an unknown parameter follows a type that is not known";
+    if ("uuid".startsWith(name)) return "the name of a parameter is the beginning of uuid";
   }
-  if (!startsWithUuid && afterType.indexOf("uuid") !== afterType.lastIndexOf("uuid")) {
+  if (
+    !afterType.startsWith("uuid") &&
+    afterType.indexOf("uuid") !== afterType.lastIndexOf("uuid")
+  ) {
     return "another value contains uuid";
   }
   return undefined;

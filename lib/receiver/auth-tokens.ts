@@ -3,23 +3,15 @@ import type { Pair } from "../form/form";
 import { createRetry, within } from "../delivery/retry";
 import { createLookupSlots } from "./lookup-slots";
 import { createNeutralCause } from "../errors/neutral-cause";
-import { createExpiringMap, type ExpiringMap } from "../memory/expiring-map";
-import { readClaimedIdentity, readTokens } from "./tokens";
+import { createExpiringMap } from "../memory/expiring-map";
+import { readClaimedIdentity, readTokens, warnOfWhitespace } from "./tokens";
 import type { AuthTokenResolver, AuthTokens, ClaimedIdentity, UsableTokens } from "./tokens";
-import { warnOfWhitespace } from "./token-warning";
 
 /** The tokens of the account that a webhook request claims to come from. */
 export interface FoundTokens extends UsableTokens {
   /** Marks the claimed identity as verified: one of its tokens signed the request. */
   markVerified: () => void;
 }
-
-/** Finds the tokens of the account in the parameters of a webhook request. */
-export type FindTokens = (
-  params: readonly Pair[],
-  /** The latest time to stop, in milliseconds of `performance.now()`. */
-  deadlineAtMs?: number,
-) => Promise<FoundTokens>;
 
 /** Options of {@link createFindTokens}. */
 export interface LookupLimits {
@@ -45,20 +37,20 @@ const MAX_IDENTITIES = 10_000;
 const MAX_SERVICES = 10;
 
 /**
- * Creates the lookup of auth tokens. The request is not authenticated yet, so at most 100 lookups
- * of a resolver run at a time, and requests with the same claimed identity share one.
+ * Creates the step that finds the tokens of the account that a request claims. The request is not
+ * authenticated yet, so at most 100 lookups run at a time, and requests with the same claimed
+ * identity share one. Half of them are reserved for identities that a signature has verified, so
+ * that requests with invented accounts cannot delay these. Other identities without a token, or
+ * whose lookup failed, are not looked up again for some seconds.
  *
- * Half of them are reserved for identities that a signature has verified, so that requests with
- * invented accounts cannot delay these. An identity without a token, or whose lookup failed, is not
- * looked up again for some seconds, unless a signature has verified it.
- *
- * The returned function throws a WebhookError: `TOKEN_UNAVAILABLE` when the resolver failed or did
- * not respond, `OVERLOADED` when too many requests wait for it.
+ * The returned function stops at `deadlineAtMs`, in milliseconds of `performance.now()`. It throws
+ * a WebhookError: `TOKEN_UNAVAILABLE` when the resolver failed or did not respond, `OVERLOADED`
+ * when too many requests wait for it.
  */
 export function createFindTokens(
   authToken: AuthTokens | AuthTokenResolver,
   { maxRunning = 50, lookupMs = 8_000, unknownMs = 10_000, failedMs = 2_000 }: LookupLimits = {},
-): FindTokens {
+): (params: readonly Pair[], deadlineAtMs?: number) => Promise<FoundTokens> {
   if (typeof authToken !== "function") {
     const found = { ...readTokens(authToken), markVerified() {} };
     return () => Promise.resolve(found);
@@ -83,9 +75,8 @@ export function createFindTokens(
       if (found.tokens.length === 0 && !isVerified) unknown.add(key, () => true);
       return found;
     } catch (thrown) {
-      const error = toWebhookError(thrown);
-      const hasFailed = error.code === "TOKEN_UNAVAILABLE";
-      if (hasFailed && !isVerified) failed.add(key, () => true);
+      const error = toTokenError(thrown);
+      if (error.code === "TOKEN_UNAVAILABLE" && !isVerified) failed.add(key, () => true);
       throw error;
     } finally {
       inFlight.delete(key);
@@ -138,7 +129,7 @@ async function withinDeadline(lookup: RunningLookup, leftMs: number): Promise<Us
 }
 
 /** Converts an error of a getter or a proxy that the function authToken returned. */
-function toWebhookError(thrown: unknown): WebhookError {
+function toTokenError(thrown: unknown): WebhookError {
   if (thrown instanceof WebhookError) return thrown;
   const message =
     "The value that the function authToken returned cannot be read; see the cause. Return a string, a list of strings or undefined.";
@@ -168,25 +159,19 @@ function createLookup(authToken: AuthTokenResolver, maxRunning: number, lookupMs
 
 const FOREVER = { ttlMs: Number.POSITIVE_INFINITY };
 
-function createServices(): ExpiringMap<true> {
-  return createExpiringMap<true>({ ...FOREVER, maxEntries: MAX_SERVICES });
-}
-
-/**
- * Creates a bounded set of the identities that a signature has verified; drops the oldest first.
- */
+/** Creates a bounded set of identities that a signature has verified; drops the oldest first. */
 function createVerifiedIdentities() {
+  const createServices = () => createExpiringMap<true>({ ...FOREVER, maxEntries: MAX_SERVICES });
   // By account, because a signature authenticates only the account: an account that signs invented
   // services displaces only services of its own.
-  const servicesByAccount = createExpiringMap<ExpiringMap<true>>({
+  const servicesByAccount = createExpiringMap<ReturnType<typeof createServices>>({
     ...FOREVER,
     maxEntries: MAX_IDENTITIES,
   });
 
   return {
-    has({ account_sid = "", service_sid = "" }: ClaimedIdentity): boolean {
-      return servicesByAccount.get(account_sid)?.get(service_sid) !== undefined;
-    },
+    has: ({ account_sid = "", service_sid = "" }: ClaimedIdentity) =>
+      servicesByAccount.get(account_sid)?.get(service_sid) !== undefined,
     add({ account_sid = "", service_sid = "" }: ClaimedIdentity): void {
       servicesByAccount.add(account_sid, createServices);
       servicesByAccount.get(account_sid)?.add(service_sid, () => true);

@@ -23,8 +23,7 @@ export interface AuthenticatedRequest {
  * of the account that the request claims.
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
- * @throws WebhookError (by the returned function) `SIGNATURE_MISMATCH`; `TOKEN_UNAVAILABLE` and
- *   `OVERLOADED` when the tokens could not be found.
+ * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `TOKEN_UNAVAILABLE`, `OVERLOADED`.
  */
 export function createAuthenticate(
   settings: VerifySettings,

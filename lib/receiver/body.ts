@@ -65,8 +65,7 @@ export function createReadParams(limitBytes: number, bodyTimeoutMs: number) {
 /**
  * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.
  *
- * @throws WebhookError `BODY_TOO_LARGE`; `BODY_CONSUMED` for any other body; FormError as
- *   {@link decodeForm}.
+ * @throws WebhookError `BODY_TOO_LARGE`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
  */
 export function readGivenParams(body: unknown, limitBytes: number): Pair[] {
   if (body === undefined || body === null) return [];
@@ -76,15 +75,9 @@ export function readGivenParams(body: unknown, limitBytes: number): Pair[] {
 }
 
 function readExact(body: unknown, limitBytes: number): Pair[] | undefined {
-  if (typeof body === "string") {
-    if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
-    return decodePairs(body);
-  }
-  if (body instanceof Uint8Array) {
-    if (body.length > limitBytes) throw tooLarge(limitBytes);
-    return decodeForm(body);
-  }
-  return undefined;
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
+  if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
+  return typeof body === "string" ? decodePairs(body) : decodeForm(body);
 }
 
 /** Reads a form that another parser decoded; undefined when it is nested: that loses names. */
@@ -113,7 +106,7 @@ function takeArrived(req: RequestWithBody, contentLength: number, limitBytes: nu
   if (!isUnread(req)) throw consumed();
   const { complete, readableLength } = req;
   if (!complete || readableLength === 0 || readableLength !== contentLength) {
-    if (isGone(req)) throw truncated(req.errored);
+    if (isCutOff(req)) throw truncated(req.errored);
     return undefined;
   }
   if (readableLength > limitBytes) throw tooLarge(limitBytes);
@@ -128,7 +121,7 @@ function canPause(req: IncomingMessage): boolean {
 }
 
 /** Whether the client disconnected. body-parser would report this as "already consumed". */
-function isGone(req: Partial<IncomingMessage>): boolean {
+function isCutOff(req: Partial<IncomingMessage>): boolean {
   // Adapters of serverless platforms have no socket, or one without this property.
   return req.destroyed === true || req.socket?.readable === false;
 }
@@ -143,7 +136,10 @@ function createReadStream(limitBytes: number, bodyTimeoutMs: number) {
     let stop: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
-        timer = setTimeout(() => reject(timedOut(bodyTimeoutMs)), bodyTimeoutMs);
+        timer = setTimeout(() => {
+          const message = `The body was not complete within bodyTimeoutMs, ${bodyTimeoutMs} ms.`;
+          reject(new WebhookError("BODY_TIMEOUT", message));
+        }, bodyTimeoutMs);
         const stream = getHttp2Stream(req);
         if (stream !== undefined) {
           if (req.readableEncoding !== null) return reject(consumed());
@@ -186,13 +182,6 @@ function truncated(cause: unknown): WebhookError {
     "BODY_MALFORMED",
     "The body ended, or the client disconnected, before all of the body was read.",
     { cause },
-  );
-}
-
-function timedOut(bodyTimeoutMs: number): WebhookError {
-  return new WebhookError(
-    "BODY_TIMEOUT",
-    `The body was not complete within bodyTimeoutMs, ${bodyTimeoutMs} ms.`,
   );
 }
 

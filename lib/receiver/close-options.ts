@@ -27,11 +27,7 @@ export async function settleWithin(
   deadline.abort();
 }
 
-/**
- * Starts the deadline of a close that has several steps.
- *
- * @returns a function that returns the options of the next step: the time that is left.
- */
+/** Starts the deadline of a close; the returned function returns the options of its next step. */
 export function startDeadline({
   deadlineMs = DEFAULT_DEADLINE_MS,
 }: CloseOptions): () => CloseOptions {

@@ -8,11 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { getHttp2Stream } from "./http2-stream";
 
-/** A request that `end` of its connections was not called for yet. */
-export interface RunningRequest {
-  readonly res: ServerResponse;
-}
-
 /** The running requests of a receiver and the servers that they arrived at. */
 export type Connections = ReturnType<typeof createConnections>;
 
@@ -20,7 +15,7 @@ const POLL_MS = 20;
 
 /** Creates an empty list of running requests. */
 export function createConnections() {
-  const running = new Set<RunningRequest>();
+  const running = new Set<{ res: ServerResponse }>();
   const servers = new Set<Server>();
   /** The open sessions of HTTP/2: they stay open without requests, until they are closed. */
   const sessions = new Set<Http2Session>();
@@ -46,6 +41,7 @@ export function createConnections() {
   function rememberSession(session: Http2Session): void {
     if (isDraining) session.close();
     sessions.add(session);
+    allowListener(session);
     session.once("close", () => sessions.delete(session));
   }
 
@@ -64,8 +60,8 @@ export function createConnections() {
   }
 
   return {
-    /** Counts a request as running until `end`. */
-    begin(req: IncomingMessage, res: ServerResponse): RunningRequest {
+    /** Counts a request as running until the returned function is called. */
+    begin(req: IncomingMessage, res: ServerResponse): () => void {
       // Adapters of serverless platforms have no socket, or one without a server. No other property
       // of the request is read each time: in Express, each takes about 1 µs.
       const socket = req.socket as { server?: unknown } | undefined;
@@ -76,16 +72,14 @@ export function createConnections() {
       if (isDraining) endKeepAlive(res);
       const request = { res };
       running.add(request);
-      return request;
+      return () => void running.delete(request);
     },
-    end: (request: RunningRequest) => void running.delete(request),
     /**
      * Resolves when nothing runs and, after `server.close()`, the open connections of the server are
      * closed too: a request that arrives on one of them is still handled.
      *
      * @param deadlineMs after which it resolves in any case, and destroys the connections whose
-     *   request is sent by half: those of a running request, and after `server.close()` those that
-     *   were opened since the first request.
+     *   request is incomplete: running, or after `server.close()` opened since the first request.
      */
     async drain(deadlineMs: number): Promise<void> {
       isDraining = true;
@@ -119,10 +113,10 @@ function followSockets(server: Server, first: Socket): void {
 }
 
 /** Adds one to how many listeners an emitter may have: above ten of them Node warns of a leak. */
-function allowListener(server: Server): void {
-  const limit = server.getMaxListeners();
+function allowListener(emitter: Server | Http2Session): void {
+  const limit = emitter.getMaxListeners();
   // 0 is no limit.
-  if (limit !== 0) server.setMaxListeners(limit + 1);
+  if (limit !== 0) emitter.setMaxListeners(limit + 1);
 }
 
 /** Whether a connection may carry a request whose headers are complete. */

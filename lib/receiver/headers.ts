@@ -82,22 +82,17 @@ function readSignature(headers: RequestHeaders, name: string): string {
   return signature;
 }
 
-const MAX_NAMED_HEADERS = 3;
-
 /** Says what to do about a missing signature header; names other headers, never their values. */
 function adviseOnHeader({ listHeaderNames }: RequestHeaders, missing: string): string {
   const others = listHeaderNames()
     // The client chooses the names: bound them, and omit characters that could forge a log line.
     .filter((name) => name !== missing && /^[a-z0-9_-]{1,50}-signature$/.test(name))
-    .slice(0, MAX_NAMED_HEADERS);
-  switch (others.length) {
-    case 0:
-      return "If the service signs with another header, set signatureHeader to it; if a proxy removes the header, let it pass.";
-    case 1:
-      return `The request has ${others[0]}; set signatureHeader to it.`;
-    default:
-      return `The request has ${others.join(", ")}; set signatureHeader to the one that the service signs with.`;
+    .slice(0, 3);
+  if (others.length === 0) {
+    return "If the service signs with another header, set signatureHeader to it; if a proxy removes the header, let it pass.";
   }
+  const which = others.length === 1 ? "it" : "the one that the service signs with";
+  return `The request has ${others.join(", ")}; set signatureHeader to ${which}.`;
 }
 
 function assertForm({ listHeader }: RequestHeaders): void {

@@ -37,10 +37,8 @@ export interface BodyListener {
 }
 
 /**
- * Collects the body of an HTTP/2 request, which may have no Content-Length: body-parser treats a
- * body without one as empty.
- *
- * @returns a function that stops the collection.
+ * Collects the body of an HTTP/2 request, until the returned function is called: body-parser treats
+ * a body without Content-Length as empty.
  */
 export function collectHttp2Body(
   req: IncomingMessage,

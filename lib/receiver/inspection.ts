@@ -5,32 +5,20 @@ import { FORM_CONTENT_TYPES, type Pair } from "../form/form";
 import type { DeliveryResult } from "../observability/diagnostics";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
-import { signRequest, type WebhookRequest } from "../signature/signed-request";
+import { signRequest } from "../signature/signed-request";
 import type { PushWebhooksSettings } from "./options";
 
 /** A webhook request and its result, as an observer receives it. */
 export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
 
-/**
- * Receives an observed request when its response is decided, and again if its handlers fail after
- * that.
- */
+/** Receives a request when its response is decided, and again if its handlers fail after that. */
 export type RequestObserver = (request: ObservedRequest) => void;
 
 /** The view of a receiver for an admin console: it never holds a token. */
-export interface ReceiverInspection {
-  readonly name: string | undefined;
-  /** Number of static tokens; undefined when a function finds them. */
-  readonly tokenCount: number | undefined;
-  /** Whether events are stored in a queue, and handled later. */
-  readonly hasQueue: boolean;
-  readonly allowedAccountSids: readonly string[];
-  readonly allowedServiceSids: readonly string[];
+export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSettings>> {
   /** Adds an observer of every webhook request; returns the function that removes it. */
   observe(observer: RequestObserver): () => void;
   readPendingWaits(): PendingWaits;
-  /** Signs a request as the service does; undefined unless there is exactly one static token. */
-  readonly signRequest: ((params: readonly Pair[]) => WebhookRequest) | undefined;
 }
 
 // Not a property of the receiver: the signing function must not be reachable from it.
@@ -48,30 +36,33 @@ export function registerInspection(
   observe: ReceiverInspection["observe"],
   readPendingWaits: () => PendingWaits,
 ): void {
+  inspections.set(receiver, { ...inspectSettings(settings), observe, readPendingWaits });
+}
+
+function inspectSettings(settings: PushWebhooksSettings) {
   const { name, authToken, publicUrls, signatureHeader } = settings;
   const tokens = typeof authToken === "function" ? undefined : [authToken].flat();
-  const [onlyToken, ...otherTokens] = tokens ?? [];
-  const canSign = onlyToken !== undefined && otherTokens.length === 0;
-  inspections.set(receiver, {
+  const [onlyToken = ""] = tokens ?? [];
+  const sign = (params: readonly Pair[]) =>
+    signRequest({
+      authToken: onlyToken,
+      webhookUrl: publicUrls[0] ?? "",
+      method: "POST",
+      signatureHeader,
+      contentType: FORM_CONTENT_TYPES[0],
+      params,
+    });
+  return {
     name,
+    /** Number of static tokens; undefined when a function finds them. */
     tokenCount: tokens?.length,
+    /** Whether events are stored in a queue, and handled later. */
     hasQueue: settings.queue !== undefined,
     allowedAccountSids: [...(settings.allowedAccountSids ?? [])],
     allowedServiceSids: [...(settings.allowedServiceSids ?? [])],
-    observe,
-    readPendingWaits,
-    signRequest: canSign
-      ? (params) =>
-          signRequest({
-            authToken: onlyToken,
-            webhookUrl: publicUrls[0] ?? "",
-            method: "POST",
-            signatureHeader,
-            contentType: FORM_CONTENT_TYPES[0],
-            params,
-          })
-      : undefined,
-  });
+    /** Signs a request as the service does; undefined unless there is exactly one static token. */
+    signRequest: tokens?.length === 1 ? sign : undefined,
+  };
 }
 
 /** Creates an empty list of observers. */

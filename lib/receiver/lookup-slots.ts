@@ -20,10 +20,9 @@ interface WaitingLookup {
 }
 
 /**
- * Creates a function that runs a lookup of auth tokens at once, or as soon as a slot is free: it
- * bounds how many lookups run at a time. The newest waiting lookup runs
- * first: under overload the oldest ones are about to time out, and in order of arrival every lookup
- * would wait that long.
+ * Creates a function that runs a lookup of auth tokens at once, or as soon as a slot is free. The
+ * newest waiting lookup runs first: under overload the oldest ones are about to time out, and in
+ * order of arrival every lookup would wait that long.
  *
  * The returned function throws a WebhookError `OVERLOADED` when a lookup waited for `maxWaitMs`, or
  * more than `maxWaiting` newer ones wait.

@@ -1,7 +1,7 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
 import { createMemoryDedupe } from "../memory/memory-dedupe";
-import { LOGGER } from "../validation/option-rules";
+import { DURATION_MS, LOGGER } from "../validation/option-rules";
 import {
   validateOptions,
   hasMethods,
@@ -56,7 +56,10 @@ export interface PushWebhooksOptions extends VerifyOptions {
    * handler of the app responds. @default false: the receiver responds
    */
   forwardErrors?: boolean | undefined;
-  /** Where to log: `pino()`, `console`, or a {@link Logger} of its own. @default nothing is logged */
+  /**
+   * Where to log: `pino()`, `console`, or a {@link Logger} of your own.
+   * @default none: without listeners, the first failure of each code emits a process warning
+   */
   logger?: Logger | undefined;
 }
 
@@ -76,9 +79,9 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   },
   handlers: { accepts: isHandlers, expected: "an object that createHandlers() returned" },
   deadlineMs: wholeNumber(100, MAX_TIMER_MS, "milliseconds"),
-  bodyTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  bodyTimeoutMs: DURATION_MS,
   acknowledge: oneOf("after", "before"),
-  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  handlerTimeoutMs: DURATION_MS,
   dedupe: {
     accepts: (value) => value === false || isDedupeStore(value),
     expected:
@@ -96,18 +99,14 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
 /**
  * Validates the options of a receiver and adds their defaults.
  *
- * @param owner the function whose options they are, for messages.
  * @throws TypeError for an option that is unknown or not valid.
  */
-export function resolveReceiverOptions(
-  owner: string,
-  options: PushWebhooksOptions,
-): PushWebhooksSettings {
-  validateOptions(owner, options, RECEIVER_RULES);
+export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhooksSettings {
+  validateOptions("pushWebhooks", options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;
     throw new TypeError(
-      `${owner}: option ${name} must not be set with option queue, because a queue drops duplicates itself and the receiver responds as soon as an event is stored. Remove ${name}.`,
+      `pushWebhooks: option ${name} must not be set with option queue, because a queue drops duplicates itself and the receiver responds as soon as an event is stored. Remove ${name}.`,
     );
   }
   const { deadlineMs = 14_000, acknowledge = "after" } = options;
@@ -117,11 +116,11 @@ export function resolveReceiverOptions(
     const value = options[name];
     if (value === undefined || value <= deadlineMs) continue;
     throw new TypeError(
-      `${owner}: option ${name} must be at most deadlineMs, ${deadlineMs}; received ${value}. The service waits for 15 s at most.`,
+      `pushWebhooks: option ${name} must be at most deadlineMs, ${deadlineMs}; received ${value}. The service waits for 15 s at most.`,
     );
   }
   return {
-    ...fillVerifyDefaults(owner, options),
+    ...fillVerifyDefaults("pushWebhooks", options),
     name: options.name,
     handlers: options.handlers,
     deadlineMs,

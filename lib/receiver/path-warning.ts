@@ -3,11 +3,9 @@ import { readTarget, shortenPath } from "./request-info";
 
 /**
  * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
- * it each request of the app, and it rejects those of other routes. The first rejected request whose
- * path is neither that of a publicUrl nor below it emits the process warning `MOUNTED_WITHOUT_PATH`.
- *
- * A receiver that is mounted under a path is left alone: a proxy in front of the app may rewrite
- * paths.
+ * it each request of the app, and it rejects those of other routes. The first rejected request
+ * whose path is neither that of a publicUrl nor below it emits the process warning
+ * `MOUNTED_WITHOUT_PATH`; not under a mount path, because a proxy may rewrite paths.
  */
 export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
@@ -32,7 +30,5 @@ export function createWarnOfPath(publicUrls: readonly string[]) {
 
 function isAtOrBelow(target: string, path: string): boolean {
   if (!target.startsWith(path)) return false;
-  return (
-    path.endsWith("/") || target.length === path.length || /[/?]/.test(target.charAt(path.length))
-  );
+  return path.endsWith("/") || ["", "/", "?"].includes(target.charAt(path.length));
 }

@@ -57,7 +57,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       "pushWebhooks creates the middleware and is not one itself. Write app.use(path, pushWebhooks({ authToken, publicUrl })).",
     );
   }
-  const settings = resolveReceiverOptions("pushWebhooks", options);
+  const settings = resolveReceiverOptions(options);
   const { queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
   const { publicUrls, urlMatching, limitBytes, bodyTimeoutMs } = settings;
   const reports = createReporter(settings.logger, name);
@@ -97,7 +97,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     next?: (error?: unknown) => void,
   ): Promise<void> {
     // Rejections after closing must not keep the receiver open.
-    const running = isClosed ? undefined : connections.begin(req, res);
+    const endRequest = isClosed ? undefined : connections.begin(req, res);
     const startMs = performance.now();
     const observed = observers.start();
     let isDelivered = false;
@@ -119,7 +119,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       }
       respond(req, res, rejection, next);
     } finally {
-      if (running !== undefined) connections.end(running);
+      endRequest?.();
     }
   }
 
@@ -168,9 +168,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     finished: Promise<void>,
     observed: Observation | undefined,
   ): void {
-    const running = connections.begin(req, res);
-    const end = () => connections.end(running);
-    finished.then(end, end);
+    const endRequest = connections.begin(req, res);
+    finished.then(endRequest, endRequest);
     finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
   }
 

@@ -7,12 +7,10 @@ import { parseEvent } from "../event/parse";
 import { createFindUrlAmbiguity } from "../signature/signed-parts";
 
 /**
- * Creates the step that parses the event of an authenticated webhook request, and rejects a text
- * that also fits another event, and accounts and services that are not allowed. It returns the event
- * with the indexes of the token and of the publicUrl that were signed with.
- *
- * @throws WebhookError (by the returned function) `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS`,
- *   `ACCOUNT_NOT_ALLOWED`.
+ * Creates the step that parses the event of an authenticated webhook request, and finds the indexes
+ * of the token and of the publicUrl that were signed with. It throws a WebhookError
+ * `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that also fits another event, or
+ * `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
  */
 export function createReadEvent(settings: VerifySettings) {
   const findAmbiguity = createFindAmbiguity(settings.extraParameters);

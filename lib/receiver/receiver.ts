@@ -21,9 +21,8 @@ export interface DispatchContext {
  * A receiver of webhook requests: middleware for Express 4 and 5 and connect; without the argument
  * `next`, a listener of an `http` server, as in `createServer(push)`.
  *
- * It returns a promise that never rejects and resolves when the response is written. The type of
- * the returned value is `void`, so that the lint rule no-misused-promises accepts the receiver as a
- * listener.
+ * It returns a promise that never rejects and resolves when the response is written. The type is
+ * `void`, so that the lint rule no-misused-promises accepts the receiver as a listener.
  */
 export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDisposable {
   (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): void;
@@ -39,9 +38,8 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   onRejected(listener: RejectedListener): PushWebhooks;
   /**
-   * Waits for the event that approves or denies a challenge. Resolves at once if the event arrived
-   * within the last 24 h in this process, or with a queue in any process. Its handlers may still
-   * run.
+   * Waits for the event that approves or denies a challenge. Resolves at once if it arrived within
+   * the last 24 h in this process, or with a queue in any process. Its handlers may still run.
    *
    * @throws TypeError for an option that is missing or not valid; WebhookError
    *   `CHALLENGE_SID_INVALID`, `ENTITY_MISMATCH` for an outcome of another user,

@@ -33,13 +33,9 @@ function listValues(rawHeaders: readonly string[], headers: IncomingHttpHeaders,
 }
 
 /** Returns the requested path with its query, wherever the receiver is mounted. */
-export function readTarget(req: RequestWithOriginalUrl): string {
+export function readTarget(req: IncomingMessage & { originalUrl?: string }): string {
   // Express removes the mount path from url and keeps the whole path in originalUrl.
   return req.originalUrl ?? req.url ?? "";
-}
-
-interface RequestWithOriginalUrl extends IncomingMessage {
-  originalUrl?: string;
 }
 
 /**
@@ -61,10 +57,7 @@ export function findReceivedBody({ rawBody, body }: RequestWithBody): unknown {
 
 const MAX_PATH_CHARACTERS = 200;
 
-/**
- * Describes a rejected request for logs: without its query, with at most 200 characters of its path,
- * and with control characters of the path escaped.
- */
+/** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
 export function describeRequest(req: IncomingMessage): RejectedRequest {
   const path = shortenPath(readTarget(req));
   // Adapters of serverless platforms have no socket.
@@ -72,7 +65,7 @@ export function describeRequest(req: IncomingMessage): RejectedRequest {
   return { method: req.method ?? "", path, remoteAddress: socket?.remoteAddress };
 }
 
-/** Returns the path of a target for messages: without its query, bounded and escaped. */
+/** Returns the path of a target for messages: without query, escaped, at most 200 characters. */
 export function shortenPath(target: string): string {
   // Cut first: a target may have 16 kB, and an escaped character has 6 characters.
   const [path = ""] = target.slice(0, MAX_PATH_CHARACTERS + 1).split("?", 1);

@@ -48,10 +48,8 @@ const LINGER_BYTES = 262_144;
 
 /**
  * Responds to a request, unless another middleware has. The response repeats no input, and the
- * responses to equal rejections are equal byte by byte.
- *
- * When the rest of the body is too large, the connection is closed after the response. Otherwise
- * the rest of the body may take up to `bodyTimeoutMs`.
+ * responses to equal rejections are equal byte by byte. When the rest of the body is too large, the
+ * connection is closed after the response; otherwise it may take up to `bodyTimeoutMs`.
  */
 export function sendResponse(
   req: IncomingMessage,
@@ -104,9 +102,8 @@ export function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
 
 /**
  * Closes the stream of a request whose body may be unread, after its response was sent: with
- * RST_STREAM and NO_ERROR, which asks the client to send no more (RFC 9113, section 8.1).
- *
- * After `timeoutMs` it closes the stream although the response was not sent, or not accepted by the
+ * RST_STREAM and NO_ERROR, which asks the client to send no more (RFC 9113, section 8.1). After
+ * `timeoutMs` it closes the stream although the response was not sent, or not accepted by the
  * client; but not while the app handles a request whose body is complete.
  */
 function boundStream(req: IncomingMessage, stream: ServerHttp2Stream, timeoutMs: number): void {

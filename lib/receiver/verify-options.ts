@@ -4,8 +4,7 @@ import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import type { UrlMatching } from "../signature/signature";
-import type { AuthTokenResolver, AuthTokens } from "./tokens";
-import { warnOfWhitespace } from "./token-warning";
+import { warnOfWhitespace, type AuthTokenResolver, type AuthTokens } from "./tokens";
 import { isHttpUrl } from "../form/url";
 
 /** Options of `verifyPushRequest`; `pushWebhooks` has these and others. */
@@ -23,9 +22,7 @@ export interface VerifyOptions {
   publicUrl: string | readonly string[];
   /** The name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
-  /**
-   * `"ports"` also accepts the URL with or without its port; `"exact"` does not. @default "ports"
-   */
+  /** `"ports"` accepts the URL with or without its port, `"exact"` does not. @default "ports" */
   urlMatching?: UrlMatching | undefined;
   /** The largest body that is accepted, in bytes. @default 65_536 */
   limitBytes?: number | undefined;
@@ -79,18 +76,17 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
 };
 
 /**
- * Validates options of {@link VerifyOptions} and adds their defaults.
+ * Validates the options of `verifyPushRequest` and adds their defaults.
  *
- * @param owner the function whose options they are, for messages.
  * @throws TypeError for an option that is unknown or not valid.
  */
-export function resolveVerifyOptions(owner: string, options: VerifyOptions): VerifySettings {
-  validateOptions(owner, options, VERIFY_RULES);
-  return fillVerifyDefaults(owner, options);
+export function resolveVerifyOptions(options: VerifyOptions): VerifySettings {
+  validateOptions("verifyPushRequest", options, VERIFY_RULES);
+  return fillVerifyDefaults("verifyPushRequest", options);
 }
 
 /**
- * Validates combinations of options and adds their defaults.
+ * Validates combinations of options of the function `owner` and adds their defaults.
  *
  * @throws TypeError for options that must not be combined.
  */

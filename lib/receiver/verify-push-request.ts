@@ -17,17 +17,12 @@ export interface PushRequest {
   url: string;
   /** A Headers object, or a record with names in any case. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /**
-   * The body as received: bytes, a string, or the flat object that a parser created from the form.
-   * Decode base64 first.
-   */
+  /** The body as received: bytes, a string, or the flat object of a form parser. Decode base64 first. */
   body?:
     string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
 
-/**
- * One budget per process: settings are resolved per request, so a budget per settings is unbounded.
- */
+// One per process: settings are resolved per request, so a budget of settings would not bound.
 const explainBudget = createExplainBudget();
 
 /**
@@ -44,13 +39,9 @@ export async function verifyPushRequest(
   request: PushRequest,
   options: VerifyOptions,
 ): Promise<PushEvent | UnknownPushEvent> {
-  const settings = resolveVerifyOptions("verifyPushRequest", options);
+  const settings = resolveVerifyOptions(options);
   const { method, url, headers, body } = request;
-  const given = {
-    method,
-    listHeader: listHeadersOf(headers),
-    listHeaderNames: () => listHeaderNamesOf(headers),
-  };
+  const given = { method, ...readGivenHeaders(headers) };
   const { publicUrls, urlMatching, limitBytes } = settings;
   const authenticate = createAuthenticate(settings, explainBudget);
   const readEvidence = () => ({ url: joinReceivedUrl(given, url), body });
@@ -69,23 +60,23 @@ export async function verifyPushRequest(
   }
 }
 
-function listHeadersOf(headers: PushRequest["headers"]): RequestHeaders["listHeader"] {
+function readGivenHeaders(headers: PushRequest["headers"]): Omit<RequestHeaders, "method"> {
   if (typeof headers.get === "function") {
-    const { get } = headers as Headers;
-    return (name) => {
-      const value = get.call(headers, name);
-      return value === null ? [] : [value];
+    const given = headers as Headers;
+    return {
+      listHeader(name) {
+        const value = given.get(name);
+        return value === null ? [] : [value];
+      },
+      listHeaderNames: () => [...given.keys()],
     };
   }
   const entries = Object.entries(
     headers as Readonly<Record<string, string | string[] | undefined>>,
   );
-  return (name) =>
-    entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : []));
-}
-
-function listHeaderNamesOf(headers: PushRequest["headers"]): readonly string[] {
-  return typeof headers.get === "function"
-    ? [...(headers as Headers).keys()]
-    : Object.keys(headers).map((name) => name.toLowerCase());
+  return {
+    listHeader: (name) =>
+      entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])),
+    listHeaderNames: () => entries.map(([key]) => key.toLowerCase()),
+  };
 }
