@@ -372,10 +372,8 @@ describe("createDeliverOnce", () => {
 describe("deliverEach", () => {
   it("runs for every delivery", async () => {
     const run = jest.fn(async () => {});
-    for (const delivery of [
-      await deliverEach(callOf("a"), run),
-      await deliverEach(callOf("a"), run),
-    ]) {
+    const deliver = withoutDeadline(deliverEach);
+    for (const delivery of [await deliver(callOf("a"), run), await deliver(callOf("a"), run)]) {
       await delivery.finished;
       expect(delivery.result).toBe("new");
     }

@@ -7,10 +7,8 @@ interface SharedListener {
 const sharedBySignal = new WeakMap<AbortSignal, SharedListener>();
 
 /**
- * Adds a listener for the abort of a signal. All of them share one event listener of the signal:
- * above ten event listeners, Node prints MaxListenersExceededWarning.
- *
- * @returns a function that removes the listener.
+ * Adds a listener for the abort of a signal; returns a function that removes it. All share one
+ * event listener of the signal: above ten, Node prints MaxListenersExceededWarning.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const shared = sharedBySignal.get(signal) ?? attachTo(signal);

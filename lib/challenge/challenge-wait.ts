@@ -3,13 +3,8 @@ import type { AccountScope } from "../event/account-scope";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../form/sid";
-import {
-  isText,
-  validateOptions,
-  MAX_TIMER_MS,
-  wholeNumber,
-  type OptionRules,
-} from "../validation/validate-options";
+import { DURATION_MS } from "../validation/option-rules";
+import { isText, validateOptions, type OptionRules } from "../validation/validate-options";
 import type { OutcomeStore } from "./outcome-store";
 import { createClosingError } from "./waiters";
 
@@ -20,8 +15,8 @@ export interface WaitOptions {
   /** The `entity_identity` of the user; the outcome of another user rejects the wait. */
   entityIdentity: string;
   /**
-   * The account that the challenge was created in. Required when `authToken` is a function or
-   * `allowedAccountSids` has several accounts. @default the account of the receiver
+   * The account that the challenge was created in. Required when `allowedAccountSids` has several
+   * accounts, or is not set and `authToken` is a function. @default the account of the receiver
    */
   accountSid?: string | undefined;
   /** The longest wait, in milliseconds. @default 300_000: a challenge expires after 5 minutes */
@@ -32,8 +27,6 @@ export interface WaitOptions {
 
 /** Waits for the outcome of a challenge; see the method of `PushWebhooks`. */
 export type WaitForChallenge = (options: WaitOptions) => Promise<ChallengeEvent>;
-
-const DEFAULT_TIMEOUT_MS = 300_000;
 
 const RULES: OptionRules<WaitOptions> = {
   // In most logins this is input of a user, so it is checked below and rejected with a status.
@@ -48,7 +41,7 @@ const RULES: OptionRules<WaitOptions> = {
     accepts: (value) => isSid("AC", value),
     expected: "the SID of the account that the challenge was created in",
   },
-  timeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  timeoutMs: DURATION_MS,
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
 };
 
@@ -66,7 +59,7 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
 
   async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
     validateOptions("waitForChallenge", options, RULES);
-    const { challengeSid, entityIdentity, accountSid, signal } = options;
+    const { challengeSid, entityIdentity, accountSid, timeoutMs = 300_000, signal } = options;
     for (const stopped of [closing.signal, signal]) stopped?.throwIfAborted();
     if (!isSid("YC", challengeSid)) {
       throw new WebhookError(
@@ -75,7 +68,6 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       );
     }
     const account = scope.accountOfWait(accountSid);
-    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     const started = { startMs: performance.now() };
     pending.add(started);
     const event = await waitUntilStopped([closing.signal, signal], (stop) =>

@@ -1,25 +1,16 @@
 import type { ChallengeEvent } from "../event/event";
 
-/**
- * Identifies the outcome of a challenge.
- *
- * @experimental
- */
+/** Identifies the outcome of a challenge. @experimental */
 export interface OutcomeKey {
   /**
    * The authenticated account: its SID, or text derived from the name or URL of a receiver with a
-   * static `authToken` whose account SID is not configured. An outcome never reaches a wait of
-   * another account.
+   * static `authToken` whose account SID is not configured. Outcomes reach only its own waits.
    */
   account: string;
   challengeSid: string;
 }
 
-/**
- * A wait for an outcome.
- *
- * @experimental
- */
+/** A wait for an outcome. @experimental */
 export interface OutcomeWait extends OutcomeKey {
   /** The longest wait, in milliseconds. */
   timeoutMs: number;
@@ -27,11 +18,7 @@ export interface OutcomeWait extends OutcomeKey {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Stores the first outcome of each challenge and wakes the waits for it.
- *
- * @experimental
- */
+/** Stores the first outcome of each challenge and wakes the waits for it. @experimental */
 export interface OutcomeStore {
   /**
    * Stores an outcome, unless the challenge already has one. Returns undefined if it is stored at

@@ -28,8 +28,7 @@ export interface DedupeClaim extends DedupeKey {
 
 /**
  * Stores which webhook requests were handled. To drop duplicates across processes, implement it on
- * a shared database; `testDedupeStore` of `express-push-verification/testing` checks the
- * implementation.
+ * a shared database, and check it with `testDedupeStore` of `express-push-verification/testing`.
  *
  * Each method must be atomic, and may be synchronous. A method that throws or rejects is retried
  * for up to 8 s; after that the receiver responds 503.
@@ -39,8 +38,7 @@ export interface DedupeStore {
    * Claims a uuid unless another owner owns it or it was handled.
    *
    * A repeated claim of the same owner returns `"new"` again, because the first response may have
-   * been lost. A claim that is older than its `leaseMs` has lapsed: the next owner may claim the
-   * uuid.
+   * been lost. A claim that is older than its `leaseMs` has lapsed: another owner may claim it.
    */
   claim(claim: DedupeClaim): Claim | Promise<Claim>;
   /**

@@ -20,29 +20,24 @@ const openStores = new WeakMap<DedupeStore, OpenStore>();
 
 /**
  * Creates the deduplication of a receiver. Calls `init` of the store unless another receiver
- * already called it; claims wait for it. After a failure, the next attempt to claim calls `init`
- * again.
+ * already called it; claims wait for it, and call it again after a failure.
  *
  * @param store `false` runs the handlers for each delivery.
- * @param onStoreFailure called with `STORE_UNAVAILABLE` when the first `init`, a mark or `close`
- *   fails.
+ * @param onStoreFailure receives `STORE_UNAVAILABLE` if the first `init`, a mark or `close` fails.
  */
 export function createDedupe(
   store: DedupeStore | false,
   onStoreFailure: (error: WebhookError) => void,
 ) {
   if (store === false) return { deliverOnce: deliverEach, close: () => Promise.resolve() };
+  const reportFailureOf = (method: "init" | "close") => (error: unknown) => {
+    const message = `${method} of the dedupe store failed; see the cause.`;
+    const cause = createNeutralCause(error);
+    onStoreFailure(new WebhookError("STORE_UNAVAILABLE", message, { cause }));
+  };
   const opened = open(store);
   if (!opened.isReady) initialize(store, opened).catch(reportFailureOf("init"));
   let closed: Promise<void> | undefined;
-
-  function reportFailureOf(method: "init" | "close"): (error: unknown) => void {
-    return (error) => {
-      const message = `${method} of the dedupe store failed; see the cause.`;
-      const cause = createNeutralCause(error);
-      onStoreFailure(new WebhookError("STORE_UNAVAILABLE", message, { cause }));
-    };
-  }
 
   const readyStore: DedupeStore = {
     claim: (claim) =>
@@ -55,10 +50,8 @@ export function createDedupe(
   return {
     deliverOnce: createDeliverOnce(readyStore, createRetry(), onStoreFailure),
     /** Closes the store unless another receiver uses it; awaits it for up to 5 s. Never rejects. */
-    close(): Promise<void> {
-      closed ??= within(leave(store, opened), CLOSE_MS).catch(reportFailureOf("close"));
-      return closed;
-    },
+    close: (): Promise<void> =>
+      (closed ??= within(leave(store, opened), CLOSE_MS).catch(reportFailureOf("close"))),
   };
 }
 

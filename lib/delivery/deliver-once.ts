@@ -10,11 +10,7 @@ export interface Delivery {
   finished: Promise<void>;
 }
 
-/**
- * Identifies a webhook request.
- *
- * @experimental
- */
+/** Identifies a webhook request. @experimental */
 export interface RequestIdentity extends Pick<DedupeClaim, "accountSid" | "uuid" | "contentHash"> {
   /**
    * Returns what `contentHash` is with each other auth token of the account: while a token rotates,
@@ -85,19 +81,6 @@ export function createDeliverOnce(
     }
   }
 
-  /** Claims again with the hashes of the other tokens, until one is that of the first delivery. */
-  async function claimAsRotated(
-    claim: DedupeClaim,
-    otherHashes: readonly string[],
-    deadlineAtMs: number,
-  ): Promise<DecidedClaim> {
-    for (const contentHash of otherHashes) {
-      const found = await claimUuid({ ...claim, contentHash }, deadlineAtMs);
-      if (found !== "conflict") return found;
-    }
-    return "conflict";
-  }
-
   async function runThenMark(
     key: string,
     claim: DedupeClaim,
@@ -137,8 +120,11 @@ export function createDeliverOnce(
     let found: DecidedClaim | undefined;
     try {
       found = await claimUuid(claim, deadlineAtMs);
-      if (found === "conflict" && request.listOtherHashes !== undefined) {
-        found = await claimAsRotated(claim, request.listOtherHashes(), deadlineAtMs);
+      // While a token rotates, the first delivery may be signed with another one.
+      const otherHashes = found === "conflict" ? (request.listOtherHashes?.() ?? []) : [];
+      for (const otherHash of otherHashes) {
+        if (found !== "conflict") break;
+        found = await claimUuid({ ...claim, contentHash: otherHash }, deadlineAtMs);
       }
     } finally {
       if (found !== "new") inFlight.delete(key);
@@ -189,9 +175,5 @@ function decide(found: Claim): DecidedClaim {
 }
 
 /** Runs `run` for each delivery, without a store: for `dedupe: false`. */
-export function deliverEach(
-  _request: RequestIdentity,
-  run: () => Promise<void>,
-): Promise<Delivery> {
-  return Promise.resolve({ result: "new", finished: run() });
-}
+export const deliverEach: DeliverOnce = (_request, run) =>
+  Promise.resolve({ result: "new", finished: run() });

@@ -10,8 +10,7 @@ export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Del
 /**
  * Creates the step that runs the handlers of an event now.
  *
- * @param afterDeadlineMs how long handlers and completion may go on after the deadline of the
- *   request, when its response does not wait for them.
+ * @param afterDeadlineMs how long handlers that no response awaits may go on after the deadline.
  */
 export function createDeliverNow(
   deliverOnce: DeliverOnce,
@@ -23,10 +22,9 @@ export function createDeliverNow(
     const { account, event } = queued;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
     const start = () => run(queued, deadlineAtMs);
-    if (!isChallengeEvent(event)) return deliverOnce(queued, start, deadlineAtMs, finishAtMs);
     const recordThenStart = () => {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      const recorded = outcomes.record(account, event);
+      const recorded = isChallengeEvent(event) ? outcomes.record(account, event) : undefined;
       return recorded === undefined ? start() : recorded.then(start);
     };
     return deliverOnce(queued, recordThenStart, deadlineAtMs, finishAtMs);

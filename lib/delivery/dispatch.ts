@@ -7,10 +7,7 @@ import { runHandlers, type RunContext } from "./run-handlers";
 
 /**
  * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
- * worker.
- *
- * @throws WebhookError (by the returned function) `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which was
- *   reported.
+ * worker. It throws a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT` after it reported it.
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
   return async function dispatch(

@@ -3,11 +3,7 @@ import type { RequestIdentity } from "./deliver-once";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { OutcomeStore } from "../challenge/outcome-store";
 
-/**
- * An authenticated event that a queue stores.
- *
- * @experimental
- */
+/** An authenticated event that a queue stores. @experimental */
 export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
   /** The account of its outcome: `account` of its `OutcomeKey`. */
@@ -18,11 +14,7 @@ export interface QueuedEvent extends RequestIdentity {
   receiver: string | undefined;
 }
 
-/**
- * Stores events outside this process and runs their handlers later; `durableQueue` returns one.
- *
- * @experimental
- */
+/** Stores events in a database to run their handlers later, as `sqliteQueue()`. @experimental */
 export interface EventQueue {
   /**
    * Stores an event and the outcome of its challenge, unless an event with the same account and

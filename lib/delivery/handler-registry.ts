@@ -68,12 +68,9 @@ const registries = new WeakMap<object, Registry>();
  * `queue.work(handlers)`: a worker needs neither a token nor a URL.
  */
 export function createHandlers(): Handlers {
-  const registry: Registry = {
-    handlersByType: new Map(),
-    anyHandlers: new Set(),
-    unhandledHandlers: new Set(),
-  };
-  const { handlersByType, anyHandlers, unhandledHandlers } = registry;
+  const handlersByType: Registry["handlersByType"] = new Map();
+  const anyHandlers = new Set<AnyHandler>();
+  const unhandledHandlers = new Set<AnyHandler>();
 
   const handlers: Handlers = {
     on(types, handler) {
@@ -106,7 +103,7 @@ export function createHandlers(): Handlers {
       PUSH_EVENT_TYPES.filter((type) => (handlersByType.get(type)?.size ?? 0) > 0),
   };
 
-  registries.set(handlers, registry);
+  registries.set(handlers, { handlersByType, anyHandlers, unhandledHandlers });
   return handlers;
 }
 
@@ -115,10 +112,7 @@ export function isHandlers(value: unknown): value is Handlers {
   return typeof value === "object" && value !== null && registries.has(value);
 }
 
-/**
- * Selects the handlers of an event, each once; `isHandled` says whether one of them is registered for
- * the event's type or with `onUnhandled`.
- */
+/** Selects the handlers of an event, each once; `isHandled`: its type or `onUnhandled` has one. */
 export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
   const { handlersByType, anyHandlers, unhandledHandlers } = registryOf(handlers);
   const own = isPushEventType(type) ? handlersByType.get(type) : undefined;

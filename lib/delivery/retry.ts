@@ -18,18 +18,13 @@ export interface RetryOptions {
   code?: WebhookErrorCode;
   /** The name of what the attempts use, for error messages. @default "a store" */
   what?: string;
-  /**
-   * Returns whether an error contains no arguments and may be the cause unchanged. @default never
-   */
+  /** Returns whether an error has no arguments and may be the cause unchanged. @default never */
   isNeutral?: (error: unknown) => boolean;
   /** How long to retry, in milliseconds; below the 15 s of the service. @default 8_000 */
   retryForMs?: number;
   /** How many operations may be retried at a time. @default 1_000 */
   maxRetrying?: number;
-  /**
-   * How long to await one attempt before the next, in milliseconds; the first may still succeed.
-   * @default retryForMs
-   */
+  /** How long to await one attempt, in milliseconds: it may succeed later. @default retryForMs */
   attemptMs?: number;
   /** How long to await the only attempt at `maxRetrying`, in milliseconds. @default 250 */
   attemptWhenFullMs?: number;
@@ -50,17 +45,10 @@ export interface RetryOptions {
  * the single attempt at `maxRetrying` failed; both have a neutral copy of the last error as their
  * cause. It rethrows a WebhookError of an attempt without a retry.
  */
-export function createRetry({
-  code = "STORE_UNAVAILABLE",
-  what = "a store",
-  isNeutral = () => false,
-  retryForMs = 8_000,
-  maxRetrying = 1_000,
-  attemptMs = retryForMs,
-  attemptWhenFullMs = 250,
-  firstPauseMs = 25,
-  longestPauseMs = 500,
-}: RetryOptions = {}): Retry {
+export function createRetry(options: RetryOptions = {}): Retry {
+  const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;
+  const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = options;
+  const { attemptWhenFullMs = 250, firstPauseMs = 25, longestPauseMs = 500 } = options;
   const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
   let retrying = 0;
 
@@ -140,11 +128,7 @@ export function isPending<Value>(value: Value | Promise<Value>): value is Promis
   return typeof value === "object" && value !== null && "then" in value;
 }
 
-/**
- * Awaits a value for up to `limitMs` milliseconds; sets no timer for a value that is not a promise.
- *
- * @throws Error after `limitMs`.
- */
+/** Awaits a promise for up to `limitMs` milliseconds, then throws; returns any other value. */
 export async function within<Value>(
   value: Value | Promise<Value>,
   limitMs: number,

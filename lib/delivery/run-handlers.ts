@@ -48,7 +48,7 @@ async function settle(results: readonly unknown[], run: HandlerRun, timeoutMs: n
     "HANDLER_TIMEOUT",
     `The handlers of this event ran longer than ${Math.round(timeoutMs)} ms: handlerTimeoutMs, or what deadlineMs left of it.`,
   );
-  run.abort(error);
+  controllerOf(run).abort(error);
   throw error;
 }
 
@@ -69,10 +69,6 @@ class HandlerRun implements HandlerContext {
     Object.defineProperty(this, "signal", SIGNAL_PROPERTY);
     // Not enumerable, so that a copy has no timeout; an object, because a handler may freeze the run.
     Object.defineProperty(this, "timeout", { value: {} });
-  }
-
-  abort(reason: unknown): void {
-    controllerOf(this).abort(reason);
   }
 }
 

@@ -15,17 +15,11 @@ export interface AccountMapOptions<Value> {
 }
 
 /**
- * Creates an empty map of entries of several accounts that expire, bounded in count and size
- * together: the account that has the most is evicted first, so that no account can evict the entries
- * of the others.
+ * Creates an empty map of entries of several accounts that expire, bounded in count and size: the
+ * account that has the most is evicted first, so that no account can evict the entries of others.
  */
-export function createAccountMap<Value>({
-  ttlMs,
-  maxEntries,
-  maxBytes,
-  sizeOf,
-  onFirstEviction,
-}: AccountMapOptions<Value>) {
+export function createAccountMap<Value>(options: AccountMapOptions<Value>) {
+  const { ttlMs, maxEntries, maxBytes, sizeOf, onFirstEviction } = options;
   const mapByAccount = new Map<string, ExpiringMap<Value>>();
   const shared = { entries: 0, bytes: 0 };
   let hasEvicted = false;
@@ -59,11 +53,7 @@ export function createAccountMap<Value>({
 
   return {
     get: (account: string, key: string): Value | undefined => mapByAccount.get(account)?.get(key),
-    /**
-     * Adds what `create` returns, unless the key of the account has a value: that stays.
-     *
-     * @returns whether it was added.
-     */
+    /** Adds what `create` returns unless the key has a value; returns whether it was added. */
     add(account: string, key: string, create: () => Value): boolean {
       const map = mapByAccount.get(account) ?? createMap(account);
       const isAdded = map.add(key, create);

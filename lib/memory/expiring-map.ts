@@ -1,17 +1,5 @@
 /** A map whose entries expire, bounded in count: the oldest are evicted first. */
-export interface ExpiringMap<Value> {
-  get(key: string): Value | undefined;
-  /**
-   * Adds what `create` returns, unless the key has a value: that stays.
-   *
-   * @returns whether it was added.
-   */
-  add(key: string, create: () => Value): boolean;
-  /** Removes the oldest entry, if there is one. */
-  evictOldest(): void;
-  /** What the map holds, with expired entries that no call has removed yet. */
-  readonly totals: Readonly<MapTotals>;
-}
+export type ExpiringMap<Value> = ReturnType<typeof createExpiringMap<Value>>;
 
 /** What a map holds. */
 export interface MapTotals {
@@ -33,12 +21,9 @@ export interface ExpiringMapOptions<Value> {
 }
 
 /** Creates an empty map. An operation takes the same time on average, however full the map is. */
-export function createExpiringMap<Value>({
-  ttlMs,
-  maxEntries = Number.POSITIVE_INFINITY,
-  sizeOf = () => 0,
-  shared = { entries: 0, bytes: 0 },
-}: ExpiringMapOptions<Value>): ExpiringMap<Value> {
+export function createExpiringMap<Value>(options: ExpiringMapOptions<Value>) {
+  const { ttlMs, maxEntries = Number.POSITIVE_INFINITY, sizeOf = () => 0 } = options;
+  const { shared = { entries: 0, bytes: 0 } } = options;
   const values = new Map<string, Value>();
   // Beside the Map: finding its first key is slow after many deletions. Two arrays, because an
   // array of objects costs garbage collection.
@@ -79,11 +64,12 @@ export function createExpiringMap<Value>({
   }
 
   return {
-    get(key) {
+    get(key: string): Value | undefined {
       removeOld(performance.now());
       return values.get(key);
     },
-    add(key, create) {
+    /** Adds what `create` returns unless the key has a value; returns whether it was added. */
+    add(key: string, create: () => Value): boolean {
       const nowMs = performance.now();
       removeOld(nowMs);
       if (values.has(key)) return false;
@@ -96,11 +82,13 @@ export function createExpiringMap<Value>({
       removeOld(nowMs);
       return true;
     },
-    evictOldest() {
+    /** Removes the oldest entry, if there is one. */
+    evictOldest(): void {
       if (oldest < keys.length) removeOldest();
       compact();
     },
-    totals,
+    /** What the map holds, with expired entries that no call has removed yet. */
+    totals: totals as Readonly<MapTotals>,
   };
 }
 

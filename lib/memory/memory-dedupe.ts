@@ -64,9 +64,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       if (claim === undefined) return;
       handled.add(claimed.accountSid, claimed.uuid, () => claim.contentHash);
     },
-    release(claimed) {
-      takeClaim(claimed);
-    },
+    release: (claimed) => void takeClaim(claimed),
   };
 
   function takeClaim({ accountSid, uuid, owner }: DedupeKey): RunningClaim | undefined {

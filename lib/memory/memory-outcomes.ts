@@ -6,32 +6,25 @@ import { parseEvent } from "../event/parse";
 import { createTextBlocks, readTexts, type KeptTexts } from "./text-blocks";
 import { createWaiters } from "../challenge/waiters";
 
-/** Bounds of {@link createMemoryOutcomes}. */
-export interface MemoryOutcomesOptions {
-  /** How long an outcome is kept, in milliseconds. @default 86_400_000, as long as its uuid */
-  ttlMs?: number;
-  /** How many outcomes are kept; the oldest are evicted first. @default 100_000 */
-  maxEntries?: number;
-  /** How many bytes the outcomes may take. @default 16_777_216 (16 MiB) */
-  maxBytes?: number;
-  /** How many waits may be pending. @default 10_000 */
-  maxWaiting?: number;
-}
+const BOUNDS = {
+  /** How long an outcome is kept, in milliseconds: 24 h, as long as its uuid. */
+  ttlMs: 86_400_000,
+  /** How many outcomes are kept; the oldest are evicted first. */
+  maxEntries: 100_000,
+  /** How many bytes the outcomes may take: 16 MiB. */
+  maxBytes: 16_777_216,
+  /** How many waits may be pending. */
+  maxWaiting: 10_000,
+};
 
 /** Measured: an entry without its texts. */
 const ENTRY_BYTES = 250;
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
-export function createMemoryOutcomes({
-  ttlMs = 86_400_000,
-  maxEntries = 100_000,
-  maxBytes = 16_777_216,
-  maxWaiting = 10_000,
-}: MemoryOutcomesOptions = {}): OutcomeStore {
+export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): OutcomeStore {
+  const { maxWaiting, ...bounds } = { ...BOUNDS, ...options };
   const outcomes = createAccountMap<KeptTexts>({
-    ttlMs,
-    maxEntries,
-    maxBytes,
+    ...bounds,
     sizeOf: (key, { start, end }) => ENTRY_BYTES + key.length + end - start,
   });
   const keepTexts = createTextBlocks();
