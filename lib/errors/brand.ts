@@ -4,14 +4,6 @@
  *
  * Sets `name` on the prototype, writable and not enumerable as the name of Error, and a brand under
  * `Symbol.for("express-push-verification.<name>")`. Subclasses keep the ordinary `instanceof`.
- *
- * @example
- * class WebhookError extends Error {
- *   declare readonly name: "WebhookError";
- *   static {
- *     brand(this, "WebhookError");
- *   }
- * }
  */
 export function brand(errorClass: ErrorClass, name: string): void {
   const symbol = Symbol.for(`express-push-verification.${name}`);
@@ -23,13 +15,10 @@ export function brand(errorClass: ErrorClass, name: string): void {
     value(this: ErrorClass, value: unknown): boolean {
       // A subclass inherits this method, but the brand identifies its base class only.
       if (this !== errorClass) return Function.prototype[Symbol.hasInstance].call(this, value);
-      return isObject(value) && value[symbol] === true;
+      if (typeof value !== "object" || value === null) return false;
+      return (value as Record<symbol, unknown>)[symbol] === true;
     },
   });
 }
 
 type ErrorClass = abstract new (...args: never) => Error;
-
-function isObject(value: unknown): value is Record<symbol, unknown> {
-  return typeof value === "object" && value !== null;
-}

@@ -2,6 +2,7 @@ const MAX_MESSAGE_CHARACTERS = 500;
 const MAX_CODE_CHARACTERS = 100;
 const MAX_FRAMES = 10;
 const MAX_CAUSES = 3;
+const MAX_ERRORS = 3;
 
 /**
  * Copies an error of a store, a token lookup or Redis without its arguments: they may contain the
@@ -55,4 +56,28 @@ function listFrames(stack: unknown, message: string): string[] {
   if (at === -1 || stack.slice(0, at).includes("\n")) return [];
   const lines = stack.slice(at + message.length).split("\n");
   return lines.filter((line) => /^ {4}at .{1,300}$/.test(line)).slice(0, MAX_FRAMES);
+}
+
+/**
+ * Describes the cause of an error for a process warning: name, message and stack frames of the
+ * cause, of its own causes, and of the first 3 errors of an AggregateError. Arguments are left out,
+ * as in {@link createNeutralCause}.
+ *
+ * @returns undefined when the error has no cause.
+ */
+export function describeCause({ cause }: Error): string | undefined {
+  if (cause === undefined) return undefined;
+  try {
+    const errors = cause instanceof AggregateError ? cause.errors.slice(0, MAX_ERRORS) : [cause];
+    return errors.map((error: unknown) => describeChain(createNeutralCause(error))).join("\n");
+  } catch {
+    return "The cause cannot be read.";
+  }
+}
+
+function describeChain(error: Error): string {
+  const stack = error.stack ?? error.message;
+  return error.cause instanceof Error
+    ? `${stack}\nCaused by: ${describeChain(error.cause)}`
+    : stack;
 }

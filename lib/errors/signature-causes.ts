@@ -191,9 +191,7 @@ export interface SignatureReport {
   matches: boolean;
   /** The likeliest cause first; empty when the signature matches. */
   causes: SignatureCause[];
-  /**
-   * The URLs and tokens that were tried. A token is shown as a fingerprint of 8 hexadecimal digits.
-   */
+  /** What was tried. A token is shown as a fingerprint of 8 hexadecimal digits. */
   tried: { urls: string[]; tokens: string[]; combinations: number };
 }
 

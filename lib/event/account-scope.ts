@@ -15,18 +15,13 @@ export interface AccountScopeOptions {
 }
 
 /**
- * Creates the scope of a receiver.
- *
- * A signature authenticates only the account that owns the token. If `authToken` is a function,
- * that is the account whose tokens the function returned. A static token belongs to one account;
- * while the SID of this account is not configured, the `account_sid` of an event is only a claim of
- * its signer, and `impliedAccount` separates receivers that share a queue.
+ * Creates the scope of a receiver. A signature authenticates only the account that owns the token:
+ * the account whose tokens the function `authToken` returned, or the one of a static token. While
+ * the SID of the latter is not configured, the `account_sid` of an event is only a claim of its
+ * signer, and `impliedAccount` separates receivers that share a queue.
  */
-export function createAccountScope({
-  hasTokenPerAccount,
-  allowedAccountSids,
-  impliedAccount,
-}: AccountScopeOptions) {
+export function createAccountScope(options: AccountScopeOptions) {
+  const { hasTokenPerAccount, allowedAccountSids, impliedAccount } = options;
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.
@@ -40,8 +35,7 @@ export function createAccountScope({
     /**
      * Returns the account of a wait, as an `OutcomeKey` has it.
      *
-     * @throws TypeError when `accountSid` is required and undefined; WebhookError
-     *   `ACCOUNT_NOT_ALLOWED`.
+     * @throws TypeError when a required `accountSid` is absent; WebhookError `ACCOUNT_NOT_ALLOWED`.
      */
     accountOfWait(accountSid: string | undefined): string {
       if (isImplied) return impliedAccount;

@@ -2,9 +2,7 @@
 const MAX_LEVELS = 32;
 
 /**
- * Parses the text of a parameter that is stringified JSON.
- *
- * It may have 32 levels, so that JSON.stringify of an event never exceeds the call stack.
+ * Parses the text of a parameter that is stringified JSON, of at most 32 levels.
  *
  * @returns its `value`, or a description of the `problem` that quotes nothing from the text.
  */

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { hasParameter, V1_PARAMETERS, V2_PARAMETERS } from "../form/parameters";
+import { hasParameter, KNOWN_NAMES, V1_PARAMETERS, V2_PARAMETERS } from "../form/parameters";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, type EventIssue, type PushEvent, type UnknownPushEvent } from "./event";
 import { pushEventSchema, unknownEventSchema } from "./schema";
@@ -18,17 +18,14 @@ const JSON_PARAMETERS = Object.entries(MAX_JSON_CHARACTERS);
 const V2_ONLY = V2_PARAMETERS.filter(
   (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
 );
-/** Interned keys: writing a property is faster when the key is the identical string. */
-const INTERNED_NAMES = new Map<string, string>(V2_PARAMETERS.map((name) => [name, name]));
 
 /** The subjects of error messages. */
 const RECEIVED = "The webhook request is signed but not as specified";
 const STORED = "The stored event is not as specified";
 
 /**
- * Parses an event that `JSON.stringify` wrote.
+ * Parses an event that `JSON.stringify` wrote: its text, or the value that `JSON.parse` returned.
  *
- * @param json the text, or the value that `JSON.parse` returned for it.
  * @throws WebhookError `PAYLOAD_INVALID` when `json` is not an event.
  */
 export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
@@ -49,8 +46,7 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
  * The event is v2 if it has any parameter that only v2 has. A JSON parameter that cannot be parsed
  * does not reject the request: its field is absent, and `event.issues` says why.
  *
- * @throws WebhookError `PAYLOAD_INVALID` when a required parameter is missing or malformed, or a
- *   parameter of the specification is repeated.
+ * @throws WebhookError `PAYLOAD_INVALID` for a parameter that is missing, malformed or repeated.
  */
 export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEvent {
   const event = parseDraft(collectDraft(params));
@@ -98,7 +94,7 @@ function collectDraft(params: readonly Pair[]): Draft {
   // parseEvent sets the pairs at the end.
   const draft: Draft = { params: [], issues: [] };
   for (const [received, value] of params) {
-    const name = INTERNED_NAMES.get(received);
+    const name = KNOWN_NAMES.get(received);
     if (name === undefined) continue;
     // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
     if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);

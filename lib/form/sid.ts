@@ -4,25 +4,14 @@ export type SidPrefix = "AC" | "SK" | "VA" | "YW" | "YF" | "YC";
 /** The part of a SID after its prefix, as the source of a regular expression (section 2). */
 export const SID_DIGITS = "[0-9a-fA-F]{32}";
 
-const PATTERNS: Readonly<Record<SidPrefix, RegExp>> = {
-  AC: compile("AC"),
-  SK: compile("SK"),
-  VA: compile("VA"),
-  YW: compile("YW"),
-  YF: compile("YF"),
-  YC: compile("YC"),
-};
+const ANY_SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`);
 
 /** Returns the pattern of a SID: a prefix and 32 hexadecimal digits (specification, section 2). */
 export function sidPattern(prefix: SidPrefix): RegExp {
-  return PATTERNS[prefix];
+  return new RegExp(`^${prefix}${SID_DIGITS}$`);
 }
 
 /** Returns whether a value is a SID with this prefix. */
 export function isSid(prefix: SidPrefix, value: unknown): value is string {
-  return typeof value === "string" && PATTERNS[prefix].test(value);
-}
-
-function compile(prefix: SidPrefix): RegExp {
-  return new RegExp(`^${prefix}${SID_DIGITS}$`);
+  return typeof value === "string" && value.startsWith(prefix) && ANY_SID.test(value);
 }

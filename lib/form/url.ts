@@ -1,10 +1,6 @@
-/**
- * Parses a URL; returns undefined for a text that is not a URL.
- *
- * Not `URL.canParse`: the optimized version in Node 20 rejects URLs such as
- * `https://bücher.example/`.
- */
+/** Parses a URL; returns undefined for a text that is not a URL. */
 export function parseUrl(url: string, base?: string): URL | undefined {
+  // Not URL.canParse: the optimized version in Node 20 rejects https://bücher.example/.
   try {
     return new URL(url, base);
   } catch {
@@ -12,15 +8,12 @@ export function parseUrl(url: string, base?: string): URL | undefined {
   }
 }
 
-/**
- * Returns whether a value is an absolute http or https URL, without spaces, that can be sent and
- * signed.
- */
+/** Returns whether a value is an absolute http(s) URL, without spaces, that can be signed. */
 export function isHttpUrl(value: unknown): boolean {
   return (
     typeof value === "string" &&
     /^https?:\/\/[^/?#\s]\S*$/i.test(value) &&
-    !/\p{Surrogate}/u.test(value) &&
+    value.isWellFormed() &&
     parseUrl(value) !== undefined
   );
 }

@@ -1,10 +1,7 @@
 import { Console } from "node:console";
 import type { Logger } from "./logger";
 
-/**
- * Returns a logger that calls a console with the message before the fields: a console prints its
- * arguments in their order. Returns any other logger as it is.
- */
+/** Returns a logger that passes a console the message first; returns any other logger as it is. */
 export function adaptConsole(logger: Logger): Logger {
   if (!(logger instanceof Console)) return logger;
   return createLogger((level, fields, message) => logger[level](message, fields));

@@ -3,9 +3,7 @@ import { channel, type Channel } from "node:diagnostics_channel";
 /**
  * The result of a delivery. `"new"`: its event is handled or stored. `"duplicate"`: the event of
  * another delivery of the same webhook request is. `"conflict"`: the event of a webhook request
- * with the same uuid and other content is, and this delivery is dropped.
- *
- * @experimental
+ * with the same uuid and other content is, and this delivery is dropped. @experimental
  */
 export type DeliveryResult = "new" | "duplicate" | "conflict";
 
@@ -14,7 +12,6 @@ export type DeliveryResult = "new" | "duplicate" | "conflict";
  * the prefix `express-push-verification:` before the name.
  *
  * Durations are in milliseconds. A message contains no secret and nothing that identifies a user.
- *
  * @experimental
  */
 export interface Diagnostics {

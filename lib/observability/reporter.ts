@@ -1,5 +1,5 @@
 import { publish, type DeliveryResult } from "./diagnostics";
-import { describeCause } from "../errors/describe-cause";
+import { describeCause } from "../errors/neutral-cause";
 import type { WebhookError, WebhookErrorCode } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { adaptConsole } from "./console-logger";
@@ -34,13 +34,9 @@ const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
 };
 
 /**
- * Creates the reporter of a receiver or a worker. An error of a listener or a logger does not
- * change a response.
- *
- * Without a logger and a listener, the first failure of each code emits a process warning:
- * otherwise a response with a 5xx status would leave no trace. The warning shows the cause.
- *
- * @param receiver the option `name` of the receiver, for the fields of the logger.
+ * Creates the reporter of a receiver or a worker. Without a logger and a listener, the first
+ * failure of each code emits a process warning with its cause: otherwise a response with a 5xx
+ * status would leave no trace. The logger receives `receiver`, the option `name` of the receiver.
  */
 export function createReporter(logger: Logger | undefined, receiver?: string) {
   const errorListeners = new Set<ErrorListener>();
@@ -58,11 +54,10 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     if (!isFailure(error) || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
-    const { code } = error;
     const detail = describeCause(error);
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
-      { type: "PushWebhooksWarning", code, ...(detail !== undefined && { detail }) },
+      { type: "PushWebhooksWarning", code: error.code, ...(detail !== undefined && { detail }) },
     );
   }
 

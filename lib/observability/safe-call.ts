@@ -6,7 +6,10 @@ export async function callSafely(listener: () => unknown): Promise<void> {
   try {
     await listener();
   } catch (error) {
-    warnOfFailedListener(nameOf(error));
+    process.emitWarning(
+      `A logger or listener of the app threw ${nameOf(error)}. Catch its errors there.`,
+      { type: "PushWebhooksWarning", code: "LISTENER_FAILED" },
+    );
   }
 }
 
@@ -17,11 +20,4 @@ function nameOf(error: unknown): string {
   } catch {
     return "an Error without a name";
   }
-}
-
-function warnOfFailedListener(thrown: string): void {
-  process.emitWarning(`A logger or listener of the app threw ${thrown}. Catch its errors there.`, {
-    type: "PushWebhooksWarning",
-    code: "LISTENER_FAILED",
-  });
 }

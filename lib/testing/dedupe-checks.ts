@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Claim, DedupeClaim, DedupeStore } from "../delivery/dedupe-store";
 
-/** Checks one rule of a store; throws an Error with the expected and the received value. */
-type DedupeCheck = (store: DedupeStore) => Promise<void>;
-
 const LONG_LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 200;
 /** How long to wait after a lease: clocks of databases and timers are not exact. */
@@ -26,11 +23,10 @@ const ODD_UUIDS: Readonly<Record<string, string>> = {
   "one space": " ",
 };
 
-/** The checks of `testDedupeStore` by name. */
-export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
+/** Checks of `testDedupeStore` by name: each throws an Error with the expected and received value. */
+export const DEDUPE_CHECKS: Readonly<Record<string, (store: DedupeStore) => Promise<void>>> = {
   async "a uuid is claimed once until it is completed, then it is done"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await expectClaim(store, nextOwner(first), "a claim of another owner", "running");
     await store.complete(first);
     await expectClaim(store, nextOwner(first), "a claim after complete", "done");
@@ -38,16 +34,14 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "the owner of a claim may repeat it"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await expectClaim(store, first, "the same claim again", "new");
     await expectClaim(store, nextOwner(first), "a claim of another owner", "running");
   },
 
   async "accounts are apart"(store) {
-    const first = newClaim();
+    const first = await claimFirst(store);
     const other = { ...nextOwner(first), accountSid: newAccountSid() };
-    await expectClaim(store, first, "the first claim", "new");
     await expectClaim(store, other, "a claim of this uuid of another account", "new");
     await store.complete(first);
     const next = nextOwner(other);
@@ -57,16 +51,9 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   async "uuids are apart"(store) {
     const prefix = crypto.randomUUID();
     const long = prefix.padEnd(255, "x");
-    const [first, ...others] = [
-      `${prefix}a`,
-      `${prefix}A`,
-      `${prefix}a `,
-      prefix,
-      `${long}1`,
-      `${long}2`,
-    ];
-    const claim = newClaim(first);
-    await expectClaim(store, claim, "the first claim", "new");
+    const first = `${prefix}a`;
+    const others = [`${prefix}A`, `${prefix}a `, prefix, `${long}1`, `${long}2`];
+    const claim = await claimFirst(store, { uuid: first });
     for (const uuid of others) {
       const other = { ...nextOwner(claim), uuid };
       await expectClaim(store, other, `a claim of ${show(uuid)} after ${show(first)}`, "new");
@@ -74,23 +61,20 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "other content of a done uuid is a conflict or done"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await store.complete(first);
     const other = { ...nextOwner(first), contentHash: "another hash" };
     await expectClaim(store, other, "a claim of other content", "conflict", "done");
   },
 
   async "a released uuid is new again"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await store.release(first);
     await expectClaim(store, nextOwner(first), "a claim after release", "new");
   },
 
   async "complete of another owner is ignored"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await store.complete(nextOwner(first));
     const next = nextOwner(first);
     await expectClaim(store, next, "a claim after complete of another owner", "running");
@@ -99,8 +83,7 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "release of another owner is ignored"(store) {
-    const first = newClaim();
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store);
     await store.release(nextOwner(first));
     const next = nextOwner(first);
     await expectClaim(store, next, "a claim after release of another owner", "running");
@@ -118,9 +101,8 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "a claim lapses after leaseMs and belongs to the next owner"(store) {
-    const first = newClaim(undefined, SHORT_LEASE_MS);
+    const first = await claimFirst(store, { leaseMs: SHORT_LEASE_MS });
     const second = { ...nextOwner(first), leaseMs: LONG_LEASE_MS };
-    await expectClaim(store, first, "the first claim", "new");
     await sleep(SHORT_LEASE_MS + LAPSE_MS);
     await expectClaim(store, second, "a claim after the lease", "new");
     await store.release(first);
@@ -131,8 +113,7 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "a done uuid stays done after leaseMs"(store) {
-    const first = newClaim(undefined, SHORT_LEASE_MS);
-    await expectClaim(store, first, "the first claim", "new");
+    const first = await claimFirst(store, { leaseMs: SHORT_LEASE_MS });
     await store.complete(first);
     await sleep(SHORT_LEASE_MS + LAPSE_MS);
     await expectClaim(store, nextOwner(first), "a claim after the lease", "done");
@@ -143,15 +124,14 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
   },
 
   async "one of many concurrent claims replaces a lapsed one"(store) {
-    const lapsing = newClaim(undefined, 1);
-    await expectClaim(store, lapsing, "the first claim", "new");
+    const lapsing = await claimFirst(store, { leaseMs: 1 });
     await sleep(1 + LAPSE_MS);
     await expectOneNew(store, { ...lapsing, leaseMs: LONG_LEASE_MS });
   },
 
   async "every text may be a uuid"(store) {
     for (const [name, uuid] of Object.entries(ODD_UUIDS)) {
-      const first = newClaim(uuid);
+      const first = newClaim({ uuid });
       const next = nextOwner(first);
       await expectClaim(store, first, `the first claim of a uuid with ${name}`, "new");
       await expectClaim(store, next, `a claim of another owner of a uuid with ${name}`, "running");
@@ -160,6 +140,12 @@ export const DEDUPE_CHECKS: Readonly<Record<string, DedupeCheck>> = {
     }
   },
 };
+
+async function claimFirst(store: DedupeStore, fields: Partial<DedupeClaim> = {}) {
+  const claim = newClaim(fields);
+  await expectClaim(store, claim, "the first claim", "new");
+  return claim;
+}
 
 async function expectClaim(
   store: DedupeStore,
@@ -194,9 +180,10 @@ async function expectOneNew(store: DedupeStore, claim: DedupeClaim): Promise<voi
   );
 }
 
-function newClaim(uuid: string = crypto.randomUUID(), leaseMs = LONG_LEASE_MS): DedupeClaim {
+function newClaim(fields: Partial<DedupeClaim> = {}): DedupeClaim {
   const owner = crypto.randomUUID();
-  return { accountSid: newAccountSid(), uuid, contentHash: "hash", owner, leaseMs };
+  const defaults = { accountSid: newAccountSid(), contentHash: "hash", leaseMs: LONG_LEASE_MS };
+  return { uuid: crypto.randomUUID(), owner, ...defaults, ...fields };
 }
 
 function newAccountSid(): string {

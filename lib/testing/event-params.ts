@@ -1,9 +1,5 @@
-import {
-  listEventPairs,
-  listParameterNames,
-  type EventParameters,
-  type PushEventVersion,
-} from "../form/parameters";
+import { listParameterNames } from "../form/parameters";
+import type { EventParameters, PushEventVersion } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
 import type { Pair } from "../form/form";
 import { suggestName } from "../validation/validate-options";
@@ -72,21 +68,19 @@ export function listFixturePairs(
   if (!["v1", "v2"].includes(version)) {
     throw new TypeError(`version must be "v1" or "v2"; received ${JSON.stringify(version)}.`);
   }
-  const names: readonly string[] = listParameterNames(type, version);
+  const names = listParameterNames(type, version);
   for (const name of Object.keys(overrides)) {
-    if (names.includes(name)) continue;
+    if ((names as readonly string[]).includes(name)) continue;
     throw new TypeError(
       `A ${version} event of type ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; pass others in the option extraParams.`,
     );
   }
   const texts = Object.entries(overrides).map(([name, value]) => [name, toText(value)]);
   const given = Object.fromEntries(texts) as EventParameters;
-  const fields = { uuid: crypto.randomUUID(), ...FIXTURES[type], ...given };
-  // The argument, not an overridden `type`, decides which parameters the event has.
-  const pairs = listEventPairs(version, { ...fields, type });
-  return pairs.flatMap(([name, value]) => {
-    if (name !== "type") return [[name, value] as const];
-    return fields.type === undefined ? [] : [[name, fields.type] as const];
+  const fields = { uuid: crypto.randomUUID(), type, ...FIXTURES[type], ...given };
+  return names.flatMap((name) => {
+    const text = fields[name];
+    return text === undefined ? [] : [[name, text] as const];
   });
 }
 

@@ -82,8 +82,6 @@ const RULES: OptionRules<SignedRequestOptions> = {
 /**
  * Creates a signed webhook request with realistic parameters and a new uuid.
  *
- * @param settings the options of the receiver.
- * @param type the type of the event.
  * @param overrides parameters with other values; undefined omits one.
  *
  * @example

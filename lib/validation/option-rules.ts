@@ -1,5 +1,5 @@
 import { isSid } from "../form/sid";
-import { hasMethods, type OptionRule } from "./validate-options";
+import { hasMethods, MAX_TIMER_MS, wholeNumber, type OptionRule } from "./validate-options";
 
 /** The rule for the name of a header. */
 export const HEADER_NAME: OptionRule = {
@@ -18,6 +18,9 @@ export const FUNCTION: OptionRule = {
   accepts: (value) => typeof value === "function",
   expected: "a function",
 };
+
+/** The rule for a duration. */
+export const DURATION_MS: OptionRule = wholeNumber(1, MAX_TIMER_MS, "milliseconds");
 
 /** Creates a rule for a SID. */
 export function sidRule(prefix: "AC" | "VA"): OptionRule {

@@ -23,9 +23,8 @@ export type Complete<Options> = { [Name in keyof Options]-?: Exclude<Options[Nam
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Validates an object of options.
+ * Validates the options of the function `owner`.
  *
- * @param owner the function whose options they are, for messages.
  * @throws TypeError that names the option, shows the value unless it may contain a secret, and says
  *   what to pass instead.
  */
