@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PUSH_EVENT_TYPES, type ChallengeEvent, type PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { runProgram } from "../../lib/cli/program";
+import { describeFailure, runProgram } from "../../lib/cli/program";
 import { startEmulator, startReceiver, stopEmulators, type Receiver } from "../support/emulators";
 import { findFreePort } from "../support/ports";
 import { createTerminal, runCommand } from "../support/terminals";
@@ -618,5 +618,30 @@ describe("emulator", () => {
       1,
       expect.stringMatching(/^push-webhooks: Port \d+ is in use\. [^:]*\n$/),
     ]);
+  });
+});
+
+describe("describeFailure", () => {
+  const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:2"), {
+    code: "ECONNREFUSED",
+  });
+
+  it.each<[unknown, string]>([
+    [new Error("No such file."), "No such file."],
+    [new Error("Failed.", { cause: refused }), `Failed: ${refused.message}.`],
+    [
+      new Error("Failed.", { cause: new TypeError("fetch failed", { cause: refused }) }),
+      `Failed: ${refused.message}.`,
+    ],
+    [new Error(`Failed: ${refused.message}.`, { cause: refused }), `Failed: ${refused.message}.`],
+    [
+      new Error("Failed.", { cause: new AggregateError([new Error("a"), new Error("b")]) }),
+      "Failed: a; b.",
+    ],
+    [Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+    [new Error("Failed.", { cause: "text" }), "Failed."],
+    ["text", "text"],
+  ])("%s", (error, text) => {
+    expect(describeFailure(error)).toBe(text);
   });
 });

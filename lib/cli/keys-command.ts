@@ -1,17 +1,10 @@
 import type { Command } from "commander";
-import {
-  addServiceOptions,
-  collect,
-  connectToService,
-  type ServiceOptions,
-} from "./service-connection";
+import { addServiceOptions, collect, connectToService } from "./service-connection";
+import type { ServiceOptions } from "./service-connection";
 import { print, printJson, printTable, type Terminal } from "./terminal";
 
-interface CreateOptions extends ServiceOptions {
+interface KeyOptions extends ServiceOptions {
   name?: string;
-}
-
-interface DeleteOptions extends ServiceOptions {
   force?: boolean;
 }
 
@@ -38,7 +31,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     printTable(terminal, ["SID", "CREATED", "NAME"], rows);
   });
 
-  addServiceOptions(create, terminal).action(async (options: CreateOptions) => {
+  addServiceOptions(create, terminal).action(async (options: KeyOptions) => {
     const client = await connectToService(terminal, options);
     const key = await client.keys.create({ friendly_name: options.name }, { signal });
     if (options.json) return printJson(terminal, key);
@@ -46,7 +39,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     terminal.stderr.write("The secret is shown only once: store it now.\n");
   });
 
-  addServiceOptions(remove, terminal).action(async (sid: string, options: DeleteOptions) => {
+  addServiceOptions(remove, terminal).action(async (sid: string, options: KeyOptions) => {
     const client = await connectToService(terminal, options);
     await client.keys.delete(sid, { force: options.force, signal });
     if (options.json) return printJson(terminal, { sid, deleted: true });

@@ -1,20 +1,12 @@
 #!/usr/bin/env node
 import { runProgram } from "./program";
-import type { Terminal } from "./terminal";
 
 const interrupted = new AbortController();
 process.once("SIGINT", () => interrupted.abort());
 process.once("SIGTERM", () => interrupted.abort());
 
 const { env, stdin, stdout, stderr } = process;
-const terminal: Terminal = {
-  env,
-  stdin,
-  stdout,
-  stderr,
-  signal: interrupted.signal,
-  hasFailed: false,
-};
+const terminal = { env, stdin, stdout, stderr, signal: interrupted.signal, hasFailed: false };
 
 // Replaced when the program ends: a process that ends before that has failed.
 process.exitCode = 1;

@@ -1,7 +1,7 @@
+import { isNativeError } from "node:util/types";
 import { Command, CommanderError } from "commander";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
-import { describeFailure } from "./failure";
 import { addKeysCommand } from "./keys-command";
 import { Interruption } from "./secret";
 import { withoutControls, type Terminal } from "./terminal";
@@ -11,22 +11,10 @@ import { addWebhooksCommand } from "./webhooks-command";
 
 const { version } = require("../../package.json") as { version: string };
 
-const EXIT_CODES = {
-  /** The command succeeded. */
-  done: 0,
-  /** The command failed, a request was rejected, or a problem was found. */
-  failed: 1,
-  /** The arguments or the environment are wrong. */
-  usage: 2,
-  /** The program received SIGINT or SIGTERM. */
-  interrupted: 130,
-} as const;
+/** The help text of the program says when it ends with each. */
+const EXIT_CODES = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/**
- * Runs `push-webhooks` with its arguments.
- *
- * @returns the exit code; a failure is described on stderr, in one line.
- */
+/** Runs `push-webhooks` and returns its exit code; describes a failure on stderr, in one line. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = new Command("push-webhooks")
     .version(version)
@@ -64,7 +52,30 @@ function reportFailure(error: unknown, terminal: Terminal): number {
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   }
   terminal.stderr.write(`push-webhooks: ${withoutControls(describeFailure(error))}\n`);
-  return error instanceof UsageError || error instanceof TypeError
-    ? EXIT_CODES.usage
-    : EXIT_CODES.failed;
+  const isUsage = error instanceof UsageError || error instanceof TypeError;
+  return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
+}
+
+/**
+ * Describes an error in one text: its message, and the reason of its innermost cause unless the
+ * message has it, such as `The service could not be reached: connect ECONNREFUSED 127.0.0.1:80.`
+ */
+export function describeFailure(error: unknown): string {
+  if (!isNativeError(error)) return String(error);
+  const message = readMessage(error);
+  const reason = isNativeError(error.cause) ? findReason(error.cause) : undefined;
+  if (reason === undefined || message.includes(reason)) return message;
+  return `${message.replace(/\.$/, "")}: ${reason.replace(/\.$/, "")}.`;
+}
+
+function findReason(cause: Error): string {
+  return isNativeError(cause.cause) ? findReason(cause.cause) : readMessage(cause);
+}
+
+function readMessage(error: Error): string {
+  if (error.message !== "") return error.message;
+  // An error for several addresses of one host has their errors instead of a message.
+  const { errors = [] } = error as Partial<AggregateError>;
+  const messages = (errors as Error[]).map(({ message }) => message).join("; ");
+  return messages || ((error as NodeJS.ErrnoException).code ?? error.name);
 }

@@ -37,11 +37,7 @@ export function addServiceOptions(command: Command, { env }: Terminal): Command 
   return command.option("--json", "print one JSON document");
 }
 
-/**
- * Creates a client of the service from the options of a command and a secret.
- *
- * @throws UsageError for a missing option.
- */
+/** Creates a client from the options of a command. @throws UsageError for a missing option. */
 export async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
   const missing = Object.entries({
@@ -53,8 +49,7 @@ export async function connectToService(terminal: Terminal, options: ServiceOptio
   if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const password = await readSecret(terminal, variable);
-  const account = { accountUrl, verifyUrl, accountSid, serviceSid, password };
-  return createAdminClient(username === undefined ? account : { ...account, username });
+  return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });
 }
 
 /** Collects the items of a list. */

@@ -20,12 +20,6 @@ interface TriggerOptions {
   json?: boolean;
 }
 
-/** Identifiers of the event that a run sends. */
-interface EventIds {
-  uuid: string;
-  challenge_sid?: string;
-}
-
 /** Adds `trigger`, which signs a webhook request and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
   program
@@ -53,6 +47,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const { version, method } = options;
       const ids = chooseIds(type, options);
       const request = await createRequest(terminal, type, options, ids);
+      const shownIds = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
       const results: object[] = [];
       const send = createLateSend(terminal, addressRequest(request, options));
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
@@ -63,28 +58,20 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
         if (hint !== undefined) terminal.stderr.write(`${hint}\n`);
         if (options.json === true) continue;
         const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
-        print(
-          terminal,
-          `${shown} ${type} ${version} in ${durationMs.toFixed(1)} ms (${describeIds(ids)})`,
-        );
+        const duration = `${durationMs.toFixed(1)} ms`;
+        print(terminal, `${shown} ${type} ${version} in ${duration} (${shownIds.join(", ")})`);
       }
       if (options.json === true) printJson(terminal, results);
     });
 }
 
 /** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
-function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): EventIds {
+function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
   const uuid = given.get("uuid") ?? crypto.randomUUID();
   if (!type.startsWith("challenge.")) return { uuid };
   const random = `YC${crypto.randomUUID().replaceAll("-", "")}`;
   return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
-}
-
-function describeIds(ids: EventIds): string {
-  return Object.entries(ids)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(", ");
 }
 
 /** Returns what to check after a response that is not 200. */
@@ -104,7 +91,7 @@ async function createRequest(
   terminal: Terminal,
   type: PushEventType,
   options: TriggerOptions,
-  ids: EventIds,
+  ids: Record<string, string>,
 ): Promise<WebhookRequest> {
   const { url, to, version, method, signatureHeader, set = [], badSignature } = options;
   assertUrl("--url", url);
@@ -116,11 +103,8 @@ async function createRequest(
   for (const [name] of extra) {
     terminal.stderr.write(`${type} ${version} has no parameter ${name}: it is sent as an extra.\n`);
   }
-  const settings = {
-    authToken: badSignature === true ? `not ${authToken}` : authToken,
-    publicUrl: url,
-    signatureHeader,
-  };
+  const signingToken = badSignature === true ? `not ${authToken}` : authToken;
+  const settings = { authToken: signingToken, publicUrl: url, signatureHeader };
   const known = set.filter(([name]) => names.includes(name));
   const overrides = { ...ids, ...Object.fromEntries(known) };
   const extraParams = Object.fromEntries(extra);

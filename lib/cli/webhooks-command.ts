@@ -1,11 +1,7 @@
 import { Option, type Command } from "commander";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import {
-  addServiceOptions,
-  collect,
-  connectToService,
-  type ServiceOptions,
-} from "./service-connection";
+import { addServiceOptions, collect, connectToService } from "./service-connection";
+import type { ServiceOptions } from "./service-connection";
 import { paint, print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
 
 interface EnsureOptions extends ServiceOptions {
