@@ -42,6 +42,42 @@ describe("npm run durable", () => {
   );
 });
 
+describe("npm run durable that is stopped", () => {
+  it.each<[string, (started: ChildProcessWithoutNullStreams) => void]>([
+    ["by a signal", (started) => void started.kill("SIGTERM")],
+    ["by the end of the program that reads its output", (started) => started.stdout.destroy()],
+  ])(
+    "%s leaves no process and no folder behind",
+    async (_what, stop) => {
+      const folder = mkdtempSync(join(tmpdir(), "push-example-"));
+      const started = spawn(node ?? process.execPath, [tsx, "examples/durable/start.ts"], {
+        cwd: root,
+        env: { ...process.env, TMPDIR: folder },
+        detached: true,
+      });
+      // Its group has the processes that it starts.
+      const group = -(started.pid ?? 0);
+      const isRunning = () => {
+        try {
+          return process.kill(group, 0);
+        } catch {
+          return false;
+        }
+      };
+      await once(started.stdout, "data");
+      stop(started);
+      try {
+        await until(() => !isRunning(), 50_000);
+        expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
+      } finally {
+        if (isRunning()) process.kill(group, "SIGKILL");
+        rmSync(folder, { recursive: true });
+      }
+    },
+    60_000,
+  );
+});
+
 describe("npm run durable without redis-server", () => {
   (isBuiltin("node:sqlite") ? it.skip : it)(
     "says how to get Redis, and leaves no process and no folder behind",

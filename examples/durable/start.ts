@@ -20,8 +20,13 @@ void main();
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "push-durable-"));
   const children: ChildProcess[] = [];
+  const stopped = new AbortController();
+  const stopAll = () => stopped.abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stopAll);
+  // The program that reads the output has ended.
+  process.stdout.on("error", stopAll);
   try {
-    await run(folder, children);
+    await Promise.race([run(folder, children), once(stopped.signal, "abort")]);
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;
