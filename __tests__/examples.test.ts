@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { findNodeWithSqlite } from "./support/node-24";
 import { until } from "./support/redis";
+import { scripts } from "../package.json";
 
 const root = join(__dirname, "..");
 const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
@@ -43,14 +44,28 @@ describe("npm run durable", () => {
 });
 
 describe("npm run durable that is stopped", () => {
-  it.each<[string, (started: ChildProcessWithoutNullStreams) => void]>([
-    ["by a signal", (started) => void started.kill("SIGTERM")],
-    ["by the end of the program that reads its output", (started) => started.stdout.destroy()],
+  type Stop = (started: ChildProcessWithoutNullStreams) => void;
+  const [, ...command] = scripts.durable.split(" ");
+  const sendSignal: Stop = (started) => void started.kill("SIGTERM");
+
+  // The command of tsx kills a process that takes more than 30 ms to see a signal.
+  it.each(["start", "story", "durable"] as const)("npm run %s is one process", (name) => {
+    expect(scripts[name]).toMatch(/^node --import tsx /);
+  });
+
+  it.each<[string, string, Stop]>([
+    ["by a signal", "the queue is", sendSignal],
+    ["by a signal while a login waits", "200 for a factor", sendSignal],
+    [
+      "by the end of the program that reads its output",
+      "the queue is",
+      (started) => void started.stdout.destroy(),
+    ],
   ])(
     "%s leaves no process and no folder behind",
-    async (_what, stop) => {
+    async (_what, output, stop) => {
       const folder = mkdtempSync(join(tmpdir(), "push-example-"));
-      const started = spawn(node ?? process.execPath, [tsx, "examples/durable/start.ts"], {
+      const started = spawn(node ?? process.execPath, command, {
         cwd: root,
         env: { ...process.env, TMPDIR: folder },
         detached: true,
@@ -64,7 +79,10 @@ describe("npm run durable that is stopped", () => {
           return false;
         }
       };
-      await once(started.stdout, "data");
+      for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
+        if (String(chunk).includes(output)) break;
+      }
+      started.stdout.resume();
       stop(started);
       try {
         await until(() => !isRunning(), 50_000);

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   // The program that reads the output has ended.
   process.stdout.on("error", stopAll);
   try {
-    await Promise.race([run(folder, children), once(stopped.signal, "abort")]);
+    await Promise.race([run(folder, children, stopped.signal), once(stopped.signal, "abort")]);
   } catch (error) {
     console.error((error as Error).message);
     process.exitCode = 1;
@@ -36,9 +36,12 @@ async function main(): Promise<void> {
   }
 }
 
-async function run(folder: string, children: ChildProcess[]): Promise<void> {
-  const redis = await startRedis(folder);
-  if (redis !== undefined) children.push(redis.child);
+async function run(folder: string, children: ChildProcess[], signal: AbortSignal): Promise<void> {
+  const redisPort = await findFreePort();
+  // What is started after the end stays.
+  signal.throwIfAborted();
+  const redis = startRedis(folder, redisPort);
+  if (redis !== undefined) children.push(redis);
   else if (!isBuiltin("node:sqlite")) {
     throw new Error(
       "There is no redis-server on the PATH. Install Redis 7 or newer (apt-get install redis-server, brew install redis, or https://redis.io/download), or run this with Node.js 22.13 or newer, which has SQLite.",
@@ -47,7 +50,9 @@ async function run(folder: string, children: ChildProcess[]): Promise<void> {
   console.log(redis === undefined ? "the queue is a SQLite file" : "the queue is in Redis");
   const env = {
     ...process.env,
-    ...(redis === undefined ? { SQLITE_FILE: join(folder, "push.db") } : { REDIS_URL: redis.url }),
+    ...(redis === undefined
+      ? { SQLITE_FILE: join(folder, "push.db") }
+      : { REDIS_URL: `redis://127.0.0.1:${redisPort}` }),
     PUSH_AUTH_TOKEN: authToken,
     PUSH_PUBLIC_URL: publicUrl,
   };
@@ -57,14 +62,18 @@ async function run(folder: string, children: ChildProcess[]): Promise<void> {
 
   const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
   const login = fetch(`http://127.0.0.1:${port}/login/${challenge_sid}/user-1`);
+  const [outcome] = await Promise.all([login, deliverAll(port, challenge_sid)]);
+  console.log(`the waiting login goes on: ${await outcome.text()}`);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  console.log(metrics.match(/^push_webhooks_total.*$/gm)?.join("\n"));
+}
+
+async function deliverAll(port: string, challenge_sid: string): Promise<void> {
   for (let count = 0; count < 20; count++) {
     console.log(`${await deliver(port, {})} for a factor`);
   }
   console.log(`${await deliver(port, { challenge_sid })} for the approval`);
-  console.log(`the waiting login goes on: ${await (await login).text()}`);
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  console.log(metrics.match(/^push_webhooks_total.*$/gm)?.join("\n"));
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -75,17 +84,13 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a redis-server that loses nothing; undefined when there is none on the PATH. */
-async function startRedis(folder: string) {
-  const port = await findFreePort();
+function startRedis(folder: string, port: number): ChildProcess | undefined {
   const durable = ["--appendonly", "yes", "--appendfsync", "always"];
   const args = ["--port", String(port), "--dir", folder, "--save", "", ...durable];
   const child = spawn("redis-server", args, { stdio: "ignore" });
-  try {
-    await once(child, "spawn");
-  } catch {
-    return undefined;
-  }
-  return { url: `redis://127.0.0.1:${port}`, child };
+  // A command that is not there has no pid; its event says the same again.
+  child.once("error", () => {});
+  return child.pid === undefined ? undefined : child;
 }
 
 function start(file: string, env: NodeJS.ProcessEnv): ChildProcess {
