@@ -11,13 +11,15 @@ import { until } from "./support/redis";
 import { scripts } from "../package.json";
 
 const root = join(__dirname, "..");
-const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
 const hasRedis = (process.env.PUSH_TEST_REDIS_SERVER ?? "") !== "";
 const node = findNodeWithSqlite();
 
 describe("npm run durable", () => {
   async function expectExample(binary: string, env: NodeJS.ProcessEnv, queue: string) {
-    const run = promisify(execFile)(binary, [tsx, "examples/durable/start.ts"], { cwd: root, env });
+    const run = promisify(execFile)(binary, ["--import", "tsx", "examples/durable/start.ts"], {
+      cwd: root,
+      env,
+    });
     const { stdout, stderr } = await run;
     expect(stderr).toBe("");
     expect(stdout).toContain(queue);
@@ -103,10 +105,14 @@ describe("npm run durable without redis-server", () => {
       const folder = mkdtempSync(join(tmpdir(), "push-example-"));
       const env = { ...process.env, PATH: folder, TMPDIR: folder };
       // Resolves when every process that has its output has ended.
-      const ended = promisify(execFile)(process.execPath, [tsx, "examples/durable/start.ts"], {
-        cwd: root,
-        env,
-      }).catch((error: unknown) => error);
+      const ended = promisify(execFile)(
+        process.execPath,
+        ["--import", "tsx", "examples/durable/start.ts"],
+        {
+          cwd: root,
+          env,
+        },
+      ).catch((error: unknown) => error);
       expect(await ended).toMatchObject({
         code: 1,
         stdout: "",
@@ -183,7 +189,7 @@ describe("npm run story", () => {
     const command = commands.find((line) => line.includes(part)) ?? "";
     const [, script = "", ...args] = command.split(" ").slice(1);
     try {
-      const run = promisify(execFile)(process.execPath, [tsx, script, ...args], {
+      const run = promisify(execFile)(process.execPath, ["--import", "tsx", script, ...args], {
         cwd: root,
         env: { ...process.env, ...env },
       });

@@ -29,7 +29,6 @@ const scripts = DOCUMENTS.flatMap((file) => listBlocks(file, "js"));
 const isTest = ({ code }: { code: string }) => code.includes("\ntest(");
 const named = (chosen: typeof blocks) => chosen.map((block) => [block.name, block.code] as const);
 const execute = promisify(execFile);
-const tsx = join(ROOT, "node_modules", "tsx", "dist", "cli.mjs");
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -95,8 +94,8 @@ describe("README and docs", () => {
     expect(start).toBe("node receive.mjs &");
 
     const port = await findFreePort();
-    const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" "${tsx}" lib/cli/main.ts`)}`;
-    const receiver = spawn(process.execPath, [tsx, "examples/receive.ts"], {
+    const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" --import tsx lib/cli/main.ts`)}`;
+    const receiver = spawn(process.execPath, ["--import", "tsx", "examples/receive.ts"], {
       cwd: ROOT,
       env: {
         ...process.env,

@@ -6,9 +6,8 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(__dirname, "..", "..");
-const tsx = join(root, "node_modules", "tsx", "dist", "cli.mjs");
 const start = (...args: string[]) =>
-  spawn(process.execPath, [tsx, "lib/cli/main.ts", ...args], { cwd: root });
+  spawn(process.execPath, ["--import", "tsx", "lib/cli/main.ts", ...args], { cwd: root });
 
 describe("the process", () => {
   it.each(["SIGINT", "SIGTERM"] as const)(
@@ -35,7 +34,7 @@ describe("the process", () => {
 
   it("fails when the output cannot be written", async () => {
     const full = openSync("/dev/full", "w");
-    const run = spawn(process.execPath, [tsx, "lib/cli/main.ts", "--help"], {
+    const run = spawn(process.execPath, ["--import", "tsx", "lib/cli/main.ts", "--help"], {
       cwd: root,
       stdio: ["ignore", full, "pipe"],
     });
