@@ -7,6 +7,7 @@ export type { DurableQueue, EventWorker, QueueStats } from "./durable-queue";
 export type { WorkOptions } from "./work-options";
 export type { Backoff } from "./backoff";
 export type { DurableQueueOptions } from "./redis/options";
+export type { QueueOptions } from "./queue-options";
 export type {
   RedisConnection,
   RedisConnectionOptions,

@@ -9,16 +9,35 @@ import { LOGGER } from "../validation/option-rules";
 import { BACKOFF_RULE, resolveBackoff, type Backoff } from "./backoff";
 import { createSafeLogger } from "./safe-logger";
 
-/** The options that every engine has; each engine documents them for its store. */
+/** Options that the queues of all three engines have. */
 export interface QueueOptions {
+  /**
+   * The name of the queue. Processes share the events of a queue: name it after the app and the
+   * environment, so that staging and production in one store do not.
+   */
   name: string;
+  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
   dedupeTtlMs?: number | undefined;
+  /** How often the handlers of an event run before it is a dead letter. @default 8 */
   attempts?: number | undefined;
+  /**
+   * The pauses between attempts, or a fixed one in milliseconds.
+   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
+   */
   backoff?: number | Backoff | undefined;
+  /** How long an event is retried while it cannot be stored, in milliseconds. @default 8_000 */
   storeTimeoutMs?: number | undefined;
+  /** How many events may be on their way into the store. @default 5_000 */
   maxPending?: number | undefined;
+  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
   outcomeTtlMs?: number | undefined;
+  /** How many waits may be pending in this process. @default 10_000 */
   maxWaiting?: number | undefined;
+  /**
+   * Logs outages of the store, failures of workers, and dead letters.
+   * @default none: a store that cannot be used emits a process warning, such as `QUEUE_FILE`,
+   * `POSTGRES_UNREACHABLE` or `REDIS_UNREACHABLE`; dead letters emit none
+   */
   logger?: Logger | undefined;
 }
 

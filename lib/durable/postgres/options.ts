@@ -1,12 +1,15 @@
-import type { Logger } from "../../observability/logger";
 import {
   hasMethods,
   oneOf,
   wholeNumber,
   type OptionRules,
 } from "../../validation/validate-options";
-import type { Backoff } from "../backoff";
-import { QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";
+import {
+  QUEUE_RULES,
+  resolveQueueOptions,
+  type QueueOptions,
+  type QueueSettings,
+} from "../queue-options";
 
 /** Options of a connection to Postgres: those of pg, of which the usual ones are listed. */
 export interface PostgresConnectionOptions {
@@ -23,14 +26,9 @@ export interface PostgresConnectionOptions {
 }
 
 /** Options of `postgresQueue`. */
-export interface PostgresQueueOptions {
+export interface PostgresQueueOptions extends QueueOptions {
   /** Where Postgres is: a URL, or options of pg. Not a pgbouncer in transaction mode. */
   connection: string | PostgresConnectionOptions;
-  /**
-   * The name of the queue. Processes share the events of a queue: name it after the app and the
-   * environment, so that staging and production in one schema do not.
-   */
-  name: string;
   /** The schema of the tables and of Graphile Worker; created when missing. @default "push" */
   schema?: string | undefined;
   /**
@@ -40,29 +38,6 @@ export interface PostgresQueueOptions {
   durability?: "require" | "warn" | "trust" | undefined;
   /** How many connections this process opens beside the one that listens. @default 10 */
   maxConnections?: number | undefined;
-  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
-  dedupeTtlMs?: number | undefined;
-  /** How often the handlers of an event run before it is a dead letter. @default 8 */
-  attempts?: number | undefined;
-  /**
-   * The pauses between attempts, or a fixed one in milliseconds.
-   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
-   */
-  backoff?: number | Backoff | undefined;
-  /** How long an event is retried while Postgres does not store it, in milliseconds. @default 8_000 */
-  storeTimeoutMs?: number | undefined;
-  /** How many events may be on their way into Postgres. @default 5_000 */
-  maxPending?: number | undefined;
-  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
-  outcomeTtlMs?: number | undefined;
-  /** How many waits may be pending in this process. @default 10_000 */
-  maxWaiting?: number | undefined;
-  /**
-   * Logs outages of Postgres and dead letters.
-   * @default none: a Postgres that cannot be used emits a process warning, such as
-   * `POSTGRES_UNREACHABLE`; dead letters emit none
-   */
-  logger?: Logger | undefined;
 }
 
 /** Options with every default filled in. */

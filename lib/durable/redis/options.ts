@@ -1,7 +1,11 @@
 import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
-import type { Logger } from "../../observability/logger";
-import type { Backoff } from "../backoff";
-import { isName, QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";
+import {
+  isName,
+  QUEUE_RULES,
+  resolveQueueOptions,
+  type QueueOptions,
+  type QueueSettings,
+} from "../queue-options";
 import {
   CONNECTION_RULE,
   hasSentinels,
@@ -10,17 +14,12 @@ import {
 } from "./connection-option";
 
 /** Options of `redisQueue`. */
-export interface DurableQueueOptions {
+export interface DurableQueueOptions extends QueueOptions {
   /**
    * The Redis that stores events: a URL, options of ioredis with `host`, `sentinels` or `cluster`, or
    * an instance of ioredis, which is duplicated.
    */
   connection: RedisConnection;
-  /**
-   * The name of the queue. Processes share the events of a queue: name it after the app and the
-   * environment, so that staging and production on one Redis do not.
-   */
-  name: string;
   /** The beginning of every key; in a cluster it becomes the hash tag `{push}`. @default "push" */
   prefix?: string | undefined;
   /**
@@ -35,34 +34,11 @@ export interface DurableQueueOptions {
    * @default 1 with sentinels, otherwise 0
    */
   replicas?: number | undefined;
-  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
-  dedupeTtlMs?: number | undefined;
-  /** How often the handlers of an event run before it is a dead letter. @default 8 */
-  attempts?: number | undefined;
-  /**
-   * The pauses between attempts, or a fixed one in milliseconds.
-   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
-   */
-  backoff?: number | Backoff | undefined;
   /**
    * The number of dead letters that are kept. Beyond it, the oldest one of the account that has the
    * most is discarded and logged; its uuid stays known for the rest of dedupeTtlMs. @default 10_000
    */
   maxDeadLetters?: number | undefined;
-  /** How long an operation is retried while Redis fails, in milliseconds. @default 8_000 */
-  storeTimeoutMs?: number | undefined;
-  /** The number of events that may be on their way into Redis. @default 5_000 */
-  maxPending?: number | undefined;
-  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
-  outcomeTtlMs?: number | undefined;
-  /** The number of waits that may be pending in this process. @default 10_000 */
-  maxWaiting?: number | undefined;
-  /**
-   * Logs outages of Redis, failures of workers and dead letters.
-   * @default none: a Redis that cannot be used emits a process warning, such as
-   * `REDIS_UNREACHABLE`; dead letters emit none
-   */
-  logger?: Logger | undefined;
 }
 
 /** Options with every default filled in. */

@@ -1,12 +1,15 @@
 import { statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Logger } from "../../observability/logger";
 import { type OptionRules } from "../../validation/validate-options";
-import type { Backoff } from "../backoff";
-import { QUEUE_RULES, resolveQueueOptions, type QueueSettings } from "../queue-options";
+import {
+  QUEUE_RULES,
+  resolveQueueOptions,
+  type QueueOptions,
+  type QueueSettings,
+} from "../queue-options";
 
 /** Options of `sqliteQueue`. */
-export interface SqliteQueueOptions {
+export interface SqliteQueueOptions extends QueueOptions {
   /**
    * The path of the queue's file, on a local disk. It is created when it does not exist; its folder
    * must exist. SQLite keeps two files beside it, `-wal` and `-shm`.
@@ -14,29 +17,6 @@ export interface SqliteQueueOptions {
   file: string;
   /** The name of the queue. A file holds one queue: one of another name is not opened. */
   name: string;
-  /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
-  dedupeTtlMs?: number | undefined;
-  /** How often the handlers of an event run before it is a dead letter. @default 8 */
-  attempts?: number | undefined;
-  /**
-   * The pauses between attempts, or a fixed one in milliseconds.
-   * @default { type: "exponential", delayMs: 500, jitter: 0.5 }
-   */
-  backoff?: number | Backoff | undefined;
-  /** How long an event is retried while it cannot be stored, in milliseconds. @default 8_000 */
-  storeTimeoutMs?: number | undefined;
-  /** How many events may be on their way into the file. @default 5_000 */
-  maxPending?: number | undefined;
-  /** How long an outcome is kept, in milliseconds; at least dedupeTtlMs. @default dedupeTtlMs */
-  outcomeTtlMs?: number | undefined;
-  /** How many waits may be pending in this process. @default 10_000 */
-  maxWaiting?: number | undefined;
-  /**
-   * Logs failures of the file and dead letters.
-   * @default none: a file that cannot be used emits the process warning `QUEUE_FILE`; dead letters
-   * emit none
-   */
-  logger?: Logger | undefined;
 }
 
 /** Options with every default filled in. */
