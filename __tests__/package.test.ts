@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { promisify } from "node:util";
 import { DOCUMENTS, readText } from "./support/docs";
 import { describeSurface } from "./support/surface";
@@ -76,12 +76,20 @@ describe("the packed tarball", () => {
     );
     expect(others.toSorted()).toEqual([
       "package/CHANGELOG.md",
+      "package/CONTRIBUTING.md",
       "package/LICENSE",
       "package/README.md",
       "package/SECURITY.md",
       "package/package.json",
     ]);
     expect(files).toEqual(expect.arrayContaining(DOCUMENTS.map((file) => `package/${file}`)));
+  });
+
+  it.each([...DOCUMENTS, "SECURITY.md", "CHANGELOG.md"])("holds what %s links to", (document) => {
+    const prose = readText(document).replaceAll(/```[^]*?```/g, "");
+    const links = prose.matchAll(/\]\((?!https?:)([^)#\s]+)/g);
+    const targets = [...links].map(([, link = ""]) => posix.join(posix.dirname(document), link));
+    expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([]);
   });
 
   it.each(DOCUMENTS)("holds each example that %s names", (document) => {

@@ -28,9 +28,14 @@ describe("the set-up of the tests without a Redis", () => {
       numPassedTests: 3,
       numFailedTests: 1,
       numRuntimeErrorTestSuites: 1,
-      numPendingTests: 2,
+      numPendingTests: 3,
       testResults: [
         { testResults: [{ status: "pending", fullName: "x: needs initdb and postgres" }] },
+        {
+          testResults: [
+            { status: "pending", fullName: "the recipes for other frameworks compile" },
+          ],
+        },
         { testResults: [{ status: "passed", fullName: "y" }] },
       ],
     };
@@ -38,9 +43,10 @@ describe("the set-up of the tests without a Redis", () => {
       new ClosingLine().onRunComplete([], ${JSON.stringify(results)});`;
     const lines = run(script, { PUSH_TEST_REDIS_SERVER: "" }).stdout.trim().split("\n");
     expect(lines).toEqual([
-      "2 tests were skipped. They need:",
+      "3 tests were skipped. They need:",
       expect.stringMatching(/^ {2}Redis: .*redis-server/),
       expect.stringMatching(/^ {2}PostgreSQL: .*postgresql/),
+      expect.stringMatching(/^ {2}The packages of the recipes: npm run frameworks$/),
       "3 passed, 2 failed",
     ]);
   });

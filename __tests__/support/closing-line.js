@@ -8,6 +8,13 @@ const REQUIREMENTS = [
     "initdb and postgres",
     "PostgreSQL: put initdb and postgres on the PATH (Debian: apt-get install postgresql)",
   ],
+  ["knows a pgbouncer", "pgbouncer: install it (Debian: apt-get install pgbouncer)"],
+  [
+    "no Node.js with node:sqlite",
+    "SQLite: Node.js 22.13 or newer, or a registry to install it from",
+  ],
+  ["the recipes for other frameworks", "The packages of the recipes: npm run frameworks"],
+  ["the API reference", "typedoc: npm run docs"],
 ];
 
 const EXIT_WITHIN_MS = 20_000;

@@ -37,7 +37,8 @@ export function createResolveStored(
     if (hasWarned) return;
     hasWarned = true;
     const message = `An outcome in ${place} is unreadable; the wait for it continues.`;
-    if (logger !== undefined) logger.error({}, message);
-    else process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
+    const code = "OUTCOME_UNREADABLE";
+    if (logger !== undefined) logger.error({ code }, message);
+    else process.emitWarning(message, { type: "PushWebhooksWarning", code });
   };
 }

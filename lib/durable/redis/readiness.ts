@@ -76,7 +76,7 @@ export function watchReadiness(
     if (error.message === lastReported) return;
     lastReported = error.message;
     if (logger === undefined) process.emitWarning(error.message, { type: "DurabilityWarning" });
-    else logger.error({}, error.message);
+    else logger.error({ err: error }, error.message);
   }
 
   async function check(): Promise<void> {
@@ -187,5 +187,5 @@ function toRejection(refusal: Error): QueueError {
   const advice = words.startsWith("NOPERM")
     ? "The user of connection needs every command of BullMQ, INFO included."
     : "Check username, password and the other options of connection.";
-  return createRejection(`redisQueue: Redis rejects the queue: ${words} ${advice}`, refusal);
+  return createRejection(`redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`, refusal);
 }
