@@ -17,9 +17,9 @@ export interface RequestLog {
   readTotals(): Totals;
   /** Calls a listener after each change; returns the function that removes it. */
   onChange(listener: () => void): () => void;
-  /** Looks for the reason of a signature that does not match, within the receiver's budget. */
+  /** Finds why a signature does not match, within the receiver's budget. */
   explain(id: number): ExplainResult;
-  /** The newest row whose reason can be looked for and was not. */
+  /** The newest row that `explain` has not been called for, and could be. */
   findUnexplained(): RequestRow | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface Lane {
   finish(): Promise<void>;
 }
 
-/** What Graphile Worker needs to know of the lanes of a worker. */
+/** The options of Graphile Worker that the lanes of a worker share. */
 export type RunnerOptions = Parameters<typeof runTaskList>[0];
 
 /** What a lane does with its jobs. */

@@ -15,10 +15,13 @@ import {
 export interface PostgresConnectionOptions {
   /** A host name, or the folder of a Unix socket. */
   host?: string | undefined;
+  /** The port. @default that of pg: PGPORT, or 5432 */
   port?: number | undefined;
+  /** The user. @default that of pg: PGUSER, or the user of the process */
   user?: string | undefined;
   /** The password, or a function that pg calls for each connection, as for a token that expires. */
   password?: string | (() => string | Promise<string>) | undefined;
+  /** The database. @default that of pg: PGDATABASE, or the name of the user */
   database?: string | undefined;
   /** Options of `tls.connect`, or whether to use TLS. */
   ssl?: boolean | object | undefined;

@@ -11,8 +11,8 @@ import type { Server } from "./server";
  *
  * @returns the content of the event that was stored before under its uuid, in hexadecimal; undefined
  *   when there was none.
- * @param isWanted asked before it is sent, and while it waits for that. An event that is not wanted
- *   any more settles never.
+ * @param isWanted called until the event is sent. Once it returns false, the event is dropped, and
+ *   the promise never settles.
  */
 export type StoreEvent = (
   event: NewPostgresEvent,

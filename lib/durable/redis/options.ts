@@ -26,7 +26,7 @@ export interface DurableQueueOptions extends QueueOptions {
    * The check that Redis loses no event that it confirmed (`appendonly yes`, `appendfsync always`,
    * `maxmemory-policy noeviction`). `"require"` stores nothing otherwise. `"provider"` does too, but
    * counts on the promise of a managed service for a setting that its Redis does not show. `"warn"`
-   * logs a wrong or unknown setting. `"trust"` does not ask. @default "require"
+   * logs a wrong or unknown setting. `"trust"` checks nothing. @default "require"
    */
   durability?: "require" | "provider" | "warn" | "trust" | undefined;
   /**

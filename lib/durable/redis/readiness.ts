@@ -187,5 +187,8 @@ function toRejection(refusal: Error): QueueError {
   const advice = words.startsWith("NOPERM")
     ? "The user of connection needs every command of BullMQ, INFO included."
     : "Check username, password and the other options of connection.";
-  return createRejection(`redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`, refusal);
+  return createRejection(
+    `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`,
+    refusal,
+  );
 }

@@ -1,6 +1,6 @@
 import { HEARTBEAT_MS, LEASE_MS } from "./protocol";
 
-/** Knows whether the heartbeats of this process were in time. */
+/** Compares the heartbeats of this process with their schedule. */
 export interface BeatClock {
   /**
    * Notes a heartbeat. Returns whether the last one was in time, and neither the process nor the

@@ -19,8 +19,8 @@ export interface ThreadClient {
   /**
    * Runs an operation in the thread.
    *
-   * @param isWanted asked before it is sent, and while it waits for that. An operation that is not
-   *   wanted any more settles never.
+   * @param isWanted called until the operation is sent. Once it returns false, the operation is
+   *   dropped, and the promise never settles.
    * @throws Error of the file or of SQLite; while the file is not open, the reason.
    */
   request<Name extends OperationName>(
