@@ -38,6 +38,19 @@ function openBrowser(url: string) {
   };
 }
 
+/** Reads the questions that the simulated phone shows, the newest first. */
+async function readQuestions(url: string) {
+  const events = await fetch(`${url}/phone/events`);
+  const reader = events.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  const data = Buffer.from(value ?? []).toString();
+  const { questions } = JSON.parse(data.replace(/^data: /, "")) as {
+    questions: { sid: string; details: { fields: object[] } }[];
+  };
+  return questions;
+}
+
 describe("the login example", () => {
   let app: LoginApp;
   let url: string;
@@ -71,16 +84,8 @@ describe("the login example", () => {
   it("shows the phone the number that the page shows", async () => {
     const browser = openBrowser(url);
     const { number } = JSON.parse((await browser.signIn()).text) as { number: number };
-    const events = await fetch(`${url}/phone/events`);
-    const reader = events.body?.getReader();
-    const { value } = (await reader?.read()) ?? {};
-    await reader?.cancel();
-    const { questions } = JSON.parse(
-      Buffer.from(value ?? [])
-        .toString()
-        .replace(/^data: /, ""),
-    );
-    expect(questions[0].details.fields).toContainEqual({ label: "Number", value: String(number) });
+    const [question] = await readQuestions(url);
+    expect(question?.details.fields).toContainEqual({ label: "Number", value: String(number) });
   });
 
   it("does not sign in when the phone denies", async () => {
@@ -302,11 +307,14 @@ describe("npm start", () => {
       output += String(chunk);
       if (output.includes("Ctrl-C")) break;
     }
-    started.stdout.resume();
-    const [, login = ""] = /^The login: +(\S+)/m.exec(output) ?? [];
+    started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+    const [, login = "", password = ""] =
+      /^The login: +(\S+) .*password (\w+)\)/m.exec(output) ?? [];
     const [, staff = ""] = /^The admin console: +(\S+)/m.exec(output) ?? [];
     const [, pid] = /"kill (\d+)"/.exec(output) ?? [];
-    return { group: -(started.pid ?? 0), pid: Number(pid), ended, login, staff };
+    const group = -(started.pid ?? 0);
+    const handled = () => output.match(/^handled: .*$/gm) ?? [];
+    return { group, pid: Number(pid), ended, login, password, staff, handled };
   }
 
   const untilUnreachable = (url: string) =>
@@ -330,6 +338,34 @@ describe("npm start", () => {
     process.kill(group, "SIGINT");
     await ended;
     await untilUnreachable(login);
+  }, 60_000);
+
+  it("shows all five types of events: three at the start, two by the phone", async () => {
+    const { login, password, handled, group, ended } = await startExample();
+    const { origin } = new URL(login);
+    try {
+      for (const response of ["approve", "deny"]) {
+        const browser = openBrowser(origin);
+        await browser.post("/login", { user: "ada", password });
+        const [question] = await readQuestions(origin);
+        const path = `/phone/challenges/${question?.sid}/${response}`;
+        expect((await browser.post(path)).status).toBe(204);
+        expect(await browser.outcome()).toBe(response === "approve" ? "signed-in" : "denied");
+      }
+      await until(() => handled().some((line) => line.includes("challenge.denied")));
+    } finally {
+      process.kill(group, "SIGINT");
+      await ended;
+    }
+    expect(handled().toSorted()).toEqual([
+      'handled: challenge.approved ("Zoë\'s phone")',
+      'handled: challenge.denied ("Zoë\'s phone")',
+      'handled: factor.created ("Old phone")',
+      'handled: factor.created ("Zoë\'s phone")',
+      'handled: factor.deleted ("Old phone")',
+      'handled: factor.verified ("Old phone")',
+      'handled: factor.verified ("Zoë\'s phone")',
+    ]);
   }, 60_000);
 
   it("ends with all its processes when the printed one is killed", async () => {

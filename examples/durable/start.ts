@@ -38,7 +38,7 @@ async function main(): Promise<void> {
 
 async function run(folder: string, children: ChildProcess[], signal: AbortSignal): Promise<void> {
   const redisPort = await findFreePort();
-  // What is started after the end stays.
+  // After a stop, `main` has ended the children: a process that starts now would keep running.
   signal.throwIfAborted();
   const redis = startRedis(folder, redisPort);
   if (redis !== undefined) children.push(redis);
@@ -88,7 +88,7 @@ function startRedis(folder: string, port: number): ChildProcess | undefined {
   const durable = ["--appendonly", "yes", "--appendfsync", "always"];
   const args = ["--port", String(port), "--dir", folder, "--save", "", ...durable];
   const child = spawn("redis-server", args, { stdio: "ignore" });
-  // A command that is not there has no pid; its event says the same again.
+  // Without redis-server there is no pid, and an "error" event, which throws without a listener.
   child.once("error", () => {});
   return child.pid === undefined ? undefined : child;
 }

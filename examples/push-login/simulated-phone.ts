@@ -6,7 +6,7 @@ import type { RegisteredPhone } from "./verification-service";
 export interface SimulatedPhone {
   /** Serves the phone to the page: the questions as server-sent events, and both responses. */
   router: Router;
-  /** Registers the phone at the emulator, which sends the first two webhook requests. */
+  /** Registers the phone in place of an old one; the emulator sends all three events of factors. */
   register(): void;
   findFactor(entityIdentity: string): RegisteredPhone | undefined;
   /** Shows a question until the user has responded to it. */
@@ -34,6 +34,13 @@ export function createSimulatedPhone(
   };
   const refresh = () => streams.forEach(writeTo);
 
+  function registerFactor(name: string): RegisteredPhone {
+    const factor = { entity_identity: entityIdentity, friendly_name: name };
+    const { sid } = emulator.createFactor(factor);
+    emulator.verifyFactor(sid);
+    return { factor_sid: sid, friendly_name: name };
+  }
+
   const router = express.Router();
   router.get("/events", (_req, res) => {
     res.set({ "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
@@ -53,12 +60,9 @@ export function createSimulatedPhone(
   return {
     router,
     register() {
-      const { sid } = emulator.createFactor({
-        entity_identity: entityIdentity,
-        friendly_name: friendlyName,
-      });
-      emulator.verifyFactor(sid);
-      phone = { factor_sid: sid, friendly_name: friendlyName };
+      const old = registerFactor("Old phone");
+      phone = registerFactor(friendlyName);
+      emulator.deleteFactor(old.factor_sid);
     },
     findFactor: (identity) => (identity === entityIdentity ? phone : undefined),
     show(challenge) {
