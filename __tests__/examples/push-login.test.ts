@@ -358,13 +358,13 @@ describe("npm start", () => {
       await ended;
     }
     expect(handled().toSorted()).toEqual([
-      'handled: challenge.approved ("Zoë\'s phone")',
-      'handled: challenge.denied ("Zoë\'s phone")',
-      'handled: factor.created ("Old phone")',
-      'handled: factor.created ("Zoë\'s phone")',
-      'handled: factor.deleted ("Old phone")',
-      'handled: factor.verified ("Old phone")',
-      'handled: factor.verified ("Zoë\'s phone")',
+      "handled: challenge.approved",
+      "handled: challenge.denied",
+      "handled: factor.created",
+      "handled: factor.created",
+      "handled: factor.deleted",
+      "handled: factor.verified",
+      "handled: factor.verified",
     ]);
   }, 60_000);
 
