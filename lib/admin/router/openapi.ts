@@ -1,32 +1,8 @@
 import { sidPattern } from "../../form/sid";
 import { z } from "zod";
+import { pageQuerySchema } from "../client/schemas";
+import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
 import { ROUTES, type Route } from "./routes";
-import {
-  keyInputSchema,
-  pageQuerySchema,
-  webhookChangeSchema,
-  webhookInputSchema,
-} from "../client/schemas";
-import {
-  createdKeyResponseSchema,
-  keyPageResponseSchema,
-  keyResponseSchema,
-  errorSchema,
-  webhookPageResponseSchema,
-  webhookResponseSchema,
-} from "./response-schemas";
-
-const NAMES = {
-  Key: keyResponseSchema,
-  CreatedKey: createdKeyResponseSchema,
-  KeyInput: keyInputSchema,
-  KeyPage: keyPageResponseSchema,
-  Webhook: webhookResponseSchema,
-  WebhookInput: webhookInputSchema,
-  WebhookChange: webhookChangeSchema,
-  WebhookPage: webhookPageResponseSchema,
-  Error: errorSchema,
-};
 
 /**
  * Creates the OpenAPI 3.1 document of the router from the schemas of its inputs and outputs.
@@ -57,7 +33,7 @@ function describeRoute({ method, path, summary, status = 200, input, output }: R
     ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),
     responses: {
       [status]: { description: summary, ...(output && { content: refer(output) }) },
-      default: { description: "Error", content: refer(errorSchema) },
+      default: { description: "Error", content: refer("Error") },
     },
   };
 }
@@ -78,14 +54,13 @@ function listParameters(method: string, path: string): object[] {
   }));
 }
 
-function refer(schema: z.ZodType): object {
-  const [name] = Object.entries(NAMES).find((entry) => entry[1] === schema) ?? [];
-  return { "application/json": { schema: { $ref: uriOf(String(name)) } } };
+function refer(name: BodyName): object {
+  return { "application/json": { schema: { $ref: uriOf(name) } } };
 }
 
 function describeSchemas(): object {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(NAMES)) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries(BODY_SCHEMAS)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { uri: uriOf });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]),
