@@ -8,8 +8,7 @@ import {
   webhookSchema,
 } from "../client/schemas";
 
-// Responses have the specified fields only: fields that the service adds, such as links to itself,
-// are removed.
+// Responses have the specified fields only: others that the service adds, such as links, are removed.
 const key = z.object(keySchema.shape);
 const webhook = z.object(webhookSchema.shape);
 

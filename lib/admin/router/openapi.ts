@@ -4,14 +4,10 @@ import { pageQuerySchema } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
 import { ROUTES, type Route } from "./routes";
 
-/**
- * Creates the OpenAPI 3.1 document of the router from the schemas of its inputs and outputs.
- * `serverUrl` is the path of the router's mount. @experimental
- */
+/** Creates the OpenAPI 3.1 document of a router mounted at the path `serverUrl`. @experimental */
 export function createOpenApi(serverUrl: string, readOnly: boolean): object {
-  const routes = ROUTES.filter(({ action }) => !readOnly || action === undefined);
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes) {
+  for (const route of ROUTES.filter(({ action }) => !readOnly || action === undefined)) {
     const path = route.path.replace(":sid", "{sid}");
     paths[path] = { ...paths[path], [route.method]: describeRoute(route) };
   }
@@ -25,9 +21,8 @@ export function createOpenApi(serverUrl: string, readOnly: boolean): object {
 }
 
 function describeRoute({ method, path, summary, status = 200, input, output }: Route): object {
-  const name = path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
   return {
-    operationId: method + name,
+    operationId: method + path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary,
     parameters: listParameters(method, path),
     ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),

@@ -20,19 +20,22 @@ function numberText(number: z.ZodInt) {
 }
 
 /**
- * Fetches the page of a list that the query of a request selects. The links of its `meta` are within
- * the router at its mount, `baseUrl`. Throws InputError for an invalid query; ApiError.
+ * Fetches the page of a list that the query of a request selects, each item as `show` returns it.
+ * The links of its `meta` are within the router at its mount, `baseUrl`.
+ *
+ * @throws InputError for an invalid query; ApiError.
  */
 export async function fetchPage<Item>(
   list: List<Item>,
   key: "keys" | "webhooks",
   req: { baseUrl: string; query: object },
-): Promise<{ items: readonly Item[]; meta: PageMeta }> {
+  show: (item: Item) => Item = (item) => item,
+): Promise<object> {
   const given = parseInput("query", pageQueryStringSchema, { ...req.query });
   const query = { pageSize: given.page_size, page: given.page, pageToken: given.page_token };
   const { items, page, page_size, previous, next } = await list.page(query);
   const listUrl = `${req.baseUrl}/${key}`;
-  const meta = {
+  const meta: PageMeta = {
     page,
     page_size,
     first_page_url: linkTo(listUrl, { pageSize: page_size ?? query.pageSize, page: 0 }),
@@ -41,7 +44,7 @@ export async function fetchPage<Item>(
     next_page_url: next === undefined ? null : linkTo(listUrl, next),
     key,
   };
-  return { items, meta };
+  return { [key]: items.map(show), meta };
 }
 
 function linkTo(listUrl: string, { pageSize, page, pageToken }: PageQuery): string {

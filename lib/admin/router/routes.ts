@@ -34,10 +34,7 @@ export const ROUTES: readonly Route[] = [
     path: "/keys",
     summary: "List Keys",
     output: "KeyPage",
-    run: async (client, req) => {
-      const { items, meta } = await fetchPage(client.keys, "keys", req);
-      return { keys: items, meta };
-    },
+    run: async (client, req) => fetchPage(client.keys, "keys", req),
   },
   {
     method: "post",
@@ -79,10 +76,8 @@ export const ROUTES: readonly Route[] = [
     path: "/webhooks",
     summary: "List Webhooks",
     output: "WebhookPage",
-    run: async (client, req) => {
-      const { items, meta } = await fetchPage(client.webhooks, "webhooks", req);
-      return { webhooks: items.map((webhook) => withRouterUrl(req, webhook)), meta };
-    },
+    run: async (client, req) =>
+      fetchPage(client.webhooks, "webhooks", req, (webhook) => withRouterUrl(req, webhook)),
   },
   {
     method: "post",
