@@ -88,7 +88,7 @@ it.each(ENTRIES)("%s/index exports nothing without a doc comment", (entry) => {
 });
 
 it.each([
-  ["zod", "admin/router/response-schemas.d.ts"],
+  ["zod", "admin/router/body-schemas.d.ts"],
   ["zod", "emulator/resources/schemas.d.ts"],
   ["bullmq", "durable/redis/store.d.ts"],
   ["ioredis", "durable/redis/connection.d.ts"],

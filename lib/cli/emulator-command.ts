@@ -38,8 +38,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         ...(serviceSid !== "" && { serviceSid }),
       });
       emulator.onDelivery((delivery) => {
-        const line = json === true ? JSON.stringify(delivery) : describe(terminal, delivery);
-        print(terminal, line);
+        print(terminal, json === true ? JSON.stringify(delivery) : describe(terminal, delivery));
       });
       await emulator.listen(port).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;
@@ -65,19 +64,17 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
         print(terminal, paint(terminal, "dim", `Create a factor: ${example}`));
       }
-      const { signal } = terminal;
-      if (!signal.aborted) await once(signal, "abort");
+      if (!terminal.signal.aborted) await once(terminal.signal, "abort");
       await emulator.close();
     });
 }
 
 function describe(terminal: Terminal, delivery: WebhookDelivery): string {
-  const { type, request, response, attempts, failures, durationMs } = delivery;
-  const isGood = delivery.status === "succeeded";
+  const { type, status, request, response, attempts, failures, durationMs } = delivery;
   const outcome = response === undefined ? (failures.at(-1)?.code ?? "failed") : response.status;
   const tries = attempts > 1 ? `, ${attempts} attempts` : "";
   const url = request.url.replace(/\?.*$/s, "");
-  const shown = paint(terminal, isGood ? "green" : "red", String(outcome));
+  const shown = paint(terminal, status === "succeeded" ? "green" : "red", String(outcome));
   return `${shown} ${type} -> ${url} in ${(durationMs ?? 0).toFixed(1)} ms${tries}`;
 }
 

@@ -81,12 +81,9 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
 }
 
 async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer> {
-  let body: Buffer;
-  try {
-    body = await readFile(file);
-  } catch (error) {
+  const body = await readFile(file).catch((error: unknown) => {
     throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
-  }
+  });
   // Editors and echo add a line break; a form does not end with one.
   const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
   if (trimmed < body.length) stderr.write("The line break at the end of the body is ignored.\n");

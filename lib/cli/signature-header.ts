@@ -13,8 +13,7 @@ const DEFAULT_NAME = "x-service-signature";
  */
 export function findSignature(lines: readonly string[], name?: string): string | undefined {
   const headers = lines.map(parseLine);
-  const [only] = headers;
-  if (name === undefined && headers.length === 1) return only?.value;
+  if (name === undefined && headers.length === 1) return headers[0]?.value;
   const names = new Set(headers.map((header) => header.name));
   const chosen = name?.toLowerCase() ?? chooseName([...names]);
   const values = headers.filter((header) => header.name === chosen || header.name === "");

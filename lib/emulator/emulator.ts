@@ -109,14 +109,14 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     signatureHeader,
     ...factors,
     get url() {
-      return server.url;
+      return server.readUrl();
     },
     get deliveries() {
       return deliveries.list();
     },
     async listen(port = 0, host = "127.0.0.1") {
       await server.listen(port, host);
-      return server.url;
+      return server.readUrl();
     },
     createKey(key = {}) {
       const created = keys.create(key);

@@ -52,9 +52,8 @@ export const DEDUPE_CHECKS: Readonly<Record<string, (store: DedupeStore) => Prom
     const prefix = crypto.randomUUID();
     const long = prefix.padEnd(255, "x");
     const first = `${prefix}a`;
-    const others = [`${prefix}A`, `${prefix}a `, prefix, `${long}1`, `${long}2`];
     const claim = await claimFirst(store, { uuid: first });
-    for (const uuid of others) {
+    for (const uuid of [`${prefix}A`, `${prefix}a `, prefix, `${long}1`, `${long}2`]) {
       const other = { ...nextOwner(claim), uuid };
       await expectClaim(store, other, `a claim of ${show(uuid)} after ${show(first)}`, "new");
     }

@@ -3,7 +3,33 @@ import type { EventParameters, PushEventVersion } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
 import type { Pair } from "../form/form";
 import { suggestName } from "../validation/validate-options";
-import { FIXTURES } from "./fixtures";
+
+const FACTOR = {
+  account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",
+  service_sid: "VA42251e058e7cf202ea951d873b7fe627",
+  entity_identity: "user-7f3a-22",
+  factor_sid: "YFd60126124f552c15e13240814185e494",
+  factor_type: "push",
+  factor_friendly_name: "Zoë's phone",
+  factor_metadata: '{"os":"Android","os_version":"14","model":"Pixel + 8"}',
+};
+
+const CHALLENGE = {
+  ...FACTOR,
+  challenge_sid: "YCb0977f3f759c742acc1f94257f7974b0",
+  challenge_details:
+    '{"message":"Approve the payment of 250 €?","date":"2024-03-05T10:20:30Z","fields":[{"label":"City","value":"Köln & Bonn"}]}',
+  challenge_hidden_details: '{"ip":"203.0.113.77"}',
+};
+
+/** Realistic parameters of an event of each type, without its type and its uuid. */
+const FIXTURES: Readonly<Record<PushEventType, Omit<EventParameters, "uuid" | "type">>> = {
+  "factor.created": FACTOR,
+  "factor.verified": FACTOR,
+  "factor.deleted": FACTOR,
+  "challenge.approved": { ...CHALLENGE, challenge_metadata: '{"biometrics":"face"}' },
+  "challenge.denied": { ...CHALLENGE, challenge_metadata: '{"biometrics":"none"}' },
+};
 
 /** The parameters of v1 that may be overridden; undefined omits one. */
 interface V1FactorOverrides {
@@ -21,9 +47,7 @@ interface V1ChallengeOverrides extends V1FactorOverrides {
   challenge_sid?: string | undefined;
 }
 
-/**
- * The parameters that only v2 has; a JSON parameter is an object, or a string that is sent as is.
- */
+/** The parameters that only v2 has; a JSON parameter is an object, or a string sent as it is. */
 interface V2FactorOverrides extends V1FactorOverrides {
   factor_type?: string | undefined;
   factor_friendly_name?: string | undefined;
@@ -75,16 +99,11 @@ export function listFixturePairs(
       `A ${version} event of type ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; pass others in the option extraParams.`,
     );
   }
-  const texts = Object.entries(overrides).map(([name, value]) => [name, toText(value)]);
-  const given = Object.fromEntries(texts) as EventParameters;
-  const fields = { uuid: crypto.randomUUID(), type, ...FIXTURES[type], ...given };
+  const defaults = { uuid: crypto.randomUUID(), type, ...FIXTURES[type] };
+  const fields: Record<string, unknown> = { ...defaults, ...overrides };
   return names.flatMap((name) => {
-    const text = fields[name];
+    const value = fields[name];
+    const text = typeof value === "string" ? value : (JSON.stringify(value) as string | undefined);
     return text === undefined ? [] : [[name, text] as const];
   });
-}
-
-function toText(value: unknown): string | undefined {
-  if (value === undefined || typeof value === "string") return value;
-  return JSON.stringify(value);
 }

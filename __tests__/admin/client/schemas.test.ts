@@ -21,11 +21,7 @@ import type {
   webhookChangeSchema,
   webhookInputSchema,
 } from "../../../lib/admin/client/schemas";
-import {
-  createdKeyResponseSchema,
-  type keyResponseSchema,
-  webhookResponseSchema,
-} from "../../../lib/admin/router/response-schemas";
+import { BODY_SCHEMAS } from "../../../lib/admin/router/body-schemas";
 
 /** A type with read-only members and lists, as the exported interfaces have them. */
 type Frozen<Type> = Type extends readonly (infer Item)[]
@@ -36,17 +32,17 @@ type Frozen<Type> = Type extends readonly (infer Item)[]
 type Output<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 type Input<Schema extends z.ZodType> = Frozen<z.input<Schema>>;
 
-const webhook = webhookResponseSchema.parse({ sid: `YW${"a".repeat(32)}` }) as Webhook;
-const key = createdKeyResponseSchema.parse({
+const webhook = BODY_SCHEMAS.Webhook.parse({ sid: `YW${"a".repeat(32)}` }) as Webhook;
+const key = BODY_SCHEMAS.CreatedKey.parse({
   sid: `SK${"a".repeat(32)}`,
   secret: "s",
 }) as CreatedKey;
 
 describe("the interfaces of resources, checked by the compiler", () => {
   it("equal the schemas that responses are checked with", () => {
-    expectTypeOf<Key>().toEqualTypeOf<Output<typeof keyResponseSchema>>();
-    expectTypeOf<CreatedKey>().toEqualTypeOf<Output<typeof createdKeyResponseSchema>>();
-    expectTypeOf<Webhook>().toEqualTypeOf<Output<typeof webhookResponseSchema>>();
+    expectTypeOf<Key>().toEqualTypeOf<Output<typeof BODY_SCHEMAS.Key>>();
+    expectTypeOf<CreatedKey>().toEqualTypeOf<Output<typeof BODY_SCHEMAS.CreatedKey>>();
+    expectTypeOf<Webhook>().toEqualTypeOf<Output<typeof BODY_SCHEMAS.Webhook>>();
   });
 
   it("equal the schemas that arguments are checked with", () => {

@@ -76,10 +76,7 @@ export const webhookListSchema = z.looseObject({
   }),
 });
 
-/**
- * Parses an argument before a request is sent; throws InputError, which calls the argument `what`,
- * when the schema does not accept it.
- */
+/** Parses the argument `what`. @throws InputError when the schema does not accept the value. */
 export function parseInput<Schema extends z.ZodType>(
   what: string,
   schema: Schema,

@@ -34,8 +34,7 @@ const FIRST_PAUSE_MS = 200;
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
 export function createTransport(options: AdminClientOptions, username: string) {
-  const { password, timeoutMs = 10_000, maxRetries = 2 } = options;
-  const { fetch = globalThis.fetch } = options;
+  const { password, timeoutMs = 10_000, maxRetries = 2, fetch = globalThis.fetch } = options;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
   async function sendOnce(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
@@ -48,8 +47,7 @@ export function createTransport(options: AdminClientOptions, username: string) {
   }
 
   async function sendWithRetries(request: ServiceRequest, timeout: AbortSignal) {
-    const signals = [timeout, ...(request.signal === undefined ? [] : [request.signal])];
-    const signal = AbortSignal.any(signals);
+    const signal = AbortSignal.any([timeout, request.signal].filter((one) => one !== undefined));
     const startedMs = performance.now();
     for (let retry = 0; ; retry++) {
       const response = await sendOnce(request, signal).catch((error: unknown) => {

@@ -20,10 +20,9 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
   if (req.is("application/json") !== "application/json") {
     throw new RouterError(415, "CONTENT_TYPE_UNSUPPORTED", "Send Content-Type: application/json.");
   }
-  const isRead = req.readableDidRead || req.readableEnded;
-  // An object alone proves nothing: parsers of Express 4 set {} without reading a body.
-  if (isRead && req.body !== undefined) return req.body as unknown;
-  if (isRead) {
+  if (req.readableDidRead || req.readableEnded) {
+    // An object alone proves nothing: parsers of Express 4 set {} without reading a body.
+    if (req.body !== undefined) return req.body as unknown;
     throw new RouterError(
       500,
       "BODY_CONSUMED",

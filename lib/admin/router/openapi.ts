@@ -1,41 +1,13 @@
 import { sidPattern } from "../../form/sid";
 import { z } from "zod";
+import { pageQuerySchema } from "../client/schemas";
+import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
 import { ROUTES, type Route } from "./routes";
-import {
-  keyInputSchema,
-  pageQuerySchema,
-  webhookChangeSchema,
-  webhookInputSchema,
-} from "../client/schemas";
-import {
-  createdKeyResponseSchema,
-  keyPageResponseSchema,
-  keyResponseSchema,
-  errorSchema,
-  webhookPageResponseSchema,
-  webhookResponseSchema,
-} from "./response-schemas";
 
-const NAMES = {
-  Key: keyResponseSchema,
-  CreatedKey: createdKeyResponseSchema,
-  KeyInput: keyInputSchema,
-  KeyPage: keyPageResponseSchema,
-  Webhook: webhookResponseSchema,
-  WebhookInput: webhookInputSchema,
-  WebhookChange: webhookChangeSchema,
-  WebhookPage: webhookPageResponseSchema,
-  Error: errorSchema,
-};
-
-/**
- * Creates the OpenAPI 3.1 document of the router from the schemas of its inputs and outputs.
- * `serverUrl` is the path of the router's mount. @experimental
- */
+/** Creates the OpenAPI 3.1 document of a router mounted at the path `serverUrl`. @experimental */
 export function createOpenApi(serverUrl: string, readOnly: boolean): object {
-  const routes = ROUTES.filter(({ action }) => !readOnly || action === undefined);
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes) {
+  for (const route of ROUTES.filter(({ action }) => !readOnly || action === undefined)) {
     const path = route.path.replace(":sid", "{sid}");
     paths[path] = { ...paths[path], [route.method]: describeRoute(route) };
   }
@@ -49,15 +21,14 @@ export function createOpenApi(serverUrl: string, readOnly: boolean): object {
 }
 
 function describeRoute({ method, path, summary, status = 200, input, output }: Route): object {
-  const name = path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase());
   return {
-    operationId: method + name,
+    operationId: method + path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
     summary,
     parameters: listParameters(method, path),
     ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),
     responses: {
       [status]: { description: summary, ...(output && { content: refer(output) }) },
-      default: { description: "Error", content: refer(errorSchema) },
+      default: { description: "Error", content: refer("Error") },
     },
   };
 }
@@ -78,14 +49,13 @@ function listParameters(method: string, path: string): object[] {
   }));
 }
 
-function refer(schema: z.ZodType): object {
-  const [name] = Object.entries(NAMES).find((entry) => entry[1] === schema) ?? [];
-  return { "application/json": { schema: { $ref: uriOf(String(name)) } } };
+function refer(name: BodyName): object {
+  return { "application/json": { schema: { $ref: uriOf(name) } } };
 }
 
 function describeSchemas(): object {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(NAMES)) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries(BODY_SCHEMAS)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { uri: uriOf });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]),

@@ -55,7 +55,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   async function audit(
     req: Request,
     res: Response,
-    { code, sid, uuid }: Partial<Pick<AuditEntry, "code" | "sid" | "uuid">> = {},
+    { code, sid, uuid }: Partial<Pick<AuditEntry, "code" | "sid" | "uuid">>,
   ): Promise<void> {
     const write = describeWrite(req.method, req.path);
     if (write === undefined) return;
@@ -103,7 +103,11 @@ export function adminRouter(options: AdminRouterOptions): Router {
   router.use(async function adminAuthorization(req, res, next) {
     if (!res.headersSent) {
       res.setHeader("Cache-Control", "no-store");
-      if (consoleOptions !== undefined) setPageHeaders(res);
+      if (consoleOptions !== undefined) {
+        res.setHeader("Content-Security-Policy", CONTENT_SECURITY_POLICY);
+        res.setHeader("X-Content-Type-Options", "nosniff");
+        res.setHeader("Referrer-Policy", "no-referrer");
+      }
     }
     const isAllowed: unknown = await callOption("authorize", () => authorize(req));
     // Compare with true: a truthy value, such as a user object, may be a mistake.
@@ -151,10 +155,4 @@ export function adminRouter(options: AdminRouterOptions): Router {
   };
   router.use(rejectMalformed);
   return router;
-}
-
-function setPageHeaders(res: Response): void {
-  res.setHeader("Content-Security-Policy", CONTENT_SECURITY_POLICY);
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  res.setHeader("Referrer-Policy", "no-referrer");
 }

@@ -1,26 +1,13 @@
 import type { Request, Response } from "express";
-import type { z } from "zod";
 import { ApiError } from "../client/api-error";
 import type { AuditAction } from "./audit";
 import type { AdminClient } from "../client/client";
 import { readJson } from "./json-body";
 import { MAIN_KEY_REQUIRED } from "./router-error";
 import type { KeyInput } from "../client/key";
-import {
-  keyInputSchema,
-  parseInput,
-  webhookChangeSchema,
-  webhookInputSchema,
-} from "../client/schemas";
-import { createPageMeta } from "./page-meta";
-import {
-  createdKeyResponseSchema,
-  keyPageResponseSchema,
-  keyResponseSchema,
-  pageQueryStringSchema,
-  webhookPageResponseSchema,
-  webhookResponseSchema,
-} from "./response-schemas";
+import { parseInput } from "../client/schemas";
+import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
+import { fetchPage } from "./page";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
 
 /** One route of the router. */
@@ -30,32 +17,15 @@ export interface Route {
   /** Name of the write in the audit; undefined for a route that only reads. */
   action?: AuditAction;
   summary: string;
-  input?: z.ZodType;
-  output?: z.ZodType;
+  input?: BodyName;
+  output?: BodyName;
   /** @default 200 */
   status?: number;
-  /** @param input the body, parsed with the route's own schema. */
+  /** @param input the body, parsed with the schema of `input`. */
   run(client: AdminClient, req: Request, input: unknown): Promise<unknown>;
 }
 
-const updateKey = {
-  path: "/keys/:sid",
-  action: "key.update",
-  summary: "Rename a Key",
-  input: keyInputSchema,
-  output: keyResponseSchema,
-  run: async (client, req, input: KeyInput) => client.keys.update(readSid(req), input),
-} satisfies Omit<Route, "method">;
-
-const updateWebhook = {
-  path: "/webhooks/:sid",
-  action: "webhook.update",
-  summary: "Change a Webhook",
-  input: webhookChangeSchema,
-  output: webhookResponseSchema,
-  run: async (client, req, change: WebhookChange) =>
-    withRouterUrl(req, await client.webhooks.update(readSid(req), change)),
-} satisfies Omit<Route, "method">;
+const UPDATE_METHODS = ["post", "patch"] as const;
 
 /** Routes of the router; the OpenAPI document describes the same list. */
 export const ROUTES: readonly Route[] = [
@@ -63,20 +33,16 @@ export const ROUTES: readonly Route[] = [
     method: "get",
     path: "/keys",
     summary: "List Keys",
-    output: keyPageResponseSchema,
-    run: async (client, req) => {
-      const query = readPageQuery(req);
-      const page = await client.keys.page(query);
-      return { keys: page.items, meta: createPageMeta(req.baseUrl, "keys", page, query) };
-    },
+    output: "KeyPage",
+    run: async (client, req) => fetchPage(client.keys, "keys", req),
   },
   {
     method: "post",
     path: "/keys",
     action: "key.create",
     summary: "Create a Standard Key; no other response has its secret",
-    input: keyInputSchema,
-    output: createdKeyResponseSchema,
+    input: "KeyInput",
+    output: "CreatedKey",
     status: 201,
     run: async (client, _req, input: KeyInput) => client.keys.create(input),
   },
@@ -84,11 +50,18 @@ export const ROUTES: readonly Route[] = [
     method: "get",
     path: "/keys/:sid",
     summary: "Fetch a Key",
-    output: keyResponseSchema,
+    output: "Key",
     run: async (client, req) => client.keys.fetch(readSid(req)),
   },
-  { method: "post", ...updateKey },
-  { method: "patch", ...updateKey },
+  ...UPDATE_METHODS.map((method): Route => ({
+    method,
+    path: "/keys/:sid",
+    action: "key.update",
+    summary: "Rename a Key",
+    input: "KeyInput",
+    output: "Key",
+    run: async (client, req, input: KeyInput) => client.keys.update(readSid(req), input),
+  })),
   {
     method: "delete",
     path: "/keys/:sid",
@@ -102,21 +75,17 @@ export const ROUTES: readonly Route[] = [
     method: "get",
     path: "/webhooks",
     summary: "List Webhooks",
-    output: webhookPageResponseSchema,
-    run: async (client, req) => {
-      const query = readPageQuery(req);
-      const page = await client.webhooks.page(query);
-      const meta = createPageMeta(req.baseUrl, "webhooks", page, query);
-      return { webhooks: page.items.map((webhook) => withRouterUrl(req, webhook)), meta };
-    },
+    output: "WebhookPage",
+    run: async (client, req) =>
+      fetchPage(client.webhooks, "webhooks", req, (webhook) => withRouterUrl(req, webhook)),
   },
   {
     method: "post",
     path: "/webhooks",
     action: "webhook.create",
     summary: "Create a Webhook",
-    input: webhookInputSchema,
-    output: webhookResponseSchema,
+    input: "WebhookInput",
+    output: "Webhook",
     status: 201,
     run: async (client, req, input: WebhookInput) =>
       withRouterUrl(req, await client.webhooks.create(input)),
@@ -125,11 +94,19 @@ export const ROUTES: readonly Route[] = [
     method: "get",
     path: "/webhooks/:sid",
     summary: "Fetch a Webhook",
-    output: webhookResponseSchema,
+    output: "Webhook",
     run: async (client, req) => withRouterUrl(req, await client.webhooks.fetch(readSid(req))),
   },
-  { method: "post", ...updateWebhook },
-  { method: "patch", ...updateWebhook },
+  ...UPDATE_METHODS.map((method): Route => ({
+    method,
+    path: "/webhooks/:sid",
+    action: "webhook.update",
+    summary: "Change a Webhook",
+    input: "WebhookChange",
+    output: "Webhook",
+    run: async (client, req, change: WebhookChange) =>
+      withRouterUrl(req, await client.webhooks.update(readSid(req), change)),
+  })),
   {
     method: "delete",
     path: "/webhooks/:sid",
@@ -153,9 +130,9 @@ export async function runRoute(
   const { path, status = 200, input, output } = route;
   const resource = path.startsWith("/keys") ? "key" : "webhook";
   try {
-    const given = input && parseInput(resource, input, await readJson(req, res));
+    const given = input && parseInput(resource, BODY_SCHEMAS[input], await readJson(req, res));
     const body = await route.run(client, req, given);
-    return output === undefined ? { status } : { status, body: output.parse(body) };
+    return output === undefined ? { status } : { status, body: BODY_SCHEMAS[output].parse(body) };
   } catch (error) {
     if (resource === "key" && (await needsMainKey(client, error))) throw MAIN_KEY_REQUIRED;
     throw error;
@@ -178,13 +155,6 @@ async function needsMainKey(client: AdminClient, error: unknown): Promise<boolea
 
 function readSid(req: Request): string {
   return String(req.params.sid);
-}
-
-function readPageQuery(req: Request) {
-  const { page_size, page, page_token } = parseInput("query", pageQueryStringSchema, {
-    ...req.query,
-  });
-  return { pageSize: page_size, page, pageToken: page_token };
 }
 
 function withRouterUrl(req: Request, webhook: Webhook): Webhook {

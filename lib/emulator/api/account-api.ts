@@ -45,9 +45,8 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
         },
         POST(request, [account]) {
           assertAllowed(request, account);
-          const friendly_name = readSingle(readForm(request), "FriendlyName");
           // The account API creates Standard keys only.
-          const key = keys.create({ friendly_name });
+          const key = keys.create({ friendly_name: readSingle(readForm(request), "FriendlyName") });
           return created({ ...toKeyResource(key), secret: key.secret });
         },
       },

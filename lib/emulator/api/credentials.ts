@@ -5,9 +5,8 @@ import type { StoredKeys } from "../resources/keys";
 export type Identity = "account" | "main" | "standard";
 
 /**
- * Authenticates an `Authorization` header: HTTP Basic with the account SID and auth token, or with
- * the SID and secret of a key (specification, section 5). Looks keys up for each request, so a
- * deleted key is rejected at once.
+ * Authenticates an `Authorization` header: HTTP Basic with the account SID and auth token, or with a
+ * key's SID and secret (section 5). Finds the key each time: once deleted, it is rejected at once.
  *
  * @throws EmulatorError 20003 for missing or wrong credentials.
  */
@@ -23,9 +22,7 @@ export function authenticate(
     });
   }
   const decoded = Buffer.from(encoded, "base64").toString("utf8");
-  const colon = decoded.indexOf(":");
-  const username = decoded.slice(0, Math.max(colon, 0));
-  const password = decoded.slice(colon + 1);
+  const [, username = "", password] = /^([^:]*):(.*)$/s.exec(decoded) ?? [];
   if (username === account.accountSid && password === account.authToken) return "account";
   const key = keys.find(username);
   if (key !== undefined && key.secret === password) return key.type;

@@ -9,7 +9,7 @@ import { decodeParameters } from "./request-form";
 const MAX_BODY_BYTES = 262_144;
 
 /**
- * Creates the HTTP server of the emulated service. Its `url` throws an Error unless it listens.
+ * Creates the HTTP server of the emulated service. Its `readUrl` throws an Error unless it listens.
  *
  * @param authenticate returns who sent a request, from its `Authorization` header.
  * @param route responds to an authenticated request.
@@ -62,9 +62,7 @@ export function createApiServer(
   }
 
   return {
-    get url() {
-      return readUrl();
-    },
+    readUrl,
     async listen(port: number, host: string): Promise<void> {
       if (isClosed)
         throw new Error("The emulator is closed. Create another one with createEmulator().");

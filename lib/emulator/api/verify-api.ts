@@ -48,8 +48,7 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
         },
         POST(request, [service]) {
           assertService(request, service);
-          const webhook = webhooks.create(readNewWebhook(request));
-          return created(toResource(webhook, request));
+          return created(toResource(webhooks.create(readNewWebhook(request)), request));
         },
       },
     },

@@ -18,9 +18,8 @@ import type { StoredWebhook } from "../resources/webhook";
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /**
- * Creates the sender of webhook requests (specification, section 6.4): one attempt, and
- * `connectionRetries` more when the connection fails; only status 200 is a success. It keeps the
- * newest deliveries.
+ * Creates the sender of webhook requests (section 6.4): one attempt, and `connectionRetries` more
+ * when the connection fails; only status 200 is a success. Keeps the newest deliveries.
  */
 export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   const deliveries: WebhookDelivery[] = [];

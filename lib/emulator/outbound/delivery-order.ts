@@ -37,7 +37,7 @@ export function createDeliveryOrder() {
     const ended = new Promise<void>((resolve) => (end = resolve));
     const sent = ready.then(() => ended);
     lastSent.set(webhookSid, sent);
-    void removeAfter(webhookSid, sent);
+    void sent.then(() => lastSent.get(webhookSid) === sent && lastSent.delete(webhookSid));
 
     return {
       /** Resolves when every earlier request to the webhook was sent, or gave up its turn. */
@@ -66,15 +66,7 @@ export function createDeliveryOrder() {
     };
   }
 
-  async function removeAfter(webhookSid: string, sent: Promise<void>): Promise<void> {
-    await sent;
-    if (lastSent.get(webhookSid) === sent) lastSent.delete(webhookSid);
-  }
-
-  /**
-   * Ends, now and until the returned function is called, each `waitForLater` of a delivery without a
-   * later one.
-   */
+  /** Ends each `waitForLater` without a later delivery, until the returned function is called. */
   function stopWaiting(): () => void {
     stopCount++;
     for (const entry of entries) {

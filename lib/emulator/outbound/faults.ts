@@ -5,7 +5,7 @@ import type { Fault, FaultKind } from "./fault";
 type ActiveFault = z.output<typeof faultSchema>;
 
 /** The faults of one webhook request, with their defaults. */
-export type FaultPlan = { [Kind in FaultKind]?: Extract<ActiveFault, { kind: Kind }> };
+export type FaultPlan = { [Kind in FaultKind]?: ActiveFault & { kind: Kind } };
 
 /** Faults that have not happened yet. */
 export type Faults = ReturnType<typeof createFaults>;
@@ -22,8 +22,7 @@ export function createFaults() {
     take(type: string): FaultPlan {
       const plan: FaultPlan = {};
       for (const fault of active) {
-        if (fault.event_type !== undefined && fault.event_type !== type) continue;
-        if (fault.kind in plan) continue;
+        if ((fault.event_type ?? type) !== type || fault.kind in plan) continue;
         Object.assign(plan, { [fault.kind]: fault });
         fault.times--;
         if (fault.times === 0) active.delete(fault);

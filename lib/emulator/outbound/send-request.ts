@@ -4,7 +4,7 @@ import type { WebhookRequest } from "../../signature/signed-request";
 import { decodeSafely } from "../../form/percent-encoding";
 import { isHttpUrl } from "../../form/url";
 import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
-import { validateOptions, type OptionRules } from "../../validation/validate-options";
+import { oneOf, validateOptions, type OptionRules } from "../../validation/validate-options";
 import { SendError } from "./send-error";
 
 /** Response of a receiver to a webhook request. */
@@ -33,7 +33,7 @@ const RULES: OptionRules<SendRequestOptions> = {
   connectTimeoutMs: DURATION_MS,
   timeoutMs: DURATION_MS,
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
-  dropConnection: { accepts: (value) => typeof value === "boolean", expected: "true or false" },
+  dropConnection: oneOf(true, false),
   onSent: FUNCTION,
 };
 
@@ -164,6 +164,5 @@ function broken(error: unknown, isConnectionFailure: boolean): SendError {
 }
 
 function aborted(signal: AbortSignal | undefined): SendError {
-  const message = "The request was aborted.";
-  return new SendError("ABORTED", message, false, { cause: signal?.reason });
+  return new SendError("ABORTED", "The request was aborted.", false, { cause: signal?.reason });
 }

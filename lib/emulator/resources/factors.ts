@@ -50,20 +50,8 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
   const challenges = new Map<string, Challenge>();
   const timestamp = () => formatIso8601(readSeconds(now));
 
-  function fetchFactor(sid: string): Factor {
-    const factor = factors.get(sid);
-    if (factor === undefined) throw notFound(`/Factors/${sid}`);
-    return factor;
-  }
-
-  function fetchChallenge(sid: string): Challenge {
-    const challenge = challenges.get(sid);
-    if (challenge === undefined) throw notFound(`/Challenges/${sid}`);
-    return challenge;
-  }
-
   function decide(sid: string, status: "approved" | "denied", decision: ChallengeDecision) {
-    const challenge = fetchChallenge(sid);
+    const challenge = find(challenges, "Challenges", sid);
     const { metadata } = structuredClone(validateFields(decisionSchema, decision));
     const factor = factors.get(challenge.factor_sid);
     if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
@@ -90,16 +78,16 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       emit("factor.created", fieldsOf(factor));
       return structuredClone(factor);
     },
-    fetchFactor: (sid) => structuredClone(fetchFactor(sid)),
+    fetchFactor: (sid) => structuredClone(find(factors, "Factors", sid)),
     verifyFactor(sid) {
-      const factor = fetchFactor(sid);
+      const factor = find(factors, "Factors", sid);
       if (factor.status === "verified") throw illegal(`The factor ${sid} is already verified`);
       Object.assign(factor, { status: "verified", date_updated: timestamp() });
       emit("factor.verified", fieldsOf(factor));
       return structuredClone(factor);
     },
     deleteFactor(sid) {
-      const factor = fetchFactor(sid);
+      const factor = find(factors, "Factors", sid);
       factors.delete(sid);
       emit("factor.deleted", fieldsOf(factor));
     },
@@ -107,7 +95,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       const fields = structuredClone(validateFields(newChallengeSchema, given));
       const { factor_sid, details, hidden_details } = fields;
       const { message, ...more } = details;
-      const factor = fetchFactor(factor_sid);
+      const factor = find(factors, "Factors", factor_sid);
       if (factor.status !== "verified") {
         throw illegal(`The factor ${factor_sid} is not verified: it cannot receive challenges yet`);
       }
@@ -126,10 +114,16 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       keep(challenges, challenge, maxKept);
       return structuredClone(challenge);
     },
-    fetchChallenge: (sid) => structuredClone(fetchChallenge(sid)),
+    fetchChallenge: (sid) => structuredClone(find(challenges, "Challenges", sid)),
     approveChallenge: (sid, decision = {}) => decide(sid, "approved", decision),
     denyChallenge: (sid, decision = {}) => decide(sid, "denied", decision),
   };
+}
+
+function find<Kept>(kept: ReadonlyMap<string, Kept>, path: string, sid: string): Kept {
+  const one = kept.get(sid);
+  if (one === undefined) throw notFound(`/${path}/${sid}`);
+  return one;
 }
 
 function keep<Kept extends { sid: string }>(kept: Map<string, Kept>, one: Kept, max: number): void {

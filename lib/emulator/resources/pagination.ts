@@ -30,9 +30,8 @@ interface Position {
   sid: string;
 }
 
-interface Place {
+interface Place extends Position {
   side: keyof typeof SIDES;
-  position: Position;
 }
 
 /**
@@ -75,7 +74,7 @@ export function cutPage<Item extends { sid: string } & Record<ListRules["sortedB
   // Without a token, the first page: every item from the beginning.
   const { includes, fromEnd } = SIDES[place?.side ?? "PA"];
   const eligible = sorted.filter(
-    (item) => place === undefined || includes(compare(positionOf(item), place.position)),
+    (item) => place === undefined || includes(compare(positionOf(item), place)),
   );
   const items = fromEnd ? eligible.slice(-pageSize) : eligible.slice(0, pageSize);
 
@@ -84,12 +83,12 @@ export function cutPage<Item extends { sid: string } & Record<ListRules["sortedB
   let before: Place | undefined;
   let after: Place | undefined;
   if (first !== undefined && last !== undefined) {
-    if (first !== sorted[0]) before = { side: "PB", position: positionOf(first) };
-    if (last !== sorted.at(-1)) after = { side: "PA", position: positionOf(last) };
+    if (first !== sorted[0]) before = { side: "PB", ...positionOf(first) };
+    if (last !== sorted.at(-1)) after = { side: "PA", ...positionOf(last) };
   } else if (place !== undefined && sorted.length > 0) {
     // All items of this page were deleted: the others are on the other side of its position.
-    if (fromEnd) after = { side: "PF", position: place.position };
-    else before = { side: "PU", position: place.position };
+    if (fromEnd) after = { ...place, side: "PF" };
+    else before = { ...place, side: "PU" };
   }
   const linkTo = (index: number, to?: Place) => {
     const token = to === undefined ? "" : `&PageToken=${writeToken(to)}`;
@@ -115,15 +114,14 @@ function readPageParameters(pairs: readonly Pair[], { prefix, invalid }: ListRul
   const page = readWhole(parameters.get("Page"), 0);
   if (page === undefined) throw new EmulatorError(invalid.Page, "Invalid Page");
   const token = parameters.get("PageToken") ?? "";
-  const place = token === "" ? undefined : readToken(token, prefix);
-  if (token !== "" && place === undefined) {
-    throw new EmulatorError(invalid.PageToken, "Invalid PageToken");
-  }
+  if (token === "") return { pageSize, page };
+  const place = readToken(token, prefix);
+  if (place === undefined) throw new EmulatorError(invalid.PageToken, "Invalid PageToken");
   return { pageSize, page, place };
 }
 
-function writeToken({ side, position }: Place): string {
-  return side + Buffer.from(`${position.seconds}:${position.sid}`).toString("base64url");
+function writeToken({ side, seconds, sid }: Place): string {
+  return side + Buffer.from(`${seconds}:${sid}`).toString("base64url");
 }
 
 function readToken(token: string, prefix: SidPrefix): Place | undefined {
@@ -131,7 +129,7 @@ function readToken(token: string, prefix: SidPrefix): Place | undefined {
   if (!isSide(side)) return undefined;
   const [seconds = "", sid = ""] = Buffer.from(token.slice(2), "base64url").toString().split(":");
   if (!/^\d{1,12}$/.test(seconds) || !isSid(prefix, sid)) return undefined;
-  const place = { side, position: { seconds: Number(seconds), sid } };
+  const place = { side, seconds: Number(seconds), sid };
   // Base64 decoding is lenient: accept only the exact token that was issued.
   return writeToken(place) === token ? place : undefined;
 }

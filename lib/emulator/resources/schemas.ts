@@ -48,8 +48,6 @@ const scope = {
   event_type: z.enum(PUSH_EVENT_TYPES).optional(),
 };
 
-const delayMs = z.int().min(0).max(600_000).default(1_000);
-
 /** The schema of a `Fault`. */
 export const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -57,11 +55,12 @@ export const faultSchema = z.discriminatedUnion("kind", [
     ...scope,
     copies: z.int().min(1).max(100).default(1),
   }),
-  z.strictObject({ kind: z.literal("reorder"), ...scope, delay_ms: delayMs }),
-  z.strictObject({ kind: z.literal("delay"), ...scope, delay_ms: delayMs }),
-  z.strictObject({ kind: z.literal("drop-connection"), ...scope }),
-  z.strictObject({ kind: z.literal("wrong-signature"), ...scope }),
-  z.strictObject({ kind: z.literal("old-token"), ...scope }),
+  z.strictObject({
+    kind: z.enum(["reorder", "delay"]),
+    ...scope,
+    delay_ms: z.int().min(0).max(600_000).default(1_000),
+  }),
+  z.strictObject({ kind: z.enum(["drop-connection", "wrong-signature", "old-token"]), ...scope }),
   z.strictObject({
     kind: z.literal("unknown-event-type"),
     ...scope,
