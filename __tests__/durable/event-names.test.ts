@@ -1,4 +1,4 @@
-import { parseJson, readEventNames } from "../../lib/durable/event-names";
+import { readEventNames } from "../../lib/durable/event-names";
 
 const params = [
   ["uuid", "u-1"],
@@ -21,11 +21,3 @@ it.each([undefined, null, 5, "text", [], { params: "text" }, { params: [5, null]
   "reads empty texts from what another version may have stored: %j",
   (stored) => expect(readEventNames(stored)).toEqual(NOTHING),
 );
-
-it("parses a text that is no JSON as undefined", () => {
-  expect([parseJson('{"a":1}'), parseJson("{"), parseJson("")]).toEqual([
-    { a: 1 },
-    undefined,
-    undefined,
-  ]);
-});

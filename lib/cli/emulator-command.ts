@@ -38,7 +38,10 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         ...(serviceSid !== "" && { serviceSid }),
       });
       emulator.onDelivery((delivery) => {
-        print(terminal, json === true ? JSON.stringify(delivery) : describe(terminal, delivery));
+        print(
+          terminal,
+          json === true ? JSON.stringify(delivery) : describeDelivery(terminal, delivery),
+        );
       });
       await emulator.listen(port).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;
@@ -69,7 +72,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-function describe(terminal: Terminal, delivery: WebhookDelivery): string {
+function describeDelivery(terminal: Terminal, delivery: WebhookDelivery): string {
   const { type, status, request, response, attempts, failures, durationMs } = delivery;
   const outcome = response === undefined ? (failures.at(-1)?.code ?? "failed") : response.status;
   const tries = attempts > 1 ? `, ${attempts} attempts` : "";

@@ -24,12 +24,3 @@ export function readEventNames(stored: unknown): EventNames {
     receiver: typeof receiver === "string" ? receiver : undefined,
   };
 }
-
-/** Parses a text; undefined when it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -19,10 +19,10 @@ import type * as engine from "./postgres/postgres-queue";
  *   the packages when they are missing.
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
-  return loadEngine().createPostgresQueue(options);
+  return loadPostgresEngine().createPostgresQueue(options);
 }
 
-function loadEngine(): typeof engine {
+function loadPostgresEngine(): typeof engine {
   try {
     return require("./postgres/postgres-queue") as typeof engine;
   } catch (error) {

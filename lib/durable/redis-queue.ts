@@ -18,13 +18,13 @@ import type * as engine from "./redis/redis-queue";
  *   the packages when they are missing.
  */
 export function redisQueue(options: DurableQueueOptions): DurableQueue {
-  return loadEngine().durableQueue(options);
+  return loadRedisEngine().durableQueue(options);
 }
 
 /** The former name of {@link redisQueue}: the same function. */
 export const durableQueue: typeof redisQueue = redisQueue;
 
-function loadEngine(): typeof engine {
+function loadRedisEngine(): typeof engine {
   try {
     return require("./redis/redis-queue") as typeof engine;
   } catch (error) {

@@ -55,7 +55,12 @@ export const DEDUPE_CHECKS: Readonly<Record<string, (store: DedupeStore) => Prom
     const claim = await claimFirst(store, { uuid: first });
     for (const uuid of [`${prefix}A`, `${prefix}a `, prefix, `${long}1`, `${long}2`]) {
       const other = { ...nextOwner(claim), uuid };
-      await expectClaim(store, other, `a claim of ${show(uuid)} after ${show(first)}`, "new");
+      await expectClaim(
+        store,
+        other,
+        `a claim of ${showResult(uuid)} after ${showResult(first)}`,
+        "new",
+      );
     }
   },
 
@@ -154,8 +159,8 @@ async function expectClaim(
 ): Promise<void> {
   const received = await attemptClaim(store, claim, claimName);
   if (expected.includes(received)) return;
-  const wanted = expected.map((one) => show(one)).join(" or ");
-  throw new Error(`${claimName} must return ${wanted}; received ${show(received)}`);
+  const wanted = expected.map((one) => showResult(one)).join(" or ");
+  throw new Error(`${claimName} must return ${wanted}; received ${showResult(received)}`);
 }
 
 async function attemptClaim(store: DedupeStore, claim: DedupeClaim, claimName: string) {
@@ -175,7 +180,7 @@ async function expectOneNew(store: DedupeStore, claim: DedupeClaim): Promise<voi
   const others = found.filter((one) => one !== "new" && one !== "running");
   if (newCount === 1 && others.length === 0) return;
   throw new Error(
-    `${OWNERS} concurrent claims must return "new" once and "running" ${OWNERS - 1} times; received "new" ${newCount} times${others.length === 0 ? "" : ` and ${show(others[0])}`}`,
+    `${OWNERS} concurrent claims must return "new" once and "running" ${OWNERS - 1} times; received "new" ${newCount} times${others.length === 0 ? "" : ` and ${showResult(others[0])}`}`,
   );
 }
 
@@ -193,6 +198,6 @@ function nextOwner(claim: DedupeClaim): DedupeClaim {
   return { ...claim, owner: crypto.randomUUID() };
 }
 
-function show(value: unknown): string {
+function showResult(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

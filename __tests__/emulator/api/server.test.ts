@@ -1,5 +1,5 @@
 import { createEmulator } from "express-push-verification/emulator";
-import { toErrorResponse } from "../../../lib/emulator/api/server";
+import { createErrorResponse } from "../../../lib/emulator/api/server";
 import {
   EmulatorError,
   ERRORS,
@@ -134,11 +134,11 @@ interface Paths {
   webhooks: string;
 }
 
-describe("toErrorResponse", () => {
+describe("createErrorResponse", () => {
   it.each(Object.entries(ERRORS))("has the body of the service for %s", (code, expected) => {
     const error = new EmulatorError(code as EmulatorErrorCode, "why", { Allow: "GET" });
     const { serviceCode, status } = expected;
-    expect(toErrorResponse(error)).toEqual({
+    expect(createErrorResponse(error)).toEqual({
       status,
       headers: { Allow: "GET" },
       body: {
@@ -152,7 +152,7 @@ describe("toErrorResponse", () => {
 
   it("reports a fault of the emulator as a warning and shows nothing of it", () => {
     const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const response = toErrorResponse(new RangeError("inside"));
+    const response = createErrorResponse(new RangeError("inside"));
     expect(response).toMatchObject({ status: 500, body: { code: 20500, status: 500 } });
     expect(JSON.stringify(response)).not.toContain("inside");
     const type = { type: "EmulatorWarning" };

@@ -57,7 +57,7 @@ export async function checkWebhooks(
     {
       code: "NOT_CONFIGURED",
       sid: undefined,
-      message: `No Webhook has the URL ${show(publicUrl)}.`,
+      message: `No Webhook has the URL ${showWebhookUrl(publicUrl)}.`,
       fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the Webhook in use.",
     },
   ];
@@ -113,12 +113,12 @@ function describeNearUrl(webhook: Webhook, publicUrl: string): Finding {
   return {
     code: "URL_DIFFERS",
     sid: webhook.sid,
-    message: `Its URL is ${show(webhook.webhook_url)}, and publicUrl is ${show(publicUrl)}: signatures will not match.`,
+    message: `Its URL is ${showWebhookUrl(webhook.webhook_url)}, and publicUrl is ${showWebhookUrl(publicUrl)}: signatures will not match.`,
     fix: "Make both equal, byte for byte.",
   };
 }
 
-function show(url: string | null): string {
+function showWebhookUrl(url: string | null): string {
   return JSON.stringify(hideUserInfo(url ?? ""));
 }
 

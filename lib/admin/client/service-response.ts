@@ -1,4 +1,5 @@
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
+import { parseJson } from "../../form/json";
 
 /** Response of the service before it is parsed. */
 export interface ServiceResponse {
@@ -84,13 +85,4 @@ function createServiceError(
 
 function isString(value: unknown): value is string {
   return typeof value === "string";
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The HTML of a proxy, an empty body or a truncated one: no schema accepts undefined for these.
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { DeadLetterGroup, DeadLetterRow, QueueView } from "./console-view";
 import { cutText } from "./mask";
-import { listTexts, readField, showEntity } from "./request-row";
+import { listShownTexts, readField, showEntity } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
 interface ListedDeadLetter {
@@ -119,7 +119,7 @@ function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
     factorSid: readField(event, "factor_sid"),
     challengeSid: readField(event, "challenge_sid"),
     entity: showEntity(event, reveals),
-    revealed: reveals ? listTexts(event) : [],
+    revealed: reveals ? listShownTexts(event) : [],
     attempts,
     failedAtMs: failedAt.getTime(),
   };

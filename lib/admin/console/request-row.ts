@@ -39,7 +39,7 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
-    revealed: context.reveals ? listTexts(event) : [],
+    revealed: context.reveals ? listShownTexts(event) : [],
     target: request === undefined ? undefined : `${cutText(request.method, 20)} ${request.path}`,
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
     explanation: undefined,
@@ -81,7 +81,9 @@ const REVEALED = new Set([
 ]);
 
 /** Lists the texts of the device and of the challenge. */
-export function listTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+export function listShownTexts(
+  event: PushEvent | UnknownPushEvent | undefined,
+): [string, string][] {
   const params = event?.params ?? [];
   return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

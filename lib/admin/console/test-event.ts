@@ -58,7 +58,7 @@ export async function sendTestEvent(
     const status = await send(signed, push);
     return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
   } catch (error) {
-    const failure = describeFailure(error);
+    const failure = nameFailure(error);
     return { status: undefined, durationMs: performance.now() - startMs, failure, uuid };
   }
 }
@@ -99,7 +99,7 @@ async function sendToPublicUrl({ url, method, headers, body }: WebhookRequest): 
 }
 
 /** Names a failure by its code: a message may hold more than the page should show. */
-function describeFailure(error: unknown): string {
+function nameFailure(error: unknown): string {
   const { name, cause, code } = error as { name?: unknown; cause?: unknown; code?: unknown };
   if (name === "TimeoutError" || code === "ABORT_ERR")
     return `no response within ${TIMEOUT_MS / 1_000} s`;

@@ -5,7 +5,7 @@ import { RouterError } from "./router-error";
 
 const LIMIT_BYTES = 65_536;
 
-const parseJson = promisify(bodyParser.json({ limit: LIMIT_BYTES, strict: false }));
+const parseBody = promisify(bodyParser.json({ limit: LIMIT_BYTES, strict: false }));
 
 /**
  * Reads the JSON body of a request, also when the app parsed it before.
@@ -29,7 +29,7 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
       "Another middleware consumed the body without parsing it. Mount adminRouter() before it.",
     );
   }
-  await parseJson(req, res).catch((error: unknown) => {
+  await parseBody(req, res).catch((error: unknown) => {
     throw toRouterError(error);
   });
   return req.body as unknown;

@@ -1,6 +1,6 @@
 import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
 import type { LetterOperations } from "../durable-queue";
-import { parseJson } from "../event-names";
+import { parseJson } from "../../form/json";
 import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { MAX_CLAIMS } from "./job";
 import { hashKey, namesOf } from "./names";
@@ -10,7 +10,7 @@ import type { Statement } from "./server";
 /** Runs a statement, and again while Postgres does not. */
 type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
 
-interface LetterRow {
+interface SelectedLetter {
   id: string;
   event: string;
   error: string;
@@ -41,7 +41,7 @@ export function createPostgresLetters(query: Query, settings: PostgresSettings):
     uuid: string,
     options: DeadLetterOptions = {},
   ): Promise<string[]> {
-    const rows = await query<Pick<LetterRow, "id" | "event">>({
+    const rows = await query<Pick<SelectedLetter, "id" | "event">>({
       text: `select id, event from ${schema}.push_letter where key = $1`,
       values: [hashLetter(uuid, settings)],
     });
@@ -60,7 +60,7 @@ export function createPostgresLetters(query: Query, settings: PostgresSettings):
       const untilId = last?.id ?? "0";
       let after = { at: "-infinity", id: "0" };
       for (;;) {
-        const rows = await query<LetterRow & { at: string }>({
+        const rows = await query<SelectedLetter & { at: string }>({
           text: `select id, event, error, started, failed_at, failed_at::text as at
             from ${schema}.push_letter
             where queue = $1 and (failed_at, id) > ($2::timestamptz, $3::bigint) and id <= $4

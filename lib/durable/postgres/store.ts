@@ -20,7 +20,7 @@ export type StoreEvent = (
   isWanted: () => boolean,
 ) => Promise<string | undefined>;
 
-interface Pending {
+interface PendingEvent {
   event: NewPostgresEvent;
   outcome: PostgresOutcomeRow | undefined;
   isWanted: () => boolean;
@@ -44,7 +44,7 @@ const TIMEOUT_MS = 2_000;
 export function createStoreEvent(server: Server, settings: PostgresSettings): StoreEvent {
   const text = writeStatement(settings);
   const { name, dedupeTtlMs, outcomeTtlMs } = settings;
-  const backlog = createBacklog<Pending>();
+  const backlog = createBacklog<PendingEvent>();
   let running = 0;
   let isScheduled = false;
 
@@ -68,7 +68,7 @@ export function createStoreEvent(server: Server, settings: PostgresSettings): St
     schedule();
   }
 
-  async function storeBatch(batch: readonly Pending[]): Promise<void> {
+  async function storeBatch(batch: readonly PendingEvent[]): Promise<void> {
     const values = [
       batch.map(({ event }) => event.key),
       batch.map(({ event }) => event.content),

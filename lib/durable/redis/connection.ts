@@ -49,7 +49,7 @@ const SENTINEL_OPTIONS = {
  * @returns for a cluster, a `Cluster` of ioredis, which has the same commands.
  */
 export function openConnection(settings: DurableSettings, role: ConnectionRole): Redis {
-  const redis = connect(settings, {
+  const redis = createClient(settings, {
     connectTimeout: 2_000,
     disconnectTimeout: 300,
     lazyConnect: false,
@@ -67,7 +67,7 @@ export function openConnection(settings: DurableSettings, role: ConnectionRole):
 
 type RoleOptions = RedisOptions & { replyMapping: "legacy" };
 
-function connect({ connection }: DurableSettings, options: RoleOptions): Redis {
+function createClient({ connection }: DurableSettings, options: RoleOptions): Redis {
   if (typeof connection === "string") return new Redis(connection, options);
   if (isRedisInstance(connection)) {
     const instance = connection as unknown as Redis | Cluster;

@@ -41,7 +41,7 @@ export function watchReadiness(
 ): Readiness {
   const { logger } = settings;
   const durability = createDurabilityCheck(settings);
-  const waiters = new Set<Waiter>();
+  const waiters = new Set<PendingReady>();
   let problem: Error | undefined = new Error("Redis was not reached yet.");
   /** Rejects ready(); undefined in an outage. */
   let rejection: Error | undefined;
@@ -172,7 +172,7 @@ export function watchReadiness(
   };
 }
 
-interface Waiter {
+interface PendingReady {
   resolve: () => void;
   reject: (error: Error) => void;
 }

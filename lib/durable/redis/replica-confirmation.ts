@@ -18,7 +18,7 @@ const WAIT_MS = 1_000;
 /** A primary that was cut off from its replicas may have been replaced: connect anew. */
 const MAX_SHORTFALLS = 3;
 
-interface Pending {
+interface PendingConfirmation {
   key: string;
   resolve: () => void;
   reject: (error: Error) => void;
@@ -40,7 +40,7 @@ export function createReplicaConfirmation(
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
   const redis: Redis = openConnection(settings, "replicas");
-  let pending: Pending[] = [];
+  let pending: PendingConfirmation[] = [];
   let isRunning = false;
   let shortfalls = 0;
   let owner: Redis | undefined;

@@ -66,7 +66,7 @@ export function createEventStore(
         memory.assertSpace();
         const adding = bull.current().add("event", stored, options);
         // In the same round trip. It records nothing if Redis runs it before the job is there.
-        const recording = record && settle(afterMicrotasks().then(record));
+        const recording = record && settleRecording(afterMicrotasks().then(record));
         const job = await adding;
         const isNew = job.id === jobId;
         if (isNew && record !== undefined) await completeRecord(record, await recording);
@@ -85,7 +85,7 @@ export function createEventStore(
 type Settled = { isRecorded: boolean } | { error: unknown } | undefined;
 
 /** A duplicate has nothing to record: the failure of its attempt to do so does not matter. */
-function settle(recording: Promise<boolean>): Promise<Settled> {
+function settleRecording(recording: Promise<boolean>): Promise<Settled> {
   return recording.then(
     (isRecorded) => ({ isRecorded }),
     (error: unknown) => ({ error }),

@@ -65,7 +65,7 @@ function prepareDatabase(connection: Connection, file: string, name: string): Da
         connection.exec(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
         isFull = isDurable;
       }
-      begin(connection);
+      beginWrite(connection);
       try {
         const value = run();
         connection.exec("COMMIT");
@@ -83,7 +83,7 @@ function prepareDatabase(connection: Connection, file: string, name: string): Da
 }
 
 /** Begins a transaction that writes. */
-function begin(connection: Connection): void {
+function beginWrite(connection: Connection): void {
   connection.exec("PRAGMA busy_timeout = 0");
   try {
     retryWhileLocked(() => connection.exec("BEGIN IMMEDIATE"));

@@ -1,4 +1,4 @@
-import { parseJson } from "../event-names";
+import { parseJson } from "../../form/json";
 import { chooseLetters } from "../letter-choice";
 import type { Connection } from "./node-sqlite";
 import type { LetterQuery, LetterRow, Operations } from "./protocol";

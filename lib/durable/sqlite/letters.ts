@@ -1,6 +1,6 @@
 import { createDeadLetter, type DeadLetterOptions } from "../dead-letter";
 import type { LetterOperations } from "../durable-queue";
-import { parseJson } from "../event-names";
+import { parseJson } from "../../form/json";
 import { createAmbiguityError } from "../letter-choice";
 import type { Argument, LetterRow, OperationName, Result } from "./protocol";
 

@@ -15,7 +15,7 @@ export interface ThreadRequests {
   rejectAll(error: Error): void;
 }
 
-interface Pending {
+interface PendingRequest {
   request: Request;
   isWanted: () => boolean;
   resolve: (result: never) => void;
@@ -29,8 +29,8 @@ const MAX_MESSAGES = 2;
 
 /** Creates the requests to a thread; `post` sends a message to it. */
 export function createThreadRequests(post: (requests: readonly Request[]) => void): ThreadRequests {
-  const backlog = createBacklog<Pending>();
-  const sent = new Map<number, Pending>();
+  const backlog = createBacklog<PendingRequest>();
+  const sent = new Map<number, PendingRequest>();
   let lastId = 0;
   let isFlushing = false;
 
@@ -50,7 +50,7 @@ export function createThreadRequests(post: (requests: readonly Request[]) => voi
     }
   }
 
-  function settle(id: number, end: (pending: Pending) => void): void {
+  function settle(id: number, end: (pending: PendingRequest) => void): void {
     const pending = sent.get(id);
     if (pending === undefined) return;
     sent.delete(id);

@@ -20,7 +20,7 @@ let isPurging = false;
 
 const post = (message: ThreadMessage) => port.postMessage(message);
 
-function describe(error: unknown): ThreadFailure {
+function toThreadFailure(error: unknown): ThreadFailure {
   if (error instanceof QueueError) {
     return { code: error.code, message: error.message, fileCode: error.code };
   }
@@ -28,17 +28,17 @@ function describe(error: unknown): ThreadFailure {
   return { code: sqliteCodeOf(error) ?? code, message };
 }
 
-function open(): void {
+function openFile(): void {
   try {
     database = openDatabase(file, name);
-    engine = createEngine(database, post, describe);
+    engine = createEngine(database, post, toThreadFailure);
     post({ type: "open" });
     schedulePoll();
   } catch (error) {
     close();
-    post({ type: "closed", failure: describe(error) });
+    post({ type: "closed", failure: toThreadFailure(error) });
     const isFinal = error instanceof QueueError && error.code !== "FILE_IN_USE";
-    if (!isFinal) timer = setTimeout(open, REOPEN_MS);
+    if (!isFinal) timer = setTimeout(openFile, REOPEN_MS);
   }
 }
 
@@ -69,8 +69,8 @@ function guard(run: (opened: Engine, openedDatabase: Database) => void): void {
     schedulePoll();
   } catch (error) {
     close();
-    post({ type: "closed", failure: describe(error) });
-    timer = setTimeout(open, REOPEN_MS);
+    post({ type: "closed", failure: toThreadFailure(error) });
+    timer = setTimeout(openFile, REOPEN_MS);
   }
 }
 
@@ -113,4 +113,4 @@ port.on("message", (first: Request[]) => {
   port.close();
 });
 
-open();
+openFile();

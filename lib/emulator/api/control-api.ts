@@ -20,21 +20,21 @@ export function createControlEndpoints(
   faults: Faults,
 ): Endpoint[] {
   const methodsByPath: Record<string, Record<string, EndpointHandler>> = {
-    factors: { POST: (request) => created(factors.createFactor(readJson(request))) },
+    factors: { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
     "factors/([^/]+)": {
       GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
       DELETE: noContent((_request, [sid = ""]) => factors.deleteFactor(sid)),
     },
     "factors/([^/]+)/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
     challenges: {
-      POST: (request) => created(factors.createChallenge(readJson(request) as NewChallenge)),
+      POST: (request) => created(factors.createChallenge(readJsonObject(request) as NewChallenge)),
     },
     "challenges/([^/]+)": { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) },
     "challenges/([^/]+)/approve": {
-      POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJson(request))),
+      POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJsonObject(request))),
     },
     "challenges/([^/]+)/deny": {
-      POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJson(request))),
+      POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJsonObject(request))),
     },
     deliveries: {
       async GET({ query }) {
@@ -43,7 +43,7 @@ export function createControlEndpoints(
       },
     },
     faults: {
-      POST: noContent((request) => faults.inject(readJson(request) as Fault)),
+      POST: noContent((request) => faults.inject(readJsonObject(request) as Fault)),
       DELETE: noContent(() => faults.clear()),
     },
   };
@@ -67,7 +67,7 @@ function forAccount(handler: EndpointHandler): EndpointHandler {
  * Parses the body as a JSON object; ignores the content type. An empty body is an empty object; any
  * other is rejected with EmulatorError 20001.
  */
-function readJson({ body }: EndpointRequest): object {
+function readJsonObject({ body }: EndpointRequest): object {
   if (body.length === 0) return {};
   let json: unknown;
   try {

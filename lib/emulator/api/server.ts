@@ -24,12 +24,12 @@ export function createApiServer(
 
   async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      sendResponse(res, await route(await readRequest(req)));
+      writeResponse(res, await route(await readRequest(req)));
     } catch (error) {
       // The client disconnected before its request was complete.
       if (req.destroyed && !req.complete) return;
       if (!req.complete) res.setHeader("Connection", "close");
-      sendResponse(res, toErrorResponse(error));
+      writeResponse(res, createErrorResponse(error));
     }
   }
 
@@ -88,7 +88,7 @@ export function createApiServer(
   };
 }
 
-function sendResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
+function writeResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
   res.setHeader("X-Request-Id", crypto.randomUUID());
   if (body === undefined) {
@@ -122,7 +122,7 @@ function readRequestBody(req: IncomingMessage): Promise<Buffer> {
  * Creates the response to a request that failed (specification, section 7). An error that is not an
  * EmulatorError is a fault of the emulator: the response is a 500 and the process emits a warning.
  */
-export function toErrorResponse(error: unknown): EndpointResponse {
+export function createErrorResponse(error: unknown): EndpointResponse {
   const { serviceCode, status, message, headers } =
     error instanceof EmulatorError ? error : reportFault(error);
   const more_info = `https://docs.example.test/errors/${serviceCode}`;

@@ -100,7 +100,7 @@ function exchange({ method, url, headers, body }: WebhookRequest, options: SendR
     });
     request.on("response", (received) => {
       response = received;
-      readResponse(received).then(resolve, (error: unknown) => fail(broken(error, false)));
+      readWebhookResponse(received).then(resolve, (error: unknown) => fail(broken(error, false)));
     });
     request.on("error", (error) => {
       // An error after a complete response does not change it.
@@ -142,7 +142,7 @@ function toWirePath(target: string): string {
   return path.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
-async function readResponse(response: IncomingMessage): Promise<WebhookResponse> {
+async function readWebhookResponse(response: IncomingMessage): Promise<WebhookResponse> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -1,3 +1,5 @@
+import { parseJson } from "../../../form/json";
+
 /** A request to the router that failed. */
 export class ProblemError extends Error {
   constructor(
@@ -36,15 +38,6 @@ export async function send<Result>(
     typeof code === "string" || typeof code === "number" ? String(code) : `${response.status}`,
     typeof message === "string" ? message : `The server responded ${response.status}.`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // An empty body, or the page of a proxy: the status says what happened.
-    return undefined;
-  }
 }
 
 /** Describes a failure for people. */

@@ -104,10 +104,10 @@ export function createDeadLetters(
     );
   }
 
-  return (view) => (view.groups.length === 0 ? emptyState() : listGroups(view));
+  return (view) => (view.groups.length === 0 ? describeNoLetters() : listGroups(view));
 }
 
-function emptyState(): HTMLElement {
+function describeNoLetters(): HTMLElement {
   return h(
     "div",
     { class: "panel state" },

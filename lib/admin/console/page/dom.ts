@@ -21,17 +21,17 @@ export function h<Name extends keyof HTMLElementTagNameMap>(
       element.setAttribute(key, value === true ? "" : String(value));
     }
   }
-  append(element, children);
+  appendChildren(element, children);
   return element;
 }
 
-function append(parent: Node, children: readonly Child[]): void {
+function appendChildren(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === false || child === undefined) continue;
     if (typeof child === "string" || typeof child === "number") {
       parent.appendChild(document.createTextNode(String(child)));
     } else if (child instanceof Node) parent.appendChild(child);
-    else append(parent, child);
+    else appendChildren(parent, child);
   }
 }
 
@@ -49,7 +49,7 @@ export function replaceContent(parent: HTMLElement, ...children: Child[]): void 
     [...parent.querySelectorAll<HTMLElement>("details[open]")].map(({ dataset }) => dataset.key),
   );
   const fragment = document.createDocumentFragment();
-  append(fragment, children);
+  appendChildren(fragment, children);
   parent.replaceChildren(fragment);
   for (const details of parent.querySelectorAll("details")) {
     if (open.has(details.dataset.key)) details.open = true;

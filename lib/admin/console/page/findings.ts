@@ -21,7 +21,7 @@ export function showFinding(
   context: Context,
   removeWebhook: () => void,
 ): HTMLElement {
-  const { title, text, action } = describe(finding, webhook, context);
+  const { title, text, action } = describeMend(finding, webhook, context);
   const { readOnly } = context.settings;
   const isBad = BROKEN.has(finding.code);
   return h(
@@ -56,7 +56,11 @@ const BROKEN: ReadonlySet<FindingView["code"]> = new Set([
   "DISABLED",
 ]);
 
-function describe({ code, message, fix }: FindingView, webhook: Webhook, context: Context): Mend {
+function describeMend(
+  { code, message, fix }: FindingView,
+  webhook: Webhook,
+  context: Context,
+): Mend {
   const change = (body: object) => () => send("PATCH", `webhooks/${webhook.sid}`, body);
   const [publicUrl = ""] = context.settings.receiver?.publicUrls ?? [];
   // The message of a finding names the type that it is about.

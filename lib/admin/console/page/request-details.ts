@@ -8,10 +8,10 @@ import { compareUrls } from "./url-difference";
 
 /** The details of a request: the cause of a failure first, then what is known of the request. */
 export function createDetails(row: RequestRow, context: Context): HTMLElement {
-  return h("div", { class: "box" }, describeCause(row, context), listRowFacts(row, context));
+  return h("div", { class: "box" }, describeResult(row, context), listRowFacts(row, context));
 }
 
-function describeCause(row: RequestRow, context: Context): Child {
+function describeResult(row: RequestRow, context: Context): Child {
   if (row.explanation !== undefined) return describeExplanation(row, row.explanation, context);
   if (row.result === "conflict") {
     return [

@@ -76,7 +76,7 @@ export function createRequestTable(context: Context, matches: (row: RequestRow) 
     message.hidden = count > 0;
     if (isLoading) replaceContent(message, h("p", {}, "Connecting to the receiver."));
     else if (shown.size > 0) replaceContent(message, h("p", {}, "No request matches this filter."));
-    else replaceContent(message, emptyState(context));
+    else replaceContent(message, describeNoRequests(context));
     return count;
   }
 
@@ -132,7 +132,7 @@ export function createRequestTable(context: Context, matches: (row: RequestRow) 
   }
 }
 
-function emptyState({ settings }: Context): HTMLElement {
+function describeNoRequests({ settings }: Context): HTMLElement {
   const [url = ""] = settings.receiver?.publicUrls ?? [];
   return h(
     "div",
