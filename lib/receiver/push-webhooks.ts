@@ -82,7 +82,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const { event, delivery } = await receive(req, res, startMs + deadlineMs, observed);
       isDelivered = true;
       if (acknowledge === "after") await delivery.finished;
-      else finishLater(req, res, delivery.finished, observed);
+      else finishLater(delivery.finished, connections.begin(req, res), observed);
       reports.delivered(event, delivery.result);
       observed?.finish();
       respond(req, res);
@@ -98,17 +98,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     } finally {
       endRequest?.();
     }
-  }
-
-  function finishLater(
-    req: IncomingMessage,
-    res: ServerResponse,
-    finished: Promise<void>,
-    observed: Observation | undefined,
-  ): void {
-    const endRequest = connections.begin(req, res);
-    finished.then(endRequest, endRequest);
-    finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
   }
 
   async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
@@ -163,4 +152,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   return push;
+}
+
+function finishLater(finished: Promise<void>, endRequest: () => void, observed?: Observation) {
+  finished.then(endRequest, endRequest);
+  finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
 }

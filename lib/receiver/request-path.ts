@@ -7,6 +7,7 @@ import type { PushWebhooksSettings } from "./options";
 import { createReadEvent } from "./read-event";
 import { findReceivedBody, joinReceivedUrl, readHeaders, readTarget } from "./request-info";
 import type { Deliver } from "../delivery/deliver";
+import type { Delivery } from "../delivery/deliver-once";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { AccountScope } from "../event/account-scope";
 import { publish } from "../observability/diagnostics";
@@ -36,7 +37,7 @@ export function createReceive(
     /** When to give up, as `performance.now()` counts. */
     deadlineAtMs: number,
     observed: Observation | undefined,
-  ) {
+  ): Promise<{ event: QueuedEvent["event"]; delivery: Delivery }> {
     const headers = readHeaders(req);
     publish("received", { method: headers.method ?? "" });
     const checked = checkHeaders(headers, settings);
