@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createDeliverOnce } from "../../lib/delivery/deliver-once";
 import { createDeliverLater, createDeliverNow } from "../../lib/delivery/deliver";
+import type { Dispatch } from "../../lib/delivery/dispatch";
 import { createRetry } from "../../lib/delivery/retry";
 import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 import { createMemoryDedupe } from "express-push-verification";
@@ -21,6 +22,8 @@ const queuedOf = (of: typeof event | typeof denied, contentHash = "hash") => ({
 const waitOf = (challengeSid: string) => ({ account: "", challengeSid, timeoutMs: 20 });
 const never = Number.POSITIVE_INFINITY;
 
+type Acknowledge = "after" | "before";
+
 /** The published messages of a test. */
 const published: object[] = [];
 const listener = (message: unknown) => void published.push(message as object);
@@ -31,20 +34,39 @@ beforeEach(() => {
 afterEach(() => void unsubscribe("express-push-verification:stored", listener));
 
 describe("createDeliverNow", () => {
-  const start = (run: () => Promise<void> = async () => {}) => {
+  const start = (dispatch: Dispatch = async () => {}, acknowledge: Acknowledge = "after") => {
     const outcomes = createMemoryOutcomes({ maxEntries: 1 });
     const once = createDeliverOnce(createMemoryDedupe(), createRetry(), () => {});
-    return { outcomes, deliver: createDeliverNow(once, outcomes, run) };
+    const timing = { acknowledge, handlerTimeoutMs: 1_000 };
+    return { outcomes, deliver: createDeliverNow(timing, once, outcomes, dispatch) };
   };
 
   it("runs the handlers and records the outcome of a challenge", async () => {
-    const run = jest.fn(async () => {});
-    const { outcomes, deliver } = start(run);
+    const dispatch = jest.fn(async () => {});
+    const { outcomes, deliver } = start(dispatch);
     await (
-      await deliver(queuedOf(event), 5_000_000)
+      await deliver(queuedOf(event), never)
     ).finished;
-    expect(run.mock.calls).toEqual([[queuedOf(event), 5_000_000]]);
+    const context = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 0, receiver: "login" };
+    expect(dispatch.mock.calls).toEqual([[event, context, 1_000]]);
     await expect(outcomes.wait(waitOf(event.challenge_sid))).resolves.toEqual(event);
+  });
+
+  it.each<[Acknowledge, leftMs: number, min: number, max: number]>([
+    ["after", 900, 300, 400],
+    ["after", 100, 1, 1],
+    ["before", 900, 1_000, 1_000],
+  ])("acknowledged %s the handlers, they may run for what %d ms leave", async (...row) => {
+    const [acknowledge, leftMs, min, max] = row;
+    let timeoutMs = 0;
+    const { deliver } = start(async (_event, _context, givenMs) => {
+      timeoutMs = givenMs;
+    }, acknowledge);
+    await (
+      await deliver(queuedOf(event), performance.now() + leftMs)
+    ).finished;
+    expect(timeoutMs).toBeGreaterThanOrEqual(min);
+    expect(timeoutMs).toBeLessThanOrEqual(max);
   });
 
   it("records the outcome before the handlers finish", async () => {

@@ -2,13 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import express from "express";
 import supertest from "supertest";
-import {
-  pushWebhooks,
-  WebhookError,
-  type EventQueue,
-  type QueuedEvent,
-} from "express-push-verification";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { pushWebhooks, WebhookError } from "express-push-verification";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -48,36 +42,6 @@ describe("pushWebhooks", () => {
     expect(inspect({ ...push })).not.toContain("hush");
     expect(push.publicUrl).toBe(publicUrl);
   });
-
-  it.each(["POST", "GET"] as const)(
-    "stores the event of a %s in its queue with the data for its delivery",
-    async (method) => {
-      const stored: QueuedEvent[] = [];
-      const store: EventQueue["store"] = async (queued) => (stored.push(queued), "new");
-      const push = pushWebhooks({
-        authToken: ["next", AUTH_TOKEN],
-        publicUrl: ["https://new.example.test/push", PUBLIC_URL],
-        name: "login",
-        queue: { store, outcomes: createMemoryOutcomes() },
-      });
-      const port = await startServer(push);
-      const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
-      expect(await send(port, request)).toHaveProperty("status", 200);
-      expect(stored).toEqual([
-        {
-          event: expect.objectContaining({ type: "challenge.approved", uuid: "u1" }),
-          account: "login",
-          accountSid: ACCOUNT_SID,
-          uuid: "u1",
-          contentHash: request.headers["x-service-signature"],
-          listOtherHashes: expect.any(Function),
-          authTokenIndex: 1,
-          publicUrlIndex: 1,
-          receiver: "login",
-        },
-      ]);
-    },
-  );
 
   it("passes unknown types, and types without a handler, to onUnhandled", async () => {
     const push = pushWebhooks(options);

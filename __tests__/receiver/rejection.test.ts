@@ -1,5 +1,5 @@
 import { WebhookError } from "../../lib/errors/webhook-error";
-import { decodePairs, MAX_PARAMETERS } from "../../lib/form/form";
+import { decodeForm, MAX_PARAMETERS } from "../../lib/form/form";
 import { addCode, toWebhookError } from "../../lib/receiver/rejection";
 import { createCoverGet } from "../../lib/signature/signed-parts";
 
@@ -12,8 +12,8 @@ function thrownBy(run: () => unknown): unknown {
   throw new Error("Nothing was thrown.");
 }
 
-const malformed = thrownBy(() => decodePairs("a=%"));
-const tooLong = thrownBy(() => decodePairs("a=1&".repeat(MAX_PARAMETERS + 1)));
+const malformed = thrownBy(() => decodeForm("a=%"));
+const tooLong = thrownBy(() => decodeForm("a=1&".repeat(MAX_PARAMETERS + 1)));
 const uncovered = thrownBy(() => createCoverGet(["https://h.test/p?t=1"], "ports")("/p?a=1"));
 
 describe("addCode", () => {

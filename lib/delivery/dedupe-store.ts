@@ -50,9 +50,8 @@ export interface DedupeStore {
   release(key: DedupeKey): void | Promise<void>;
   /**
    * Prepares the store, for example connects it and creates its table. Called when the first
-   * receiver that uses the store is created; webhook requests wait for it within their deadline.
-   * When it fails, `onError` receives `STORE_UNAVAILABLE` and the next attempt to claim calls it
-   * again.
+   * receiver that uses it is created; webhook requests wait for it within their deadline. When it
+   * fails, `onError` receives `STORE_UNAVAILABLE` and the next attempt to claim calls it again.
    */
   init?(): void | Promise<void>;
   /**

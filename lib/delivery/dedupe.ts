@@ -64,15 +64,14 @@ function open(store: DedupeStore): OpenStore {
 }
 
 function initialize(store: DedupeStore, opened: OpenStore): Promise<void> {
-  opened.initializing ??= (async () => {
+  return (opened.initializing ??= (async () => {
     try {
       await store.init?.();
       opened.isReady = true;
     } finally {
       opened.initializing = undefined;
     }
-  })();
-  return opened.initializing;
+  })());
 }
 
 async function leave(store: DedupeStore, opened: OpenStore): Promise<void> {

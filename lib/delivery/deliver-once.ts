@@ -116,7 +116,9 @@ export function createDeliverOnce(
   ): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
     const owner = `${PROCESS_OWNER} ${++claimCount}`;
-    const claim = { accountSid, uuid, contentHash, owner, leaseMs: leaseUntil(finishAtMs) };
+    const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
+    const leaseMs = Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
+    const claim = { accountSid, uuid, contentHash, owner, leaseMs };
     let found: DecidedClaim | undefined;
     try {
       found = await claimUuid(claim, deadlineAtMs);
@@ -129,14 +131,13 @@ export function createDeliverOnce(
     } finally {
       if (found !== "new") inFlight.delete(key);
     }
-    if (found === "new") {
-      const finished = runThenMark(key, claim, run, finishAtMs);
-      // The receiver awaits the promise, unless a step before that fails.
-      finished.catch(() => {});
-      return { result: "new", finished };
+    if (found !== "new") {
+      return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
     }
-    const result = found === "conflict" ? "conflict" : "duplicate";
-    return { result, finished: Promise.resolve() };
+    const finished = runThenMark(key, claim, run, finishAtMs);
+    // The receiver awaits the promise, unless a step before that fails.
+    finished.catch(() => {});
+    return { result: found, finished };
   }
 
   return function deliverOnce(request, run, deadlineAtMs, finishAtMs = deadlineAtMs) {
@@ -154,11 +155,6 @@ export function createDeliverOnce(
     inFlight.set(key, { contentHash, delivery });
     return delivery;
   };
-}
-
-function leaseUntil(finishAtMs: number): number {
-  const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
-  return Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
 }
 
 type DecidedClaim = Exclude<Claim, "running">;

@@ -1,4 +1,5 @@
 import type { DeliverOnce, Delivery } from "./deliver-once";
+import type { Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { OutcomeStore } from "../challenge/outcome-store";
@@ -7,21 +8,35 @@ import type { EventQueue, QueuedEvent } from "./event-queue";
 /** Delivers an event; resolves when it is decided whether its handlers run. */
 export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
 
-/**
- * Creates the step that runs the handlers of an event now.
- *
- * @param afterDeadlineMs how long handlers that no response awaits may go on after the deadline.
- */
+/** Reserved for the completion mark when the handlers run until the deadline. */
+const MARK_RESERVE_MS = 500;
+/** How long a completion mark is retried when no response waits for it. */
+const MARK_LIMIT_MS = 8_000;
+
+/** When to respond, and how long handlers may run: options of the receiver. */
+export interface HandlerTiming {
+  acknowledge: "after" | "before";
+  handlerTimeoutMs: number;
+}
+
+/** Creates the step that runs the handlers of an event now, once, after its outcome is recorded. */
 export function createDeliverNow(
+  { acknowledge, handlerTimeoutMs }: HandlerTiming,
   deliverOnce: DeliverOnce,
   outcomes: OutcomeStore,
-  run: (queued: QueuedEvent, deadlineAtMs: number) => Promise<void>,
-  afterDeadlineMs = 0,
+  dispatch: Dispatch,
 ): Deliver {
+  // Handlers that no response awaits may go on after the deadline.
+  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
+
   return function deliverNow(queued, deadlineAtMs) {
-    const { account, event } = queued;
+    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
-    const start = () => run(queued, deadlineAtMs);
+    const start = () => {
+      const leftMs = finishAtMs - performance.now() - MARK_RESERVE_MS;
+      const timeoutMs = Math.max(Math.min(handlerTimeoutMs, leftMs), 1);
+      return dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
+    };
     const recordThenStart = () => {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
       const recorded = isChallengeEvent(event) ? outcomes.record(account, event) : undefined;

@@ -5,6 +5,9 @@ import type { Handlers } from "./handler-registry";
 import type { Reporter } from "../observability/reporter";
 import { runHandlers, type RunContext } from "./run-handlers";
 
+/** Runs the handlers of an event within `timeoutMs`; see {@link createDispatch}. */
+export type Dispatch = ReturnType<typeof createDispatch>;
+
 /**
  * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
  * worker. It throws a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT` after it reported it.

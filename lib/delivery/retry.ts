@@ -84,7 +84,8 @@ export function createRetry(options: RetryOptions = {}): Retry {
       }
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) {
-        const message = `${capitalize(what)} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
+        const subject = what.charAt(0).toUpperCase() + what.slice(1);
+        const message = `${subject} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
         throw new WebhookError(code, message, { cause: toCause(cause) });
       }
       await sleep(Math.min(pauseMs, leftMs));
@@ -117,10 +118,6 @@ class ResponseTimeout extends Error {
   constructor(limitMs: number) {
     super(`There was no response within ${Math.round(limitMs)} ms.`);
   }
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Returns whether a value has a `then`, like a promise and the queries of some libraries. */

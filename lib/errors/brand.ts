@@ -1,6 +1,5 @@
 /**
- * Brands a class of errors, so that `instanceof` also recognises errors of another installed copy
- * of this package.
+ * Brands a class of errors: `instanceof` also recognises those of another copy of this package.
  *
  * Sets `name` on the prototype, writable and not enumerable as the name of Error, and a brand under
  * `Symbol.for("express-push-verification.<name>")`. Subclasses keep the ordinary `instanceof`.

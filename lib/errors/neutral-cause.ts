@@ -22,9 +22,7 @@ export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Err
 function copyError(thrown: unknown, maxCauses: number): Error {
   if (typeof thrown === "string") return createWithoutFrames(firstLine(thrown));
   const { name, message, code, stack, cause } = Object(thrown) as Record<string, unknown>;
-  if (typeof message !== "string") {
-    return createWithoutFrames("The thrown value is not an Error.");
-  }
+  if (typeof message !== "string") return createWithoutFrames("The thrown value is not an Error.");
   const copy = new Error(firstLine(message));
   const ownName = typeof name === "string" ? name.slice(0, MAX_CODE_CHARACTERS) : "Error";
   Object.defineProperty(copy, "name", { value: ownName, configurable: true, writable: true });

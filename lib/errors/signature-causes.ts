@@ -205,10 +205,9 @@ export interface SignatureCause {
   /** How to fix it. */
   fix: string;
   /**
-   * The detail that the cause is about. `URL_…`: the URL that was signed if the cause is proven,
-   * else the given URL; without user info, and without a query that contains parameters.
-   * `PARAMS_…`: the name of the parameter. `TOKEN_…`: the fingerprint of the token, and its name.
-   * `BODY_JSON`: `"body"`.
+   * The detail that the cause is about. `URL_…`: the signed URL if the cause is proven, else the
+   * given URL; without user info, and without a query that contains parameters. `PARAMS_…`: the name
+   * of the parameter. `TOKEN_…`: the fingerprint of the token, and its name. `BODY_JSON`: `"body"`.
    */
   subject?: string;
 }

@@ -35,9 +35,7 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
     throw invalid(STORED, ["it is not a JSON object"]);
   }
   const { type } = value as { type?: string };
-  return isPushEventType(type)
-    ? check(pushEventSchema, value, STORED)
-    : check(unknownEventSchema, value, STORED);
+  return check(isPushEventType(type) ? pushEventSchema : unknownEventSchema, value, STORED);
 }
 
 /**
@@ -71,10 +69,7 @@ function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
   return checkKnown(draft);
 }
 
-interface Draft extends Record<string, unknown> {
-  params: Pair[];
-  issues: EventIssue[];
-}
+type Draft = Record<string, unknown> & { params: Pair[]; issues: EventIssue[] };
 
 function checkKnown(draft: Draft): PushEvent {
   const result = pushEventSchema.safeParse(draft);

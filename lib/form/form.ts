@@ -32,32 +32,16 @@ export class FormError extends StacklessError {
 }
 
 /**
- * Decodes the exact bytes of a form into its pairs, in the order of arrival.
+ * Decodes the exact bytes or the text of a form, or a query, into pairs in the order of arrival.
  *
  * Decoded once: `+` is a space, `%XX` UTF-8. Nothing is trimmed, normalised, nested or merged:
  * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair.
  * Decoding stops at the first broken escape and after {@link MAX_PARAMETERS} parameters.
  *
- * @throws FormError for invalid UTF-8 or percent-encoding, and for too many parameters.
+ * @throws FormError for invalid UTF-8 or percent-encoding, a lone surrogate, too many parameters.
  */
-export function decodeForm(form: Uint8Array): Pair[] {
-  if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
-  // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  return decodeText(Buffer.from(form.buffer, form.byteOffset, form.length).toString("utf8"));
-}
-
-/**
- * Decodes a form, or the query of a URL, that is a string already; see {@link decodeForm}.
- *
- * @throws FormError as {@link decodeForm}, and for a string with a lone surrogate.
- */
-export function decodePairs(form: string): Pair[] {
-  assertWellFormed(form);
-  return decodeText(form);
-}
-
-function decodeText(form: string): Pair[] {
-  const text = form.replaceAll("+", " ");
+export function decodeForm(form: Uint8Array | string): Pair[] {
+  const text = readText(form).replaceAll("+", " ");
   const pairs: Pair[] = [];
   for (let start = 0; start < text.length;) {
     const ampersandAt = text.indexOf("&", start);
@@ -76,6 +60,16 @@ function decodeText(form: string): Pair[] {
     start = end + 1;
   }
   return pairs;
+}
+
+function readText(form: Uint8Array | string): string {
+  if (typeof form !== "string") {
+    if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
+    // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
+    return Buffer.from(form.buffer, form.byteOffset, form.length).toString("utf8");
+  }
+  assertWellFormed(form);
+  return form;
 }
 
 function decodePart(part: string): string {

@@ -63,10 +63,7 @@ export function hasParameter(type: string, name: string): boolean {
 }
 
 /** Lists the parameters that events of a type and version have (sections 6.2 and 6.3). */
-export function listParameterNames(
-  type: string,
-  version: PushEventVersion,
-): readonly ParameterName[] {
+export function listParameterNames(type: string, version: PushEventVersion) {
   const names: readonly ParameterName[] = version === "v1" ? V1_PARAMETERS : V2_PARAMETERS;
   return names.filter((name) => hasParameter(type, name));
 }

@@ -30,10 +30,6 @@ export function createAccountMap<Value>(options: AccountMapOptions<Value>) {
     return map;
   }
 
-  function isOverBounds(): boolean {
-    return shared.entries > maxEntries || shared.bytes > maxBytes;
-  }
-
   function evict(adding: string, added: ExpiringMap<Value>): void {
     if (!hasEvicted) onFirstEviction?.();
     hasEvicted = true;
@@ -57,7 +53,7 @@ export function createAccountMap<Value>(options: AccountMapOptions<Value>) {
     add(account: string, key: string, create: () => Value): boolean {
       const map = mapByAccount.get(account) ?? createMap(account);
       const isAdded = map.add(key, create);
-      while (isOverBounds()) evict(account, map);
+      while (shared.entries > maxEntries || shared.bytes > maxBytes) evict(account, map);
       return isAdded;
     },
   };

@@ -60,9 +60,8 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       return "new";
     },
     complete(claimed) {
-      const claim = takeClaim(claimed);
-      if (claim === undefined) return;
-      handled.add(claimed.accountSid, claimed.uuid, () => claim.contentHash);
+      const hash = takeClaim(claimed)?.contentHash;
+      if (hash !== undefined) handled.add(claimed.accountSid, claimed.uuid, () => hash);
     },
     release: (claimed) => void takeClaim(claimed),
   };

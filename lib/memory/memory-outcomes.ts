@@ -37,11 +37,9 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
       if (isFirst) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
-      const { signal } = wait;
-      signal?.throwIfAborted();
-      const key = joinOutcomeKey(wait);
+      wait.signal?.throwIfAborted();
       const kept = outcomes.get(wait.account, wait.challengeSid);
-      return kept === undefined ? waiters.wait(key, wait) : readEvent(kept);
+      return kept === undefined ? waiters.wait(joinOutcomeKey(wait), wait) : readEvent(kept);
     },
   };
 }

@@ -77,9 +77,8 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
       else log("warn", fields, error.message);
       for (const listener of rejectedListeners) void callSafely(() => listener(error, request));
-      if (isFailure(error)) {
-        for (const listener of errorListeners) void callSafely(() => listener(error));
-      }
+      const failureListeners = isFailure(error) ? errorListeners : [];
+      for (const listener of failureListeners) void callSafely(() => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
     /** Reports an event without a handler. */

@@ -63,8 +63,7 @@ export function createFindAmbiguity(extraParameters: readonly string[]) {
 
 /** Returns the name that follows `entity_identity`: declared, or the next of the specification. */
 function findNameAfterIdentity(extraParameters: readonly string[], known: string): string {
-  const between = extraParameters.filter((name) => name > IDENTITY && name < known);
-  return between.toSorted()[0] ?? known;
+  return extraParameters.filter((name) => name > IDENTITY && name < known).toSorted()[0] ?? known;
 }
 
 /** Where the SID of each parameter ends; 0 if there is none, NaN if there is more than one. */

@@ -43,9 +43,8 @@ const MAX_SERVICES = 10;
  * that requests with invented accounts cannot delay these. Other identities without a token, or
  * whose lookup failed, are not looked up again for some seconds.
  *
- * The returned function stops at `deadlineAtMs`, in milliseconds of `performance.now()`. It throws
- * a WebhookError: `TOKEN_UNAVAILABLE` when the resolver failed or did not respond, `OVERLOADED`
- * when too many requests wait for it.
+ * The step stops at `deadlineAtMs`, in milliseconds of `performance.now()`. It throws a WebhookError
+ * `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if too many wait for it.
  */
 export function createFindTokens(
   authToken: AuthTokens | AuthTokenResolver,
@@ -86,9 +85,8 @@ export function createFindTokens(
   function lookUpOnce(key: string, claimed: ClaimedIdentity): RunningLookup {
     const running = inFlight.get(key);
     if (running !== undefined) return running;
-    const onAttemptFailed = (error: unknown) => void (lookup.failure = error);
     const lookup: RunningLookup = {
-      found: lookUp(key, claimed, onAttemptFailed),
+      found: lookUp(key, claimed, (error) => void (lookup.failure = error)),
       failure: undefined,
     };
     inFlight.set(key, lookup);

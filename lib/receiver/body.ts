@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers";
 import type bodyParser from "body-parser";
 import { WebhookError } from "../errors/webhook-error";
-import { assertWellFormed, decodeForm, decodePairs, MAX_PARAMETERS, type Pair } from "../form/form";
+import { assertWellFormed, decodeForm, MAX_PARAMETERS, type Pair } from "../form/form";
 import { listFlatPairs } from "../form/parameters";
 import { tooLarge, type CheckedHeaders } from "./headers";
 import { collectHttp2Body, getHttp2Stream } from "./http2-stream";
@@ -34,8 +34,10 @@ export function createReadParams(limitBytes: number, bodyTimeoutMs: number) {
     res: ServerResponse,
     { contentLength, isHttp2 }: BodyHeaders,
   ): Promise<Uint8Array> {
+    // Pausing is safe if no other reader is attached and no decoder is set.
+    const canPause = req.listenerCount("readable") === 0 && req.readableEncoding === null;
     // Do not wait for a complete HTTP/2 request: `complete` stays false until its end.
-    if (isHttp2 || !canPause(req)) return readStream(req, res);
+    if (isHttp2 || !canPause) return readStream(req, res);
     // Pause so that no chunk is emitted before our listener is attached.
     req.pause();
     await new Promise<void>((resolve) => nextTurn(resolve));
@@ -77,7 +79,7 @@ export function readGivenParams(body: unknown, limitBytes: number): Pair[] {
 function readExact(body: unknown, limitBytes: number): Pair[] | undefined {
   if (typeof body !== "string" && !(body instanceof Uint8Array)) return undefined;
   if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
-  return typeof body === "string" ? decodePairs(body) : decodeForm(body);
+  return decodeForm(body);
 }
 
 /** Reads a form that another parser decoded; undefined when it is nested: that loses names. */
@@ -113,11 +115,6 @@ function takeArrived(req: RequestWithBody, contentLength: number, limitBytes: nu
   const body = req.read() as Uint8Array;
   req.body = body;
   return body;
-}
-
-/** Whether pausing is safe: no other reader is attached and no decoder is set. */
-function canPause(req: IncomingMessage): boolean {
-  return req.listenerCount("readable") === 0 && req.readableEncoding === null;
 }
 
 /** Whether the client disconnected. body-parser would report this as "already consumed". */

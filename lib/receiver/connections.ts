@@ -24,7 +24,8 @@ export function createConnections() {
   async function hasOpenConnection(): Promise<boolean> {
     for (const server of servers) {
       // A server that still listens may keep its idle connections: server.close() was not called.
-      if (!server.listening && (await countConnections(server)) > 0) return true;
+      if (server.listening) continue;
+      if ((await promisify(server.getConnections.bind(server))()) > 0) return true;
     }
     return false;
   }
@@ -135,8 +136,4 @@ function endKeepAlive(res: ServerResponse): void {
   // Adapters of serverless platforms may have a response without its request.
   const { req } = res as { req?: IncomingMessage };
   if (!res.headersSent && req?.httpVersionMajor === 1) res.shouldKeepAlive = false;
-}
-
-function countConnections(server: Server): Promise<number> {
-  return promisify(server.getConnections.bind(server))();
 }

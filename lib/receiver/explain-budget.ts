@@ -12,8 +12,7 @@ export const EXPLAIN_LIMITS = {
 };
 
 /** Creates an unused budget. The period slides: a report counts until it is `windowMs` old. */
-export function createExplainBudget(limits = EXPLAIN_LIMITS) {
-  const { windowMs, maxReports, maxWorkMs } = limits;
+export function createExplainBudget({ windowMs, maxReports, maxWorkMs } = EXPLAIN_LIMITS) {
   let reports: { startMs: number; workMs: number }[] = [];
 
   return {

@@ -5,25 +5,18 @@ type RequestOfAnyVersion = Partial<IncomingMessage> & { stream?: ServerHttp2Stre
 
 /** Returns the stream of an HTTP/2 request; undefined for HTTP/1. */
 export function getHttp2Stream(req: Partial<IncomingMessage>): ServerHttp2Stream | undefined {
-  const { httpVersionMajor } = req;
-  return isHttp2(httpVersionMajor) ? (req as RequestOfAnyVersion).stream : undefined;
+  const { httpVersionMajor = 1 } = req;
+  return httpVersionMajor > 1 ? (req as RequestOfAnyVersion).stream : undefined;
 }
 
 /**
  * Returns whether DATA frames may follow the headers of an HTTP/2 request: HTTP/2 announces a body
  * by the absence of END_STREAM, not by a header. Returns undefined for HTTP/1.
  */
-export function mayHaveHttp2Body(
-  req: Partial<IncomingMessage>,
-  httpVersionMajor: number | undefined,
-): boolean | undefined {
-  if (!isHttp2(httpVersionMajor)) return undefined;
+export function mayHaveHttp2Body(req: Partial<IncomingMessage>, httpVersionMajor = 1) {
+  if (httpVersionMajor <= 1) return undefined;
   // Fail closed: a request without a stream counts as one with a body.
   return (req as RequestOfAnyVersion).stream?.endAfterHeaders !== true;
-}
-
-function isHttp2(httpVersionMajor: number | undefined): boolean {
-  return httpVersionMajor !== undefined && httpVersionMajor > 1;
 }
 
 /** Callbacks for the end of a body; only the first call counts. */
@@ -57,8 +50,9 @@ export function collectHttp2Body(
     body.set(chunk, start);
   };
   const finish = () => {
+    const announcedBytes = Number(req.headers["content-length"] ?? bytes);
     // Node also emits `end` after a reset.
-    if (stream.aborted || !hasLength(req, bytes)) cutShort();
+    if (stream.aborted || announcedBytes !== bytes) cutShort();
     else end(body.subarray(0, bytes));
   };
   // No cause: the event has no argument, and Node hides the error of a stream.
@@ -70,9 +64,4 @@ export function collectHttp2Body(
     // Pause so that flow control stops the client. After a reset, Node must discard the rest.
     if (!req.complete) req.pause();
   };
-}
-
-function hasLength({ headers }: IncomingMessage, bytes: number): boolean {
-  const length = headers["content-length"];
-  return length === undefined || Number(length) === bytes;
 }

@@ -1,44 +1,27 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { createAuthenticate } from "./authenticate";
-import { createReadParams } from "./body";
 import { CLOSE_RULES, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
-import { checkHeaders } from "./headers";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { createWarnOfPath } from "./path-warning";
-import { createReadEvent } from "./read-event";
 import type { DispatchContext, PushWebhooks } from "./receiver";
 import { toWebhookError } from "./rejection";
-import {
-  describeRequest,
-  findReceivedBody,
-  joinReceivedUrl,
-  readHeaders,
-  readTarget,
-} from "./request-info";
+import { describeRequest } from "./request-info";
+import { createReceive } from "./request-path";
 import { createRespond } from "./response";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDedupe } from "../delivery/dedupe";
 import { createDeliverLater, createDeliverNow } from "../delivery/deliver";
 import { createDispatch } from "../delivery/dispatch";
-import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers } from "../delivery/handler-registry";
 import { createRetry } from "../delivery/retry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../event/account-scope";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { createMemoryOutcomes } from "../memory/memory-outcomes";
-import { publish } from "../observability/diagnostics";
 import { createReporter } from "../observability/reporter";
 import { hashText } from "../signature/signature";
-import { createCoverGet, createCoverPost } from "../signature/signed-parts";
 import { validateOptions } from "../validation/validate-options";
-
-/** Reserved for the completion mark when the handlers run until the deadline. */
-const MARK_RESERVE_MS = 500;
-/** How long a completion mark is retried when no response waits for it. */
-const MARK_LIMIT_MS = 8_000;
 
 /**
  * Creates a receiver of push-verification webhooks.
@@ -58,8 +41,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const { queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
-  const { publicUrls, urlMatching, limitBytes, bodyTimeoutMs } = settings;
+  const { publicUrls, queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
   const reports = createReporter(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope({
@@ -72,19 +54,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const waits = createChallengeWaits(outcomes, scope);
   const retryRecord = createRetry();
   const connections = createConnections();
-
-  const readParams = createReadParams(limitBytes, bodyTimeoutMs);
-  const coverPost = createCoverPost(publicUrls, urlMatching);
-  const coverGet = createCoverGet(publicUrls, urlMatching);
-  const authenticate = createAuthenticate(settings);
-  const readEvent = createReadEvent(settings);
   const dedupe = createDedupe(settings.dedupe, reports.error);
-  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
+  const dispatchToHandlers = createDispatch(handlers, reports);
   const deliver =
     queue === undefined
-      ? createDeliverNow(dedupe.deliverOnce, outcomes, runHandlersNow, afterDeadlineMs)
+      ? createDeliverNow(settings, dedupe.deliverOnce, outcomes, dispatchToHandlers)
       : createDeliverLater(queue);
-  const dispatchToHandlers = createDispatch(handlers, reports);
+  const receive = createReceive(settings, scope, deliver);
   const respond = createRespond(settings, reports);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
@@ -102,10 +78,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     const observed = observers.start();
     let isDelivered = false;
     try {
+      if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
       const { event, delivery } = await receive(req, res, startMs + deadlineMs, observed);
       isDelivered = true;
       if (acknowledge === "after") await delivery.finished;
-      else finishLater(req, res, delivery.finished, observed);
+      else finishLater(delivery.finished, connections.begin(req, res), observed);
       reports.delivered(event, delivery.result);
       observed?.finish();
       respond(req, res);
@@ -121,65 +98,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     } finally {
       endRequest?.();
     }
-  }
-
-  /** Takes the steps of the request path, from the headers to the delivery of the event. */
-  async function receive(
-    req: IncomingMessage,
-    res: ServerResponse,
-    deadlineAtMs: number,
-    observed: Observation | undefined,
-  ) {
-    if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
-    const headers = readHeaders(req);
-    publish("received", { method: headers.method ?? "" });
-    const checked = checkHeaders(headers, settings);
-    const signedParts =
-      checked.method === "GET"
-        ? coverGet(readTarget(req))
-        : coverPost(await readParams(req, res, checked));
-    const readEvidence = () => ({
-      url: joinReceivedUrl(headers, readTarget(req)),
-      body: findReceivedBody(req),
-    });
-    const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
-    const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
-    const queued: QueuedEvent = {
-      event,
-      account: scope.accountOf(event),
-      accountSid: event.account_sid,
-      uuid: event.uuid,
-      // A signature is a hash of the content, except that it depends on the token.
-      contentHash: checked.signature,
-      listOtherHashes: authenticated.listOtherSignatures,
-      authTokenIndex,
-      publicUrlIndex,
-      receiver: name,
-    };
-    if (observed !== undefined) observed.queued = queued;
-    const delivery = await deliver(queued, deadlineAtMs);
-    if (observed !== undefined) observed.result = delivery.result;
-    return { event, delivery };
-  }
-
-  function finishLater(
-    req: IncomingMessage,
-    res: ServerResponse,
-    finished: Promise<void>,
-    observed: Observation | undefined,
-  ): void {
-    const endRequest = connections.begin(req, res);
-    finished.then(endRequest, endRequest);
-    finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
-  }
-
-  function runHandlersNow(queued: QueuedEvent, deadlineAtMs: number): Promise<void> {
-    const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
-    const timeoutMs =
-      acknowledge === "after" ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1) : handlerTimeoutMs;
-    const { event, authTokenIndex, publicUrlIndex, receiver } = queued;
-    const context = { attempt: 1, authTokenIndex, publicUrlIndex, receiver };
-    return dispatchToHandlers(event, context, timeoutMs);
   }
 
   async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
@@ -234,4 +152,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   return push;
+}
+
+function finishLater(finished: Promise<void>, endRequest: () => void, observed?: Observation) {
+  finished.then(endRequest, endRequest);
+  finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
 }

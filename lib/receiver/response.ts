@@ -14,9 +14,6 @@ export interface ResponseSettings {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** How much of the body of a rejected request is read, and for how long. */
-export type RestLimits = Pick<PushWebhooksSettings, "limitBytes" | "bodyTimeoutMs">;
-
 /**
  * Creates the last step of the request path: responds 200, or with the status of a rejection, or
  * passes the rejection to `next` if there is one and `forwardErrors` is set. It never throws.
@@ -55,7 +52,8 @@ export function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
   { status, headers = {} }: ResponseSettings,
-  limits: RestLimits,
+  /** How much of the body of a rejected request is read, and for how long. */
+  limits: Pick<PushWebhooksSettings, "limitBytes" | "bodyTimeoutMs">,
 ): void {
   if (res.headersSent || isGone(req, res)) return;
   const text = status === 200 ? "" : `${STATUS_CODES[status] ?? "Error"}\n`;

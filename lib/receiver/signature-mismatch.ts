@@ -40,9 +40,8 @@ export function createMismatch(
 
 function describe(
   { allowedAccountSids, urlMatching }: VerifySettings,
-  { headers, parts, tokens, readEvidence }: MismatchedRequest,
+  { headers: { method, signature }, parts, tokens, readEvidence }: MismatchedRequest,
 ) {
-  const { method, signature } = headers;
   const { signedUrls, signedParams, params } = parts;
   const received = readEvidence();
   const body = method === "POST" ? asGivenBody(received.body) : undefined;

@@ -58,10 +58,10 @@ export function readTokens(resolved: unknown): UsableTokens {
     return { tokens: listTokens(resolved), serviceSids: undefined };
   }
   const { authToken, serviceSids } = resolved as { authToken?: unknown; serviceSids?: unknown };
-  const isList = Array.isArray(serviceSids);
+  const isUsable = serviceSids === undefined || Array.isArray(serviceSids);
   return {
     tokens: listTokens(authToken),
-    serviceSids: serviceSids === undefined ? undefined : isList ? (serviceSids as string[]) : [],
+    serviceSids: isUsable ? (serviceSids as string[] | undefined) : [],
   };
 }
 

@@ -91,7 +91,7 @@ export function resolveVerifyOptions(options: VerifyOptions): VerifySettings {
  * @throws TypeError for options that must not be combined.
  */
 export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
-  const { authToken, allowedAccountSids } = options;
+  const { authToken, allowedAccountSids, allowedServiceSids } = options;
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
@@ -107,9 +107,9 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     urlMatching: options.urlMatching ?? "ports",
     limitBytes: options.limitBytes ?? 65_536,
     /** Undefined: every account. */
-    allowedAccountSids: toSet(allowedAccountSids),
+    allowedAccountSids: allowedAccountSids && new Set(allowedAccountSids),
     /** Undefined: every service. */
-    allowedServiceSids: toSet(options.allowedServiceSids),
+    allowedServiceSids: allowedServiceSids && new Set(allowedServiceSids),
     extraParameters: [...(options.extraParameters ?? [])],
   };
 }
@@ -120,10 +120,6 @@ function warnOfTokens(owner: string, authToken: VerifyOptions["authToken"]): voi
   for (const [index, token] of (authToken as readonly string[]).entries()) {
     warnOfWhitespace(`${owner}: authToken[${index}]`, [token]);
   }
-}
-
-function toSet(sids: readonly string[] | undefined): ReadonlySet<string> | undefined {
-  return sids === undefined ? undefined : new Set(sids);
 }
 
 function sidsRule(prefix: "AC" | "VA"): OptionRule {

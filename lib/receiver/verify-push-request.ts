@@ -64,10 +64,7 @@ function readGivenHeaders(headers: PushRequest["headers"]): Omit<RequestHeaders,
   if (typeof headers.get === "function") {
     const given = headers as Headers;
     return {
-      listHeader(name) {
-        const value = given.get(name);
-        return value === null ? [] : [value];
-      },
+      listHeader: (name) => [given.get(name) ?? []].flat(),
       listHeaderNames: () => [...given.keys()],
     };
   }

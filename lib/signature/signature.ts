@@ -40,8 +40,7 @@ export interface SignatureMatch {
 
 /**
  * Signs a webhook request as the service does (specification, section 5): base64 of HMAC-SHA1, keyed
- * with the auth token, over the URL followed by every distinct name and value, sorted by UTF-16
- * code unit.
+ * with the auth token, over the URL, then each distinct name and value, sorted by UTF-16 code unit.
  *
  * User info and fragment of the URL are not signed; the rest of the URL is signed unchanged.
  *
@@ -72,9 +71,7 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   const joined = joinParams(params);
   if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
   const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
-  if (match === undefined) return undefined;
-  const { authTokenIndex, signedUrl } = match;
-  return { authTokenIndex, signedUrl };
+  return match && { authTokenIndex: match.authTokenIndex, signedUrl: match.signedUrl };
 }
 
 /** A match, and the text that was signed. */

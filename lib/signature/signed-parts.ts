@@ -1,5 +1,5 @@
 import { StacklessError } from "../errors/stackless-error";
-import { decodePairs, type Pair } from "../form/form";
+import { decodeForm, type Pair } from "../form/form";
 import { listSignedUrls, type UrlMatching } from "./signature";
 
 /** The parts of a webhook request that its signature covers. */
@@ -41,7 +41,7 @@ export class UncoveredTargetError extends StacklessError {
  * target begins with: the service appends the parameters to it and signs the whole (section 5).
  *
  * @throws UncoveredTargetError (by the returned function) when the query of the target begins with
- *   the query of no publicUrl; FormError as {@link decodePairs}.
+ *   the query of no publicUrl; FormError as {@link decodeForm}.
  */
 export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching) {
   return function coverGet(target: string): SignedParts[] {
@@ -60,11 +60,10 @@ export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMa
       const url = `${base}?${prefix ?? ""}${separator}${appended}`;
       const signedUrls = listSignedUrls(url, urlMatching);
       const publicUrlIndexes = signedUrls.map(() => index);
-      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodePairs(appended) }];
+      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodeForm(appended) }];
     });
     if (alternatives.length > 0) {
-      // The longest configured query first: with a shorter one, the rest of the configured query
-      // counts as a parameter.
+      // The longest configured query first: after a shorter one, its rest counts as a parameter.
       return alternatives.toSorted((one, other) => one.params.length - other.params.length);
     }
     throw new UncoveredTargetError(
@@ -74,19 +73,13 @@ export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMa
   };
 }
 
-/** The beginning of the account in the signed text of a POST request. */
-const ACCOUNT_OF_POST = "account_sidAC";
-/** The beginning of the account in the signed text of a GET request. */
-const ACCOUNT_OF_GET = "account_sid=AC";
-
 /**
  * Creates the check that returns why a signed text also fits a longer configured URL, or the other
  * method, else undefined: a signature joins URL and parameters without a separator, so an attacker
  * could pass a request for one URL off as a request for another URL, and a GET as a POST.
  *
  * The signed URL may also be that of another webhook of the account, which is not configured here.
- * The text still shows the method: every event has an account, which a POST joins to its name and a
- * GET does not.
+ * The text still shows the method: only a POST joins the account, which every event has, to its name.
  */
 export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
   const spellings = publicUrls.map((url) => listSignedUrls(url, urlMatching));
@@ -109,9 +102,9 @@ export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatchin
       ? signedUrl
       : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
     const appended = signedUrl.slice(own.length);
-    const postAt = appended.indexOf(ACCOUNT_OF_POST);
-    // In a POST, no text of a user precedes the account.
-    if (postAt !== -1 && !appended.slice(0, postAt).includes(ACCOUNT_OF_GET)) {
+    const postAt = appended.indexOf("account_sidAC");
+    // A GET has "account_sid=AC" instead. In a POST, no text of a user precedes the account.
+    if (postAt !== -1 && !appended.slice(0, postAt).includes("account_sid=AC")) {
       return "the query begins like the parameters of a POST";
     }
     const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();

@@ -25,8 +25,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
  * Validates the options of the function `owner`.
  *
- * @throws TypeError that names the option, shows the value unless it may contain a secret, and says
- *   what to pass instead.
+ * @throws TypeError that names the option, its value unless it may be secret, and what to pass.
  */
 export function validateOptions<Options extends object>(
   owner: string,
@@ -83,10 +82,9 @@ export function hasMethods(value: unknown, names: readonly string[]): boolean {
 
 /** Returns a sentence for a message, with the known name nearest to a mistyped one; or "". */
 export function suggestName(name: string, known: readonly string[]): string {
-  const ranked = known
+  const [nearest] = known
     .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate) }))
     .toSorted((a, b) => a.edits - b.edits);
-  const nearest = ranked[0];
   if (nearest === undefined || nearest.edits > nearest.candidate.length / 2) return "";
   return ` Did you mean ${show(nearest.candidate)}?`;
 }

@@ -3,7 +3,7 @@ import { KEY_LIST } from "../../../lib/emulator/resources/keys";
 import { cutPage, type ListPage } from "../../../lib/emulator/resources/pagination";
 import { createSid } from "../../../lib/emulator/resources/sids";
 import { WEBHOOK_LIST } from "../../../lib/emulator/resources/webhooks";
-import { decodePairs } from "../../../lib/form/form";
+import { decodeForm } from "../../../lib/form/form";
 
 interface Item {
   sid: string;
@@ -19,7 +19,7 @@ const sort = (items: Item[]) =>
   items.toSorted((a, b) => b.updatedSeconds - a.updatedSeconds || (a.sid < b.sid ? -1 : 1));
 
 function cut(items: Item[], query: string, rules = KEY_LIST): ListPage<Item> {
-  return cutPage(items, decodePairs(query), "/list", rules);
+  return cutPage(items, decodeForm(query), "/list", rules);
 }
 
 function follow(items: Item[], link: ListPage<Item>["next"]): ListPage<Item> {

@@ -1,4 +1,4 @@
-import { decodeForm, decodePairs, type Pair } from "../../form/form";
+import { decodeForm, type Pair } from "../../form/form";
 import { listFlatPairs } from "../../form/parameters";
 
 const MAX_JSON_LENGTH = 65_536;
@@ -27,7 +27,7 @@ export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   if (!isExactBody(body)) return listFlatPairs(body);
   if (body.length === 0) return undefined;
   try {
-    return typeof body === "string" ? decodePairs(body) : decodeForm(body);
+    return decodeForm(body);
   } catch {
     return undefined;
   }

@@ -49,19 +49,18 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   if (isParsedBody(body) && proven?.some(({ code }) => isChangeOfParser(code)) === true) {
     proven.unshift(describe("BODY_PARSED", false));
   }
-  const show = (text: string) => showUrl(text, method);
   for (const cause of causes) {
     if (cause.subject === undefined) continue;
     // Not shown: for a body that is not a form, the "name" may be the whole body.
     if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(cause.subject)) {
       delete cause.subject;
-    } else cause.subject = show(cause.subject);
+    } else cause.subject = showUrl(cause.subject, method);
   }
   return {
     matches: proven?.length === 0,
     causes,
     tried: {
-      urls: [...new Set(urls.map(({ value }) => show(value)))],
+      urls: [...new Set(urls.map(({ value }) => showUrl(value, method)))],
       tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
       combinations,
     },

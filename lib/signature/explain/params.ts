@@ -33,7 +33,8 @@ export function listParamsVariants(
   body: GivenBody | undefined,
 ): Variant[] {
   const variants = createVariants(MAX_VARIANTS);
-  const workOfAll = countWork(params);
+  let workOfAll = WORK_PER_PAIR * params.length;
+  for (const [name, value] of params) workOfAll += name.length + value.length;
   let workLeft = MAX_WORK_CHARACTERS;
   const add = (changed: readonly Pair[], cause: SignatureCauseCode, subject?: string) => {
     const hasRoom = variants.list.length < MAX_VARIANTS - LAST_VARIANTS;
@@ -56,7 +57,8 @@ export function listParamsVariants(
     const changed = sorted.map(([name, value]): Pair => [change(name), change(value)]);
     add(changed, "PARAMS_ENCODED");
   }
-  const inQuery = new Set(listQueryNames(url));
+  const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
+  const inQuery = new Set(listBodyPairs(query)?.map(([name]) => name));
   const notInQuery = sorted.filter(([name]) => !inQuery.has(name));
   add(notInQuery, "PARAMS_QUERY_MERGED");
   // Added parameters come before changed values: they are a more frequent mistake.
@@ -85,12 +87,6 @@ export function listParamsVariants(
   // Listed last: every other cause is likelier.
   variants.add("", ["PARAMS_UNSIGNED"]);
   return variants.list;
-}
-
-function countWork(params: readonly Pair[]): number {
-  let work = WORK_PER_PAIR * params.length;
-  for (const [name, value] of params) work += name.length + value.length;
-  return work;
 }
 
 function addBody(
@@ -136,8 +132,3 @@ const NORMALIZATIONS: Change[] = [
   ["PARAMS_NORMALIZED", (value) => value.normalize("NFC")],
   ["PARAMS_DECODED_TWICE", decodeFormText],
 ];
-
-function listQueryNames(url: string): string[] {
-  const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
-  return (listBodyPairs(query) ?? []).map(([name]) => name);
-}

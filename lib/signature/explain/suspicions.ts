@@ -1,4 +1,4 @@
-import { asGivenBody, isJsonBody, isParsedBody, listBodyPairs, type GivenBody } from "./bodies";
+import { asGivenBody, isJsonBody, isParsedBody, listBodyPairs } from "./bodies";
 import { CAUSES } from "../../errors/signature-causes";
 import type { SignatureCause, SignatureCauseCode } from "../../errors/signature-causes";
 import type { ExplainSignatureOptions } from "./options";
@@ -10,12 +10,9 @@ import { isSid } from "../../form/sid";
 /** The SIDs that are most often passed as an auth token. */
 const TOKENLIKE_SIDS = ["AC", "SK", "VA", "YW"] as const;
 
-/** A webhook request whose signature no known change makes match. */
-export type SuspectRequest = Omit<ExplainSignatureOptions, "params" | "signature">;
-
 /** Lists the causes that are likely but not proven, the likeliest first. */
 export function listSuspicions(
-  options: SuspectRequest,
+  options: Omit<ExplainSignatureOptions, "params" | "signature">,
   params: readonly Pair[],
   received: string,
 ): SignatureCause[] {
@@ -25,19 +22,20 @@ export function listSuspicions(
     suspicions.push(describe(code, false, subject));
   };
   const claimed = params.find(([name]) => name === "account_sid")?.[1];
-  const { accountSid, authToken, method = "POST", url } = options;
+  const { accountSid, authToken, body, method = "POST", url } = options;
   const tokens = typeof authToken === "string" ? [authToken] : authToken;
 
   const fault = findFormFault(received);
   suspect(fault);
   // Without a signature nothing was compared, so every other cause would be a guess.
   if (fault === "SIGNATURE_MISSING" || fault === "SIGNATURE_MALFORMED") return suspicions;
-  if (isJsonBody(options.body)) suspect("BODY_JSON", "body");
+  if (isJsonBody(body)) suspect("BODY_JSON", "body");
   else if (params.length === 0 && method === "POST") {
-    suspect(isMalformed(options.body) ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
+    const isMalformed = asGivenBody(body) !== undefined && listBodyPairs(body) === undefined;
+    suspect(isMalformed ? "PARAMS_MALFORMED" : "PARAMS_MISSING");
   }
   // Known changes were tried without a match, so the exact body is what helps to find another.
-  if (isParsedBody(options.body)) suspect("BODY_PARSED");
+  if (isParsedBody(body)) suspect("BODY_PARSED");
   if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING", url);
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
     suspect("TOKEN_ACCOUNT");
@@ -53,10 +51,6 @@ export function listSuspicions(
   suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
   if (params.length > 0) suspect("PARAMS_ALTERED");
   return suspicions;
-}
-
-function isMalformed(body: GivenBody | undefined): boolean {
-  return asGivenBody(body) !== undefined && listBodyPairs(body) === undefined;
 }
 
 /** Creates a cause with its explanation and its fix. */

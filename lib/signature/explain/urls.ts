@@ -21,7 +21,7 @@ interface UrlParts {
 type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
 /** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
-export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl?: string) {
+export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl = "") {
   const variants = createVariants(MAX_URLS);
   const add = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) => {
     for (const signedUrl of listSignedUrls(text, matching)) variants.add(signedUrl, causes);
@@ -29,18 +29,14 @@ export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedU
   add(url, []);
   const tidy = trimQuotes(url);
   if (tidy !== url) add(tidy, ["URL_WHITESPACE"]);
-  if (url.includes("#")) {
-    const fragment = url.slice(url.indexOf("#"));
-    variants.add(stripUnsigned(url) + fragment, ["URL_FRAGMENT"]);
-  }
+  const [fragment] = /#.*/s.exec(url) ?? [];
+  if (fragment !== undefined) variants.add(stripUnsigned(url) + fragment, ["URL_FRAGMENT"]);
   const parts = splitUrl(stripUnsigned(tidy));
   if (parts === undefined) return variants.list;
 
   const changes = listChanges(parts);
-  if (receivedUrl !== undefined) {
-    const received = splitUrl(stripUnsigned(receivedUrl.trim()));
-    if (received !== undefined) changes.push(...listMixtures(parts, received));
-  }
+  const received = splitUrl(stripUnsigned(receivedUrl.trim()));
+  if (received !== undefined) changes.push(...listMixtures(parts, received));
   // A default port may be present or absent: that is not a mistake of its own.
   for (const [causes, changed] of changes) add(joinUrl(changed), causes, "ports");
   let workLeft = MAX_WORK_CHARACTERS;
@@ -59,26 +55,22 @@ function listChanges(parts: UrlParts): Change[] {
   const { scheme, host, path, query } = parts;
   const other = scheme.toLowerCase() === "https://" ? "http://" : "https://";
   const bareHost = host.replace(/:\d+$/, "");
-  const changes: Change[] = [
-    [["URL_SCHEME"], { ...parts, scheme: other }],
-    [["URL_SCHEME", "URL_PORT"], { ...parts, scheme: other, host: bareHost }],
-    [["URL_PORT"], { ...parts, host: bareHost }],
-    ...["443", "80", "8443", "8080", "3000"].map((port): Change => {
-      return [["URL_PORT"], { ...parts, host: `${bareHost}:${port}` }];
-    }),
-    [["URL_TRAILING_SLASH"], { ...parts, path: toggleSlash(path) }],
-    [["URL_HOST"], { ...parts, host: host.toLowerCase() }],
-    [["URL_HOST"], { ...parts, host: toggleWww(host) }],
-    ...listPaths(path).map((spelled): Change => [["URL_PATH"], { ...parts, path: spelled }]),
-  ];
+  const changes: Change[] = [];
+  const use = (part: Partial<UrlParts>, ...causes: SignatureCauseCode[]) =>
+    void changes.push([causes, { ...parts, ...part }]);
+  use({ scheme: other }, "URL_SCHEME");
+  use({ scheme: other, host: bareHost }, "URL_SCHEME", "URL_PORT");
+  for (const port of ["", ":443", ":80", ":8443", ":8080", ":3000"]) {
+    use({ host: bareHost + port }, "URL_PORT");
+  }
+  use({ path: toggleSlash(path) }, "URL_TRAILING_SLASH");
+  use({ host: host.toLowerCase() }, "URL_HOST");
+  use({ host: /^www\./i.test(host) ? host.slice(4) : `www.${host}` }, "URL_HOST");
+  for (const spelled of listPaths(path)) use({ path: spelled }, "URL_PATH");
   if (query === undefined) return changes;
-  changes.push([["URL_QUERY_EXTRA"], { ...parts, query: undefined }]);
-  for (const encoded of listEncodings(query)) {
-    changes.push([["URL_QUERY_ENCODING"], { ...parts, query: encoded }]);
-  }
-  for (const ordered of listOrders(query)) {
-    changes.push([["URL_QUERY_ORDER"], { ...parts, query: ordered }]);
-  }
+  use({ query: undefined }, "URL_QUERY_EXTRA");
+  for (const encoded of listEncodings(query)) use({ query: encoded }, "URL_QUERY_ENCODING");
+  for (const ordered of listOrders(query)) use({ query: ordered }, "URL_QUERY_ORDER");
   return changes;
 }
 
@@ -172,10 +164,6 @@ function sortQuery(query: string): string {
 
 function toggleSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
-}
-
-function toggleWww(host: string): string {
-  return host.toLowerCase().startsWith("www.") ? host.slice(4) : `www.${host}`;
 }
 
 function splitUrl(url: string): UrlParts | undefined {
