@@ -381,7 +381,7 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("stats", () => {
-    it("counts events by what becomes of them", async () => {
+    it("counts events by their state", async () => {
       const slow = await open({ backoff: 60_000 });
       let finish = () => {};
       fails = async ({ uuid }) => {
