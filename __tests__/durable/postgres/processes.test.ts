@@ -134,10 +134,12 @@ describeWithPostgres("processes on one Postgres", () => {
     await queue.store(slowEvent(), 1e12);
     await until(() => attempts.length === 1);
     await sleep(1_000);
-    const locking = server.query(
-      "begin; lock table push.push_process in exclusive mode; select pg_sleep(11); commit",
-    );
-    await locking;
+    await server.query(`create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'no writes'; end $$;
+      create trigger fail before insert or update on push.push_process for each row
+        execute function fail()`);
+    await sleep(11_000);
+    await server.query("drop function fail cascade");
     await until(async () => (await queue.stats()).workers === 2);
     await until(async () => (await queue.stats()).active === 0, 20_000);
     expect(attempts).toEqual([1]);
