@@ -45,7 +45,7 @@ const ONE_TASK = "task_id = ($2::int[])[1]";
 
 /** The statement that removes a job. It would also remove one that another process took over. */
 const COMPLETION = /^delete from \S+ as jobs\s+where id = \$1::bigint$/;
-/** A job without a key was replaced or set aside. What nobody has locked needs no second run. */
+/** A job without a key was replaced or set aside. One that is not locked needs no second run. */
 const IS_OWN = "(key is null or $2 and (locked_by is null or locked_by = any($3)))";
 
 /**
