@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   createHandlers,
   PermanentError,
@@ -411,6 +412,70 @@ export function describeContract(engine: Engine): void {
       });
       finish();
       await until(async () => (await queue.stats()).active === 0);
+    });
+
+    it("tells how long the oldest waiting event has waited", async () => {
+      const startMs = performance.now();
+      expect(await queue.stats()).toMatchObject({ waiting: 0, oldestWaitingMs: 0 });
+      await store(factor("a"));
+      await sleep(300);
+      await store(factor("b"));
+      const { waiting, oldestWaitingMs } = await queue.stats();
+      expect(waiting).toBe(2);
+      expect(oldestWaitingMs).toBeGreaterThanOrEqual(290);
+      expect(oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs + 1);
+    });
+
+    it("counts an event whose pause is over as waiting since then, without a worker", async () => {
+      const slow = await open({ backoff: 700 });
+      fails = () => new Error("no");
+      const worker = work({}, slow);
+      const startMs = performance.now();
+      await store(factor("a"), slow);
+      await until(async () => (await queue.stats()).delayed === 1);
+      await worker.close();
+      await until(async () => (await queue.stats()).delayed === 0);
+      await sleep(300);
+      const stats = await queue.stats();
+      expect(stats).toMatchObject({ waiting: 1, active: 0, delayed: 0 });
+      expect(stats.oldestWaitingMs).toBeGreaterThanOrEqual(290);
+      expect(stats.oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs - 700 + 1);
+    });
+
+    it("counts it so when a worker is busy with other events", async () => {
+      const slow = await open({ backoff: 500 });
+      const finish: (() => void)[] = [];
+      fails = ({ uuid }) => {
+        if (uuid === "a") return new Error("no");
+        return new Promise((resolve) => void finish.push(() => resolve(undefined)));
+      };
+      const startMs = performance.now();
+      for (const uuid of ["a", "b", "c"]) await store(factor(uuid), slow);
+      work({ concurrency: 1 }, slow);
+      await until(() => finish.length === 1);
+      await sleep(700);
+      finish[0]?.();
+      await until(() => finish.length === 2);
+      const stats = await queue.stats();
+      expect(stats).toMatchObject({ waiting: 1, active: 1, delayed: 0 });
+      expect(stats.oldestWaitingMs).toBeGreaterThan(0);
+      expect(stats.oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs - 500 + 1);
+      fails = () => undefined;
+      finish[1]?.();
+      await until(async () => (await queue.stats()).waiting === 0);
+    });
+
+    it("counts a dead letter that is retried as waiting since the retry", async () => {
+      await makeDead(factor("a"), factor("b"));
+      await sleep(500);
+      const startMs = performance.now();
+      expect(await queue.retry("a")).toBe(true);
+      expect(await queue.retryAll()).toBe(1);
+      expect(await queue.stats()).toMatchObject({ waiting: 2, deadLetters: 0 });
+      await sleep(200);
+      const { oldestWaitingMs } = await queue.stats();
+      expect(oldestWaitingMs).toBeGreaterThanOrEqual(190);
+      expect(oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs + 1);
     });
   });
 
