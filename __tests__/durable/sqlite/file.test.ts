@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
@@ -15,7 +6,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/redis";
-import { createFile, removeFiles } from "../../support/sqlite";
+import { createFile, damagePages, removeFiles } from "../../support/sqlite";
 
 jest.setTimeout(30_000);
 
@@ -152,17 +143,10 @@ it("does not write the -wal of a killed process into a damaged file", async () =
   expect(readFileSync(`${file}-wal`).equals(wal)).toBe(true);
 });
 
-/** Overwrites pages of an open or a closed file; the first ones have the schema. */
-function damage(file: string, pages: readonly number[]): void {
-  const opened = openSync(file, "r+");
-  for (const page of pages) writeSync(opened, Buffer.alloc(4096, 0xa5), 0, 4096, page * 4096);
-  closeSync(opened);
-}
-
 it("finds the damage of a file of more than 512 MiB after the start, and does not open it again", async () => {
   const file = await createQueueFile(200);
   // The root pages of the tables stay: what is stored needs none of the damaged ones.
-  damage(file, [20, 21, 22]);
+  damagePages(file, [21, 22, 23]);
   // SQLite ignores what follows the last page; the file is sparse.
   truncateSync(file, 600 * 1024 * 1024);
   const error = jest.fn();
@@ -197,12 +181,12 @@ it("closes without delay after damage while a handler runs", async () => {
   });
   queue.work(handlers, { concurrency: 1 });
   await until(() => count === 1);
-  damage(
+  const pageCount = statSync(file).size / 4096;
+  damagePages(
     file,
-    Array.from({ length: 60 }, (_, index) => index + 2),
+    Array.from({ length: pageCount - 1 }, (_, index) => index + 2),
   );
   // Another connection changes the file, so that the queue reads its pages again.
-  truncateSync(file, 4096 * 62);
   const connection = connect(file);
   connection.exec("PRAGMA user_version = 1");
   connection.close();
