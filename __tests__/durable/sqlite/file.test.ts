@@ -190,12 +190,11 @@ it("closes without delay after damage while a handler runs", async () => {
   const connection = connect(file);
   connection.exec("PRAGMA user_version = 1");
   connection.close();
-  await until(
-    async () =>
-      await store(queue, "b").then(
-        () => false,
-        ({ cause }: WebhookError) => (cause as QueueError).code === "FILE_DAMAGED",
-      ),
+  await until(() =>
+    store(queue, "b").then(
+      () => false,
+      ({ cause }: WebhookError) => (cause as QueueError).code === "FILE_DAMAGED",
+    ),
   );
   finish();
   const startMs = performance.now();

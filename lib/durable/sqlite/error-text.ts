@@ -10,5 +10,6 @@ export function writeErrorText(error: string): string {
 
 /** Reads what {@link writeErrorText} wrote: a text that is no JSON begins with a code. */
 export function readErrorText(stored: string): string {
-  return stored.startsWith('"') ? String(parseJson(stored) ?? stored) : stored;
+  const parsed = stored.startsWith('"') ? parseJson(stored) : undefined;
+  return typeof parsed === "string" ? parsed : stored;
 }
