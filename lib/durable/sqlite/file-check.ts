@@ -6,7 +6,7 @@ import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from "./schema";
 
 /** A read waits while another process opens or closes the file. */
 export const READS_WAIT = "PRAGMA busy_timeout = 500";
-/** Checking this much takes 1 s from a local SSD, and 4 s from a disk that reads 125 MB/s. */
+/** Checking this much takes 1 to 2 s from a local SSD, and 4 s from a disk that reads 125 MB/s. */
 const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
 /** The size of the smallest page of SQLite. It takes some shorter files for empty databases. */
 const MIN_DATABASE_BYTES = 512;
