@@ -10,7 +10,7 @@ import { brand } from "../errors/brand";
  * - `POSTGRES_OLD`: it is older than 13.
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
- * - `FILE_DAMAGED`: SQLite finds the file malformed.
+ * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
  * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
  */
 export type QueueErrorCode =
