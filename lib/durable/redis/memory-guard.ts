@@ -59,7 +59,7 @@ export function createMemoryGuard(
   let isShort = false;
   let isReported = false;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
-  const waiting: PendingEvent[] = [];
+  const waiting: WaitingEvent[] = [];
 
   async function read(): Promise<void> {
     isReading = true;
@@ -168,7 +168,7 @@ export function estimateBytes(params: readonly Pair[]): number {
 
 type MemoryReading = Pick<ServerInfo, "usedBytes" | "limitBytes">;
 
-interface PendingEvent {
+interface WaitingEvent {
   bytes: number;
   resolve: () => void;
   reject: (error: unknown) => void;
