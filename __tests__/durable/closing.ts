@@ -84,6 +84,24 @@ export function describeClosing(engine: StoppableEngine): void {
     await other.close();
   });
 
+  it("a queue finishes the running handlers of a worker that is closing", async () => {
+    let isDone = false;
+    const slow = async () => {
+      await later(300);
+      isDone = true;
+    };
+    const worker = queue.work(createHandlers().onAny(slow));
+    await store("slow");
+    await until(async () => (await queue.stats()).active === 1);
+    const workerClosed = worker.close();
+    await queue.close();
+    expect(isDone).toBe(true);
+    await workerClosed;
+    const other = openQueue();
+    expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
+    await other.close();
+  });
+
   it("a queue awaits no handler beyond its deadline, also of a worker that is closing", async () => {
     let finish!: () => void;
     const running = new Promise<void>((resolve) => (finish = resolve));

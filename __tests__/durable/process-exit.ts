@@ -36,11 +36,9 @@ export function describeProcessExit(engine: StoppableEngine): void {
     }
   }
 
-  it.each([NONE, ...engine.outages, ...engine.failures].map((state) => [state.name, state]))(
-    "while the store %s",
-    (_name, state) => expectExit(state as EngineOutage),
-    40_000,
-  );
+  it.each(
+    [NONE, ...engine.outages, ...engine.failures].map((state) => [state.name, state] as const),
+  )("while the store %s", (_name, state) => expectExit(state), 40_000);
 
   const { freeze, kill } = engine;
   if (kill !== undefined) {
