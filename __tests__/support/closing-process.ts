@@ -1,10 +1,10 @@
 /** A process that handles stored events; told to close, it must end by itself. */
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { silent } from "./durable";
+import { openQueue, type EngineName } from "./engine";
 
-const [, , connection = "", name = ""] = process.argv;
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const queue = durableQueue({ connection, name, logger: silent });
+const [, , engine, location = "", name = ""] = process.argv;
+const queue = openQueue(engine as EngineName, location, { name, logger: silent });
 void main();
 
 async function main(): Promise<void> {

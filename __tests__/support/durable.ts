@@ -33,12 +33,22 @@ export interface DurableReceiver {
   close(deadlineMs?: number): Promise<void>;
 }
 
-/** Opens a receiver on a server of its own; `stopServers` closes the server. */
+/** Opens a receiver on a queue in Redis, and on a server of its own; `stopServers` closes the server. */
 export async function openReceiver(
   queueOptions: Partial<DurableQueueOptions> & Pick<DurableQueueOptions, "connection">,
   receiverOptions: Partial<PushWebhooksOptions> = {},
 ): Promise<DurableReceiver> {
-  const queue = durableQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions });
+  return receiveInto(
+    durableQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions }),
+    receiverOptions,
+  );
+}
+
+/** The same with a queue of any engine. */
+export async function receiveInto(
+  queue: DurableQueue,
+  receiverOptions: Partial<PushWebhooksOptions> = {},
+): Promise<DurableReceiver> {
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,

@@ -14,7 +14,7 @@ export interface Lanes {
   nudge(count: number): void;
   /** Lists the ids of the lanes that take jobs, or have one. */
   listIds(): readonly string[];
-  /** Takes no more jobs, and resolves when those that were taken are done. */
+  /** Takes no more jobs, and resolves when those that were taken are done, or left. */
   finish(): Promise<void>;
   /** Leaves the jobs that were taken to other processes. */
   abandon(): void;
@@ -40,6 +40,10 @@ export function startLanes(
 ): Lanes {
   const lanes = new Set<Lane>();
   let isFinishing = false;
+  // The worker and its queue may both be closed.
+  let finished: Promise<void> | undefined;
+  let resolveAbandoned!: () => void;
+  const abandoned = new Promise<void>((resolve) => (resolveAbandoned = resolve));
   let failingSinceMs: number | undefined;
   let registered: Promise<void> | undefined;
   let registeredAgain: Promise<unknown> = Promise.resolve();
@@ -129,21 +133,24 @@ export function startLanes(
     session.events.off("open", onOpen);
   }
 
+  async function finish(): Promise<void> {
+    isFinishing = true;
+    await Promise.all([...lanes].map((lane) => lane.finish()));
+    stopListening();
+    await registeredAgain;
+    try {
+      await server.run(writeRelease(listIds(), settings));
+    } catch {
+      // The upkeep does it, or that of another process once this one has ended.
+    }
+  }
+
   return {
     nudge,
     listIds,
-    async finish() {
-      isFinishing = true;
-      await Promise.all([...lanes].map((lane) => lane.finish()));
-      stopListening();
-      await registeredAgain;
-      try {
-        await server.run(writeRelease(listIds(), settings));
-      } catch {
-        // The upkeep does it, or that of another process once this one has ended.
-      }
-    },
+    finish: () => (finished ??= Promise.race([finish(), abandoned])),
     abandon() {
+      resolveAbandoned();
       persistence.abandon();
       stopListening();
     },

@@ -1,35 +1,24 @@
-/** The hostile parameters where events are stored: the handlers receive what was sent, once. */
+/** The hostile parameters where events are stored; run on each engine. */
 import { pushWebhooks, type PushEvent } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { silent } from "../support/durable";
+import type { SuiteEngine } from "../support/engine";
 import { good, HOSTILE_ROWS } from "../support/hostile-rows";
-import { describeWithAnyRedis, stopRedis, until, useRedis } from "../support/redis";
+import { until } from "../support/redis";
 import { rawRequest, send, sendRaw, startServer, stopServers } from "../support/servers";
 
-const NAMES = { name: "hostile", prefix: `hostile-${process.pid}` };
-
-describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
-  let server: Awaited<ReturnType<typeof useRedis>>;
-  beforeAll(async () => {
-    server = await useRedis();
+/** Describes that the handlers receive what was sent, once. */
+export function describeHostile(engine: SuiteEngine): void {
+  beforeEach(() => engine.start());
+  afterEach(async () => {
+    await stopServers();
+    await engine.stop();
   });
-  beforeEach(forgetAll);
-  afterEach(stopServers);
-  afterAll(async () => {
-    await forgetAll();
-    await stopRedis();
-  });
-
-  async function forgetAll(): Promise<void> {
-    const keys = await server.redis.keys(`${NAMES.prefix}*`);
-    if (keys.length > 0) await server.redis.del(keys);
-  }
 
   it.each(HOSTILE_ROWS.parameters.map((row) => [row.what, row] as const))(
     "%s",
     async (_what, row) => {
-      const queue = durableQueue({ connection: server.url, durability: "trust", ...NAMES });
+      const queue = engine.open();
       const push = pushWebhooks({
         authToken: AUTH_TOKEN,
         publicUrl: PUBLIC_URL,
@@ -62,4 +51,4 @@ describeWithAnyRedis("a durable queue, with hostile parameters:", () => {
       }
     },
   );
-});
+}

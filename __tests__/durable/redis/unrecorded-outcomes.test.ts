@@ -1,14 +1,13 @@
-import { eventRequest } from "../support/webhook-requests";
-import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../support/durable";
+import { eventRequest } from "../../support/webhook-requests";
+import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../../support/durable";
 import {
   describeWithRedis,
   startRedis,
   stopRedis,
   until,
   type RedisServer,
-} from "../support/redis";
-import { startRedisProxy, type RedisProxy } from "../support/redis-proxy";
-import { stopServers } from "../support/servers";
+} from "../../support/redis";
+import { stopServers } from "../../support/servers";
 
 const approval = (index: number) =>
   eventRequest("challenge.approved", { challenge_sid: sidOf(index), uuid: `uuid-${index}` });
@@ -113,36 +112,4 @@ describeWithRedis("between storing an event and recording its outcome,", () => {
     await until(() => handled.length === 1);
     expect(await outcomeKeys()).toEqual([]);
   }, 30_000);
-
-  describe("with a reply of Redis that is lost,", () => {
-    let proxy: RedisProxy;
-    beforeEach(async () => {
-      proxy = await startRedisProxy(server.port);
-      opened.push(proxy);
-    });
-
-    it.each([
-      ["the event", "uuid-1"],
-      ["the outcome", ":outcome:"],
-    ])("%s is stored once, recorded and handled once", async (_what, text) => {
-      const web = await open(proxy.url);
-      // Redis has the scripts of BullMQ from then on: the next command stores at once.
-      await web.deliver(eventRequest("factor.created", { uuid: "warm-up" }));
-      const lost = proxy.loseReplyTo(text);
-      const waiting = wait(1);
-      expect(await web.deliver(approval(1))).toBe(200);
-      await lost;
-      expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
-      expect(await other.queue.stats()).toMatchObject({ waiting: 2 });
-      expect(await outcomeKeys()).toHaveLength(1);
-      expect(await web.deliver(approval(1))).toBe(200);
-      work(other);
-      await until(async () => (await other.queue.stats()).waiting === 0);
-      await until(async () => (await other.queue.stats()).active === 0);
-      expect(handled).toEqual([
-        ["warm-up", 1],
-        ["uuid-1", 1],
-      ]);
-    });
-  });
 });

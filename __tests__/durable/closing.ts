@@ -1,41 +1,34 @@
+/** Closing workers and queues; run on each engine. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHandlers, pushWebhooks } from "express-push-verification";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-import { QUEUE_NAME, queuedEvent, silent } from "../support/durable";
-import {
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  until,
-  type RedisServer,
-} from "../support/redis";
+import { queuedEvent, silent } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
+import { until } from "../support/redis";
 import { send } from "../support/servers";
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describeWithRedis("closing", () => {
-  let server: RedisServer;
+/** Describes what closing finishes, gives up and releases. */
+export function describeClosing(engine: StoppableEngine): void {
   let queue: DurableQueue;
-  const openQueue = () =>
-    durableQueue({ name: QUEUE_NAME, connection: server.url, logger: silent });
+  const openQueue = () => engine.open({ logger: silent });
 
   beforeEach(async () => {
-    server = await startRedis();
+    await engine.start();
     queue = openQueue();
     await queue.ready();
   });
   afterEach(async () => {
     await queue.close({ deadlineMs: 200 });
-    await stopRedis();
+    await engine.stop();
   });
   const store = (uuid: string, into = queue) =>
     into.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
-  const count = async () =>
-    Number((/^connected_clients:(\d+)/m.exec(await server.redis.info("clients")) ?? [])[1]);
 
   it("a worker finishes its running handlers, and the queue goes on storing", async () => {
     const handled: string[] = [];
@@ -86,7 +79,27 @@ describeWithRedis("closing", () => {
     finish();
     await closing;
     await queue.close();
-    expect(await server.redis.llen(`push:${QUEUE_NAME}:active`)).toBe(0);
+    const other = openQueue();
+    expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
+    await other.close();
+  });
+
+  it("a queue finishes the running handlers of a worker that is closing", async () => {
+    let isDone = false;
+    const slow = async () => {
+      await later(300);
+      isDone = true;
+    };
+    const worker = queue.work(createHandlers().onAny(slow));
+    await store("slow");
+    await until(async () => (await queue.stats()).active === 1);
+    const workerClosed = worker.close();
+    await queue.close();
+    expect(isDone).toBe(true);
+    await workerClosed;
+    const other = openQueue();
+    expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
+    await other.close();
   });
 
   it("a queue awaits no handler beyond its deadline, also of a worker that is closing", async () => {
@@ -101,8 +114,7 @@ describeWithRedis("closing", () => {
     expect(performance.now() - startMs).toBeLessThan(5_000);
     await workerClosed;
     expect(performance.now() - startMs).toBeLessThan(5_000);
-    // The connection of the test itself.
-    await until(async () => (await count()) === 1);
+    await until(async () => (await engine.countConnections()) === 0);
     finish();
   });
 
@@ -152,7 +164,7 @@ describeWithRedis("closing", () => {
     }).listen(0, "127.0.0.1");
     await once(web, "listening");
     const { port } = web.address() as AddressInfo;
-    server.freeze();
+    engine.freeze.begin();
     const sent = Array.from({ length: 40 }, async (_, index) => {
       const uuid = `in flight ${index}`;
       const { status } = await send(port, eventRequest("factor.created", { uuid }));
@@ -165,7 +177,7 @@ describeWithRedis("closing", () => {
       .then(() => worker.close())
       .then(() => queue.close());
     await later(200);
-    server.thaw();
+    engine.freeze.end();
     const responses = await Promise.all(sent);
     await closing;
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
@@ -175,4 +187,4 @@ describeWithRedis("closing", () => {
     await until(() => handled.size === 40);
     await next.close();
   }, 30_000);
-});
+}

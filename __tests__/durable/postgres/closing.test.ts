@@ -1,0 +1,4 @@
+import { describeOnPostgres } from "../../support/postgres-engine";
+import { describeClosing } from "../closing";
+
+describeOnPostgres("closing", describeClosing);

@@ -1,0 +1,4 @@
+import { describeOnRedis } from "../../support/redis-engine";
+import { describeClosing } from "../closing";
+
+describeOnRedis("closing", describeClosing);

@@ -1,0 +1,9 @@
+import { describeOnRedis } from "../../support/redis-engine";
+import { describeLostReplies } from "../lost-replies";
+
+describeOnRedis("with a reply that is lost,", (engine) =>
+  describeLostReplies(engine, [
+    ["the event", "uuid-1"],
+    ["the outcome", ":outcome:"],
+  ]),
+);

@@ -1,0 +1,24 @@
+import { createHandlers } from "express-push-verification";
+import { receiveInto, silent } from "../../support/durable";
+import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
+import { useRedisQueues } from "../../support/redis-queues";
+import { stopServers } from "../../support/servers";
+import { eventRequest } from "../../support/webhook-requests";
+
+describeWithRedis("a Redis that is still loading", () => {
+  afterEach(stopServers);
+  const { open } = useRedisQueues();
+
+  it("stores a webhook request that waited until it had loaded", async () => {
+    const server = await startRedis();
+    await Promise.all(Array.from({ length: 30 }, (_, key) => server.redis.set(`k${key}`, "x")));
+    const { queue, deliver } = await receiveInto(open(server.url, { logger: silent }));
+    let count = 0;
+    queue.work(createHandlers().onAny(() => void count++));
+    await queue.ready();
+    await server.stop();
+    await server.start({ ...DURABLE, "key-load-delay": "50000" });
+    expect(await deliver(eventRequest("factor.created"))).toBe(200);
+    await until(() => count === 1);
+  });
+});

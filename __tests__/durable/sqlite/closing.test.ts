@@ -1,0 +1,4 @@
+import { describeOnSqlite } from "../../support/sqlite-engine";
+import { describeClosing } from "../closing";
+
+describeOnSqlite("closing", describeClosing);

@@ -1,0 +1,4 @@
+import { describeOnSqlite } from "../../support/sqlite-engine";
+import { describeHostile } from "../hostile";
+
+describeOnSqlite("hostile parameters", describeHostile);

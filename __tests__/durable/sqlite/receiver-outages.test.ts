@@ -1,0 +1,4 @@
+import { describeOnSqlite } from "../../support/sqlite-engine";
+import { describeReceiverOutages } from "../receiver-outages";
+
+describeOnSqlite("a receiver during an outage", describeReceiverOutages);

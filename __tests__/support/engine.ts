@@ -1,0 +1,55 @@
+/** The engines of the durable queue, as the suites that run on each of them use them. */
+import {
+  postgresQueue,
+  redisQueue,
+  sqliteQueue,
+  type DurableQueue,
+  type QueueOptions,
+} from "express-push-verification/durable";
+
+export type EngineName = "redis" | "postgres" | "sqlite";
+
+/** A time in which an engine stores nothing. */
+export interface EngineOutage {
+  /** What the store is meanwhile, such as "frozen". */
+  name: string;
+  begin(): unknown;
+  end(): unknown;
+}
+
+/** An engine under test, with a store that other tests or programs may use, too. */
+export interface SuiteEngine {
+  /** Before each test: creates an empty queue. */
+  start(): Promise<void>;
+  /** Opens the queue as a process would. */
+  open(options?: Partial<QueueOptions>): DurableQueue;
+  /** After each test, also during an outage: removes the queue. */
+  stop(): Promise<void>;
+}
+
+/** An engine under test, with a store of its own. */
+export interface StoppableEngine extends SuiteEngine {
+  /** The arguments of a process that opens the queue with {@link openQueue}. */
+  listArguments(): [engine: EngineName, location: string, name: string];
+  /** The store does not reply; what was sent to it runs afterwards. */
+  freeze: EngineOutage;
+  /** The server ends as in a crash; undefined for an engine without a server. */
+  kill?: EngineOutage;
+  /** Every way in which the store goes away, {@link StoppableEngine.freeze} among them. */
+  outages: EngineOutage[];
+  /** States in which the store rejects events; its error contains `error`. */
+  failures: (EngineOutage & { error: string })[];
+  /** The number of connections to the store, without those of the test. */
+  countConnections(): Promise<number>;
+}
+
+/** Opens a queue; `location` is a URL, or the path of a file. */
+export function openQueue(
+  engine: EngineName,
+  location: string,
+  options: QueueOptions,
+): DurableQueue {
+  if (engine === "sqlite") return sqliteQueue({ file: location, ...options });
+  if (engine === "postgres") return postgresQueue({ connection: location, ...options });
+  return redisQueue({ connection: location, ...options });
+}

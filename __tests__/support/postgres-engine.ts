@@ -1,0 +1,79 @@
+import { openQueue, type StoppableEngine } from "./engine";
+import { describeWithPostgres } from "./postgres";
+import { createPostgres, type PostgresProcess } from "./postgres-server";
+import { until } from "./redis";
+
+/** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
+export function describeOnPostgres(title: string, suite: (engine: StoppableEngine) => void): void {
+  describeWithPostgres(`postgresQueue: ${title}`, () => {
+    let server: PostgresProcess;
+    let isFrozen = false;
+    let count = 0;
+    const name = () => `q${count}`;
+    const isUp = () => server.child?.exitCode === null && server.child.signalCode === null;
+    const startAgain = async () => {
+      if (!isUp()) await server.start();
+    };
+    const setReadOnly = async (value: "on" | "off") => {
+      await server.query(`alter system set default_transaction_read_only = ${value}`);
+      await server.query("select pg_reload_conf()");
+      // The server signals its processes before it accepts this connection.
+      await until(async () => {
+        const [row] = await server.query("show default_transaction_read_only");
+        return row?.default_transaction_read_only === value;
+      });
+    };
+    const freeze = {
+      name: "is frozen",
+      begin() {
+        server.signalAll("SIGSTOP");
+        isFrozen = true;
+      },
+      end() {
+        if (isFrozen && isUp()) server.signalAll("SIGCONT");
+        isFrozen = false;
+      },
+    };
+    const kill = { name: "is killed", begin: () => server.kill(), end: startAgain };
+
+    beforeAll(async () => {
+      server = await createPostgres();
+    });
+    afterAll(() => server.remove());
+
+    suite({
+      async start() {
+        count++;
+        await startAgain();
+      },
+      open: (options) => openQueue("postgres", server.url, { name: name(), ...options }),
+      async stop() {
+        freeze.end();
+      },
+      listArguments: () => ["postgres", server.url, name()],
+      freeze,
+      kill,
+      outages: [
+        // SIGTERM would wait for the end of all connections.
+        { name: "is stopped", begin: () => server.kill("SIGINT"), end: startAgain },
+        kill,
+        freeze,
+      ],
+      failures: [
+        {
+          name: "is read-only",
+          begin: () => setReadOnly("on"),
+          end: () => setReadOnly("off"),
+          error: "read-only",
+        },
+      ],
+      async countConnections() {
+        const rows = await server.query(
+          `select pid from pg_stat_activity
+           where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+        );
+        return rows.length;
+      },
+    });
+  });
+}
