@@ -104,3 +104,24 @@ describe("in a damaged file", () => {
     expect(() => openDamaged().purge()).toThrow("malformed");
   });
 });
+
+it("numbers no parameters: Node.js 22.13 binds no value to one with a number", () => {
+  const database = openDatabase(createFile(), "q");
+  databases.push(database);
+  const prepared: string[] = [];
+  const connection: Database["connection"] = {
+    exec: (sql) => database.connection.exec(sql),
+    close: () => database.connection.close(),
+    prepare(sql) {
+      prepared.push(sql);
+      return database.connection.prepare(sql);
+    },
+  };
+  createEngine(
+    { ...database, connection },
+    () => {},
+    () => ({ code: undefined, message: "" }),
+  );
+  expect(prepared.length).toBeGreaterThan(10);
+  expect(prepared.filter((sql) => /\?\d|[:@$]\w/.test(sql))).toEqual([]);
+});

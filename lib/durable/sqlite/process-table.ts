@@ -21,20 +21,19 @@ export function createProcessTable(connection: Connection, owner: number): Proce
   const count = connection.prepare(
     "SELECT count(*) AS count FROM process WHERE id <> ? AND seen_at > ?",
   );
-  const readStats = connection.prepare(
-    `
+  // Not ?1, several times: Node.js 22.13 binds no value to a parameter with a number.
+  const readStats = connection.prepare(`
     SELECT
       (SELECT count(*) FROM event
-        WHERE owner IS NULL AND failed_at IS NULL AND run_at <= :now) AS waiting,
+        WHERE owner IS NULL AND failed_at IS NULL AND run_at <= now_ms) AS waiting,
       (SELECT count(*) FROM event
-        WHERE owner IS NULL AND failed_at IS NULL AND run_at > :now) AS delayed,
+        WHERE owner IS NULL AND failed_at IS NULL AND run_at > now_ms) AS delayed,
       (SELECT count(*) FROM event WHERE owner IS NOT NULL) AS active,
       (SELECT count(*) FROM event WHERE failed_at IS NOT NULL) AS deadLetters,
-      (SELECT max(0, :now - min(run_at)) FROM event
+      (SELECT max(0, now_ms - min(run_at)) FROM event
         WHERE owner IS NULL AND failed_at IS NULL) AS oldestWaitingMs,
-      (SELECT count(*) FROM process WHERE is_worker = 1 AND seen_at > :now - ${LEASE_MS}) AS workers
-  `.replaceAll(":now", "?1"),
-  );
+      (SELECT count(*) FROM process WHERE is_worker = 1 AND seen_at > now_ms - ${LEASE_MS}) AS workers
+    FROM (SELECT ? AS now_ms)`);
 
   return {
     beat: (isWorker) => void upsert.run(owner, Date.now(), Number(isWorker)),
