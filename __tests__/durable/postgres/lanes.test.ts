@@ -51,7 +51,7 @@ describeWithPostgres("a claim that another process released", () => {
   const readJobs = () =>
     server.query("select locked_by, attempts, key is not null as has_key from push._private_jobs");
 
-  it("removes the event when it is handled and nobody took it", async () => {
+  it("removes the event when it is handled and no process took it", async () => {
     await release();
     finish();
     await until(async () => (await readJobs()).length === 0);
@@ -62,7 +62,7 @@ describeWithPostgres("a claim that another process released", () => {
     ["Error", new Error("fails")],
     ["PermanentError", new PermanentError("fails")],
   ])(
-    "leaves the event to the next attempt when it failed with %s and nobody took it",
+    "leaves the event to the next attempt when it failed with %s and no process took it",
     async (_name, failure) => {
       await release();
       finish(failure);
