@@ -424,7 +424,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       const gate = new Promise<void>((resolve) => (release = resolve));
       push.onAny(async () => {
         await gate;
-        throw new Error("nobody hears");
+        throw new Error("never reported");
       });
       const failed = new Promise((resolve) => push.onError((error) => resolve(error.code)));
       const request = eventRequest("challenge.approved");
@@ -551,7 +551,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         "by a parser that keeps req.rawBody",
         bodyParser.json({ type: "*/*", strict: false, verify: keepRawBody }) as Middleware,
       ],
-      ["slowly, by nobody", (_req, _res, next) => void setTimeout(next, 20)],
+      ["slowly, without a response", (_req, _res, next) => void setTimeout(next, 20)],
     ])("%s", async (_how, middleware) => {
       // A JSON parser rejects a form; this test ignores its error.
       const lenient: Middleware = (req, res, next) => middleware(req, res, () => next());

@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   const signed = joinParams(decodeForm(Buffer.from(good.body ?? "")));
   const isAlive = async () => {
     const { status } = await send(port, good);
-    if (status !== 200) throw new Error(`a good call is answered ${status}`);
+    if (status !== 200) throw new Error(`a good request got ${status}`);
   };
 
   await check(
@@ -102,7 +102,7 @@ async function main(): Promise<void> {
     fc.asyncProperty(bytesArb, async (bytes) => {
       const before = handled;
       const { status } = await sendRaw(port, [hex(bytes)], { giveUpMs: 100 });
-      if (status >= 500 || handled !== before) throw new Error(`answered ${status}`);
+      if (status >= 500 || handled !== before) throw new Error(`got ${status}`);
       await isAlive();
     }),
   );
@@ -122,8 +122,8 @@ async function main(): Promise<void> {
         : Buffer.concat([apply(head, change), body]);
       const before = handled;
       const { status, text } = await sendRaw(port, [sent], { giveUpMs: 100 });
-      if (status >= 500) throw new Error(`answered ${status}`);
-      if (text.includes(AUTH_TOKEN)) throw new Error("the token was answered");
+      if (status >= 500) throw new Error(`got ${status}`);
+      if (text.includes(AUTH_TOKEN)) throw new Error("the response has the token");
       // An accepted request must have the signed parameters, in any encoding.
       const isSame = () => joinParams(decodeForm(body)) === signed;
       if (handled !== before && inBody && !isSame()) throw new Error("a change was taken");

@@ -63,6 +63,14 @@ const files = PLACES.flatMap((place) =>
     : [place],
 ).filter((file) => !file.includes("node_modules"));
 
+const testFiles = readdirSync(__dirname, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.ts") || file.endsWith("contract.ts"))
+  .map((file) => join("__tests__", file))
+  .filter((file) => !file.includes("node_modules"));
+const TEST_NAME = /\b(?:it|describe)\w*(?:\.each\([^]*?\]\))?\(\s*"((?:[^"\\]|\\.)+)"/g;
+/** A request is rejected and gets a response. */
+const WRONG_IN_TESTS = /\b(refuses?|answers|is answered)\b/g;
+
 describe("plain language", () => {
   it("checks code and documents", () => {
     expect(files.filter((file) => file.startsWith("lib")).length).toBeGreaterThan(100);
@@ -71,6 +79,12 @@ describe("plain language", () => {
 
   it.each(files)("%s has no banned words", (file) => {
     expect(findBanned(readFileSync(join(root, file), "utf8"))).toEqual([]);
+  });
+
+  it.each(testFiles)("%s has plain names of tests", (file) => {
+    const matches = readFileSync(join(root, file), "utf8").matchAll(TEST_NAME);
+    const names = Array.from(matches, ([, name]) => name).join("\n");
+    expect([...findBanned(names), ...(names.match(WRONG_IN_TESTS) ?? [])]).toEqual([]);
   });
 
   it.each([

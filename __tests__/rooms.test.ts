@@ -75,10 +75,22 @@ describe("rooms", () => {
     }
   });
 
-  it("have files of at most 240 lines", () => {
+  it("declare each function and each type under a name of its own", () => {
+    const homes = new Map<string, Set<string>>();
+    // This one loads the others: its functions are theirs.
+    for (const file of files.filter((name) => name !== "signature/explain.ts")) {
+      const declared = /^(?:export )?(?:async )?(?:function|interface|type|class) (\w+)/gm;
+      for (const [, name = ""] of readFileSync(join(lib, file), "utf8").matchAll(declared)) {
+        homes.set(name, (homes.get(name) ?? new Set()).add(file));
+      }
+    }
+    expect([...homes].filter(([, where]) => where.size > 1)).toEqual([]);
+  });
+
+  it("have files of at most 220 lines", () => {
     for (const file of files) {
       const lines = readFileSync(join(lib, file), "utf8").split("\n").length;
-      expect({ file, isSmall: lines <= 240 }).toEqual({ file, isSmall: true });
+      expect({ file, isSmall: lines <= 220 }).toEqual({ file, isSmall: true });
     }
   });
 

@@ -656,16 +656,16 @@ const SENDING: Row[] = [
       expect([get?.body, get?.url]).toEqual(["", expect.stringContaining("/push?uuid=")]);
     },
   ],
-  ...[200, 201, 204, 301, 404, 500].map((answered): Row => [
+  ...[200, 201, 204, 301, 404, 500].map((responded): Row => [
     "6.4",
-    `${answered} is ${answered === 200 ? "success" : "failure"}, and final (decided)`,
+    `${responded} is ${responded === 200 ? "success" : "failure"}, and final (decided)`,
     async () => {
-      status = answered;
+      status = responded;
       await makeEvent("factor.created");
       await matches(lastDelivery(), {
-        status: answered === 200 ? "succeeded" : "failed",
+        status: responded === 200 ? "succeeded" : "failed",
         attempts: 1,
-        response: { status: answered },
+        response: { status: responded },
       });
       expect(calls).toHaveLength(1);
     },
@@ -726,7 +726,7 @@ const LIMITS: Row[] = [
       ],
       [
         "8",
-        `PageToken of ${list}: as supplied, or refused`,
+        `PageToken of ${list}: as supplied, or rejected`,
         () => matches(at("?PageToken=made-up"), invalid(code(21481))),
       ],
     ];

@@ -1,4 +1,8 @@
 /** What every engine of the durable queue does; run against each of them. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   createHandlers,
   PermanentError,
@@ -8,6 +12,7 @@ import {
 } from "express-push-verification";
 import type { DurableQueue, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { createChildProcesses } from "../support/child-processes";
 import { queuedEvent, sidOf, silent } from "../support/durable";
 import { collect, until } from "../support/redis";
 
@@ -24,6 +29,9 @@ export type OpenOptions = ContractOptions & { logger: typeof silent; maxDeadLett
 
 /** An engine under test. */
 export interface Engine {
+  kind: "postgres" | "redis" | "sqlite";
+  /** Returns the options with which another process opens the queue. */
+  place(): object;
   /** Creates an empty store; the queues that are opened until `stop` share it. */
   start(): Promise<void>;
   /** Opens a queue as a process would. */
@@ -381,7 +389,7 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("stats", () => {
-    it("counts events by what becomes of them", async () => {
+    it("counts events by their state", async () => {
       const slow = await open({ backoff: 60_000 });
       let finish = () => {};
       fails = async ({ uuid }) => {
@@ -404,6 +412,70 @@ export function describeContract(engine: Engine): void {
       });
       finish();
       await until(async () => (await queue.stats()).active === 0);
+    });
+
+    it("tells how long the oldest waiting event has waited", async () => {
+      const startMs = performance.now();
+      expect(await queue.stats()).toMatchObject({ waiting: 0, oldestWaitingMs: 0 });
+      await store(factor("a"));
+      await sleep(300);
+      await store(factor("b"));
+      const { waiting, oldestWaitingMs } = await queue.stats();
+      expect(waiting).toBe(2);
+      expect(oldestWaitingMs).toBeGreaterThanOrEqual(290);
+      expect(oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs + 1);
+    });
+
+    it("counts an event whose pause is over as waiting since then, without a worker", async () => {
+      const slow = await open({ backoff: 700 });
+      fails = () => new Error("no");
+      const worker = work({}, slow);
+      const startMs = performance.now();
+      await store(factor("a"), slow);
+      await until(async () => (await queue.stats()).delayed === 1);
+      await worker.close();
+      await until(async () => (await queue.stats()).delayed === 0);
+      await sleep(300);
+      const stats = await queue.stats();
+      expect(stats).toMatchObject({ waiting: 1, active: 0, delayed: 0 });
+      expect(stats.oldestWaitingMs).toBeGreaterThanOrEqual(290);
+      expect(stats.oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs - 700 + 1);
+    });
+
+    it("counts it so when a worker is busy with other events", async () => {
+      const slow = await open({ backoff: 500 });
+      const finish: (() => void)[] = [];
+      fails = ({ uuid }) => {
+        if (uuid === "a") return new Error("no");
+        return new Promise((resolve) => void finish.push(() => resolve(undefined)));
+      };
+      const startMs = performance.now();
+      for (const uuid of ["a", "b", "c"]) await store(factor(uuid), slow);
+      work({ concurrency: 1 }, slow);
+      await until(() => finish.length === 1);
+      await sleep(700);
+      finish[0]?.();
+      await until(() => finish.length === 2);
+      const stats = await queue.stats();
+      expect(stats).toMatchObject({ waiting: 1, active: 1, delayed: 0 });
+      expect(stats.oldestWaitingMs).toBeGreaterThan(0);
+      expect(stats.oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs - 500 + 1);
+      fails = () => undefined;
+      finish[1]?.();
+      await until(async () => (await queue.stats()).waiting === 0);
+    });
+
+    it("counts a dead letter that is retried as waiting since the retry", async () => {
+      await makeDead(factor("a"), factor("b"));
+      await sleep(500);
+      const startMs = performance.now();
+      expect(await queue.retry("a")).toBe(true);
+      expect(await queue.retryAll()).toBe(1);
+      expect(await queue.stats()).toMatchObject({ waiting: 2, deadLetters: 0 });
+      await sleep(200);
+      const { oldestWaitingMs } = await queue.stats();
+      expect(oldestWaitingMs).toBeGreaterThanOrEqual(190);
+      expect(oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs + 1);
     });
   });
 
@@ -456,5 +528,52 @@ export function describeContract(engine: Engine): void {
       work();
       await until(() => handled.length === 2);
     });
+  });
+
+  describe("a worker that hangs", () => {
+    const script = join(__dirname, "..", "support", "queue-process.ts");
+    const processes = createChildProcesses(script, { execArgv: ["--import", "tsx"] });
+    const folder = mkdtempSync(join(tmpdir(), "push-contract-"));
+    const log = join(folder, "log");
+    const countLogged = () => readFileSync(log, "utf8").split("\n").length - 1;
+    afterEach(() => processes.killAll());
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it("is not counted, loses its events to another one, and leaves them when it goes on", async () => {
+      writeFileSync(log, "");
+      const messages: string[] = [];
+      const args = [engine.kind, JSON.stringify(engine.place()), log, "0"];
+      const child = await processes.start(args, (message) => messages.push(message));
+      const uuids = ["slow", "slow-failing"];
+      for (const uuid of uuids) await store(factor(uuid));
+      await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
+      expect(await queue.stats()).toMatchObject({ active: 2, workers: 1 });
+
+      child.kill("SIGSTOP");
+      await until(async () => (await queue.stats()).workers === 0, 15_000);
+      let finish = () => {};
+      const finished = new Promise<undefined>((resolve) => {
+        finish = () => resolve(undefined);
+      });
+      fails = async ({ uuid }) => (uuids.includes(uuid) ? finished : undefined);
+      work({ handlerTimeoutMs: 60_000 });
+      await until(() => handled.length === 2, 12_000);
+      expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
+      expect(await queue.stats()).toMatchObject({ active: 2, workers: 1 });
+
+      child.kill("SIGCONT");
+      await until(async () => (await queue.stats()).workers === 2, 15_000);
+      await until(() => countLogged() === 2, 25_000);
+      // Time in which it would remove the events, or have their handlers run once more.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const counts = { waiting: 0, delayed: 0, deadLetters: 0 };
+      expect(await queue.stats()).toMatchObject({ ...counts, active: 2 });
+      finish();
+      await until(async () => (await queue.stats()).active === 0);
+      await Promise.all(Array.from({ length: 20 }, (_, index) => store(factor(`u${index}`))));
+      await until(() => handled.length - 2 + countLogged() - 2 === 20);
+      await until(async () => (await queue.stats()).active === 0);
+      expect(await queue.stats()).toMatchObject({ ...counts, active: 0, workers: 2 });
+    }, 120_000);
   });
 }

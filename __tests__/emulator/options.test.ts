@@ -47,7 +47,7 @@ describe("createEmulator", () => {
     ["maxDeliveries", 0],
     ["maxKeys", "many"],
     ["now", 5],
-  ])("refuses %s: %j", (name, value) => {
+  ])("rejects %s: %j", (name, value) => {
     expect(() => createEmulator({ [name]: value })).toThrow(TypeError);
     expect(() => createEmulator({ [name]: value })).toThrow(`option ${name} must be`);
   });
@@ -56,7 +56,7 @@ describe("createEmulator", () => {
     [{ keys: [{ sid: `SK${"1".repeat(32)}` }, { sid: `SK${"1".repeat(32)}` }] }, /same sid/],
     [{ keys: [{}], maxKeys: 0 }, /maxKeys must be at least 1/],
     [{ webhooks: [{ webhook_url: "localhost:3000/x" }] }, /0\.webhook_url \(must be an absolute/],
-  ])("says what of %j is wrong", (options, message) => {
+  ])("says what is wrong with %j", (options, message) => {
     expect(() => createEmulator(options)).toThrow(TypeError);
     expect(() => createEmulator(options)).toThrow(message);
   });

@@ -37,7 +37,7 @@ describe("isHttpUrl", () => {
     "http://[a",
     5,
     null,
-  ])("refuses %j", (value) => expect(isHttpUrl(value)).toBe(false));
+  ])("rejects %j", (value) => expect(isHttpUrl(value)).toBe(false));
 });
 
 describe("hideUserInfo", () => {

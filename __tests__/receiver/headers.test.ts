@@ -14,7 +14,7 @@ function head(method: string | undefined, headers: Record<string, string | strin
 
 describe("checkHeaders", () => {
   it.each([undefined, "", "HEAD", "OPTIONS", "TRACE", "PUT", "PATCH", "DELETE", "post"])(
-    "refuses the method %j",
+    "rejects the method %j",
     (method) => {
       expect(() => checkHeaders(head(method, { "x-service-signature": signature }), rules)).toThrow(
         expect.objectContaining({ code: "METHOD_NOT_ALLOWED" }),

@@ -65,6 +65,22 @@ describe("sign", () => {
   ])("rejects half a surrogate pair in a %s", (_where, parts) => {
     expect(() => sign({ authToken, ...parts })).toThrow(TypeError);
   });
+
+  it.each([
+    ["params", { url }],
+    ["params", { url, params: "type=a" }],
+    ["url", { params }],
+    ["url", { url: new URL(url), params }],
+    ["authToken", { authToken: undefined, url, params }],
+  ])("throws a TypeError that names a wrong %s", (name, parts) => {
+    const error = expect.objectContaining({
+      name: "TypeError",
+      message: expect.stringContaining(name),
+    });
+    const options = { authToken, signature: "", ...parts } as never;
+    expect(() => sign(options)).toThrow(error);
+    expect(() => verifySignature(options)).toThrow(error);
+  });
 });
 
 describe("verifySignature", () => {

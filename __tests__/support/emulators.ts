@@ -39,7 +39,7 @@ export interface Receiver {
   publicUrl: string;
   /** What its handlers got, in order. */
   events: (PushEvent | UnknownPushEvent)[];
-  /** The codes of the calls that it refused. */
+  /** The codes of the requests that it rejected. */
   rejected: string[];
 }
 

@@ -1,28 +1,34 @@
 /**
  * A process on a queue. It stores events, one after the other in several lanes, and sends each uuid
- * once it is stored; it handles events and appends their uuids to the log. The handler of "slow"
- * takes 20 s in its first attempt. The process closes its queue when it is told so.
+ * once it is stored; it handles events and appends their uuids to the log. The handlers of "slow" and
+ * "slow-failing" take 20 s in their first attempt, and that of "slow-failing" then fails. The process
+ * closes its queue when it is told so.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { createHandlers } from "express-push-verification";
-import { postgresQueue, sqliteQueue } from "express-push-verification/durable";
+import {
+  postgresQueue,
+  redisQueue,
+  sqliteQueue,
+  type DurableQueue,
+} from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "./durable";
 
-const [, , engine, location = "", log = "", lanes = "0"] = process.argv;
-const options = { name: "q", logger: silent, backoff: 50 };
-const queue =
-  engine === "sqlite"
-    ? sqliteQueue({ file: location, ...options })
-    : postgresQueue({ connection: location, ...options });
+const [, , engine = "", place = "", log = "", lanes = "0"] = process.argv;
+const engines = { sqlite: sqliteQueue, redis: redisQueue, postgres: postgresQueue };
+const openQueue = (engines as Record<string, (options: object) => DurableQueue>)[engine]!;
+const ownOptions = JSON.parse(place) as object;
+const queue = openQueue({ name: "q", logger: silent, backoff: 50, ...ownOptions });
 const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
   const { uuid } = event as { uuid: string };
-  if (uuid === "slow" && attempt === 1) {
-    process.send?.("began slow");
+  if (uuid.startsWith("slow") && attempt === 1) {
+    process.send?.(`began ${uuid}`);
     await new Promise((resolve) => setTimeout(resolve, 20_000));
   }
   appendFileSync(log, `${uuid}\n`);
+  if (uuid === "slow-failing" && attempt === 1) throw new Error("slow");
 });
 const ending = new AbortController();
 

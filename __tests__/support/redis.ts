@@ -16,7 +16,7 @@ const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
 /** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */
 export const describeWithRedis = binary === "" ? describe.skip : describe;
 
-/** Tests that a Redis of somebody else will do for, at REDIS_URL: they leave nothing behind. */
+/** Tests that may use the Redis at REDIS_URL: they leave nothing in it. */
 export const describeWithAnyRedis =
   binary === "" && process.env.REDIS_URL === undefined ? describe.skip : describe;
 

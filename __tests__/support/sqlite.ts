@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -9,6 +9,16 @@ export function createFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "push-sqlite-"));
   folders.push(folder);
   return join(folder, "push.db");
+}
+
+const PAGE_BYTES = 4096;
+
+/** Overwrites pages of a file, by their numbers in SQLite: the first is 1. */
+export function damagePages(file: string, pages: readonly number[]): void {
+  const opened = openSync(file, "r+");
+  const bytes = Buffer.alloc(PAGE_BYTES, 0xa5);
+  for (const page of pages) writeSync(opened, bytes, 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);
+  closeSync(opened);
 }
 
 /** Removes the folders of {@link createFile}. */

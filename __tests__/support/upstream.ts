@@ -9,12 +9,12 @@ import {
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
 import { startServer, stopServers } from "./servers";
 
-/** An answer that a test wants instead of the right one. */
+/** A response that a test chooses instead of the right one. */
 export interface Scripted {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Never answers. */
+  /** Never responds. */
   hangs?: boolean;
   /** Closes the connection instead. */
   drops?: boolean;
@@ -55,7 +55,7 @@ export async function stopUpstreams(): Promise<void> {
 }
 
 /**
- * The emulator, reached through a proxy that sees every request and answers it with what a test has
+ * The emulator, reached through a proxy that sees every request and responds with what a test has
  * scripted, if anything.
  */
 export async function startUpstream() {

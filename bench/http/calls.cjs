@@ -51,7 +51,7 @@ const makeGoodCall = () => frameCall(signRequest());
 
 const WRONG_SIGNATURE = "spltyRVLIB+qQr/llzKRKlLsVRc=";
 
-/** What strangers send, and the status that it must be answered with. */
+/** What unauthenticated clients send, and the status of the right response. */
 const REFUSED = {
   "bad signature": [403, () => frameCall({ ...signRequest(), signature: WRONG_SIGNATURE })],
   "no signature": [403, () => frameCall({ ...signRequest(), signature: undefined })],

@@ -7,7 +7,7 @@ const { startServer } = require("./servers.cjs");
 const { warmUp, WARM_UP_REQUESTS } = require("./warm-up.cjs");
 
 const NAMES = {
-  a: "node:http that reads and answers",
+  a: "node:http that reads and responds",
   b: "node:http, querystring, HMAC and JSON.parse by hand",
   c: "Express 5, express.urlencoded(), no verification",
   d: "c and the SDK's validateRequest",

@@ -5,7 +5,7 @@ const { setTimeout: sleep } = require("node:timers/promises");
 
 const CONNECTIONS = 16;
 
-/** A connection that sends one call at a time; `ask` resolves with the status of its answer. */
+/** A connection that sends one call at a time; `ask` resolves with the status of its response. */
 async function openConnection(port) {
   const socket = connect(port, "127.0.0.1").setNoDelay(true);
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
@@ -48,7 +48,7 @@ async function stayAwake(work) {
   }
 }
 
-/** Sends calls, the next when one is answered, and resolves with how many a second it took. */
+/** Sends calls, the next after each response, and resolves with how many a second it took. */
 async function sendAll(port, calls, status, { newConnections = false } = {}) {
   let next = 0;
   const lane = async () => {
@@ -57,7 +57,7 @@ async function sendAll(port, calls, status, { newConnections = false } = {}) {
       const call = calls[next++];
       connection ??= await openConnection(port);
       const got = await connection.ask(call);
-      if (got !== status) throw new Error(`An answer was ${got} and not ${status}.`);
+      if (got !== status) throw new Error(`A response was ${got} and not ${status}.`);
       if (newConnections) {
         connection.close();
         connection = undefined;
@@ -81,7 +81,7 @@ async function sendAtRate(port, calls, perSecond, connectionCount) {
     const connection = free.shift();
     if (connection === undefined) throw new Error("The server has fallen behind the rate.");
     const status = await connection.ask(call);
-    if (status !== 200) throw new Error(`An answer was ${status}.`);
+    if (status !== 200) throw new Error(`A response was ${status}.`);
     latenciesMs.push(performance.now() - dueMs);
     free.push(connection);
   });

@@ -1,5 +1,5 @@
 "use strict";
-/** What it costs to refuse, beside a good call. */
+/** What it costs to reject a request, beside a good one. */
 const { makeGoodCall, REFUSED } = require("./calls.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
@@ -9,8 +9,8 @@ const { warmUp } = require("./warm-up.cjs");
 /** It ends its connection, so it is compared with a good call that does. */
 const OVERSIZE = "announced oversize";
 const NEW_CONNECTION = "good call on a new connection";
-/** The least that it can be: a server that answers 413 and does nothing else. */
-const BARE_REFUSAL = "announced oversize, by a server that only refuses";
+/** The least that it can cost: a server that responds 413 and does nothing else. */
+const BARE_REFUSAL = "announced oversize, by a server that only rejects";
 const ROUNDS = 9;
 const CALLS_PER_ROUND = 800;
 

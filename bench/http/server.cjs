@@ -152,7 +152,7 @@ const CONTESTANTS = {
   },
   h: () => allByHand(),
   i: () => expressWith(allByHand()),
-  // Reads on until the sender has read the answer, or else the reset loses it.
+  // Reads on until the sender has read the response: otherwise the reset loses it.
   refuse: () => (req, res) => {
     res.writeHead(413, { Connection: "close", "Content-Length": 0 }).flushHeaders();
     req.resume().once("close", () => res.end());

@@ -1,5 +1,5 @@
 "use strict";
-/** An upload of 10 MB: how soon, and at what cost, it is refused, and whether the 413 arrives. */
+/** An upload of 10 MB: how soon, and at what cost, it is rejected, and whether the 413 arrives. */
 const { connect } = require("node:net");
 const { setTimeout: sleep } = require("node:timers/promises");
 const { frameCall, makeGoodCall, WRONG_SIGNATURE } = require("./calls.cjs");
@@ -41,7 +41,7 @@ function upload(port, isChunked) {
 }
 
 async function uploads() {
-  console.log("\nAn upload of 10 MB, refused in node:http");
+  console.log("\nAn upload of 10 MB, rejected in node:http");
   for (const isChunked of [false, true]) {
     const server = await startServer("g");
     await sendAll(server.port, Array.from({ length: 1_000 }, makeGoodCall), 200);
@@ -66,7 +66,7 @@ async function uploads() {
     }
     const { rss } = await server.measure();
     console.log(
-      `${isChunked ? "chunked  " : "announced"}  answered ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good call: ${median(goodCpuMs).toFixed(1)} ms), RSS changed by ${ROUNDS} of them: ${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
+      `${isChunked ? "chunked  " : "announced"}  got ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good call: ${median(goodCpuMs).toFixed(1)} ms), RSS changed by ${ROUNDS} of them: ${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
     );
     server.stop();
   }

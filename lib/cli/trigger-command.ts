@@ -1,5 +1,5 @@
 import { Argument, Option, type Command } from "commander";
-import { listParameterNames } from "../form/parameters";
+import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import type { WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
@@ -69,7 +69,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
 function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
   const uuid = given.get("uuid") ?? crypto.randomUUID();
-  if (!type.startsWith("challenge.")) return { uuid };
+  if (!hasParameter(type, "challenge_sid")) return { uuid };
   const random = `YC${crypto.randomUUID().replaceAll("-", "")}`;
   return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
 }

@@ -4,12 +4,13 @@ import { brand } from "../errors/brand";
  * Why the store of a queue cannot hold it.
  *
  * - `REDIS_NOT_DURABLE`, `POSTGRES_NOT_DURABLE`: it is not configured to lose nothing.
- * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command.
+ * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command, such
+ *   as all that write.
  * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
  * - `POSTGRES_OLD`: it is older than 13.
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
- * - `FILE_DAMAGED`: SQLite finds the file malformed.
+ * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
  * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
  */
 export type QueueErrorCode =

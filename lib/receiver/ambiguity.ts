@@ -1,5 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { KNOWN_NAMES } from "../form/parameters";
+import { SID_DIGITS } from "../form/sid";
 
 const SID_CHARACTERS = 34;
 /** The parameters whose values are SIDs, by the prefix of the SIDs. */
@@ -19,8 +20,10 @@ const UNKNOWN_TYPE_THEN_UUID = /([A-Za-z][\w.-]{0,99}?)uuid/y;
 
 const WHOLE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** An identifier whose end shows: a UUID, 32 hexadecimal digits, or a SID. */
-const SELF_DELIMITING =
-  /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|[A-Z]{2}[0-9a-f]{32})/i;
+const SELF_DELIMITING = new RegExp(
+  `^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|${SID_DIGITS}|[A-Z]{2}${SID_DIGITS})`,
+  "i",
+);
 
 /**
  * Creates the check that a signed text has one reading only.

@@ -9,7 +9,8 @@ export interface CloseOptions {
   deadlineMs?: number | undefined;
 }
 
-const DEFAULT_DEADLINE_MS = 10_000;
+/** The default of {@link CloseOptions.deadlineMs}. */
+export const DEFAULT_DEADLINE_MS = 10_000;
 
 /** The rules of {@link CloseOptions}. */
 export const CLOSE_RULES: OptionRules<CloseOptions> = {

@@ -1,8 +1,8 @@
+import { assertAllowed } from "./allow-lists";
 import { createFindAmbiguity } from "./ambiguity";
 import type { AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import { createFindUrlAmbiguity } from "../signature/signed-parts";
 
@@ -36,24 +36,4 @@ export function createReadEvent(settings: VerifySettings) {
     account.markVerified();
     return { event, authTokenIndex, publicUrlIndex };
   };
-}
-
-function assertAllowed(
-  { allowedAccountSids, allowedServiceSids }: VerifySettings,
-  tokenServiceSids: readonly string[] | undefined,
-  { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
-): void {
-  if (allowedAccountSids?.has(account_sid) === false) {
-    throw notAllowed("The account is not in allowedAccountSids.");
-  }
-  if (allowedServiceSids?.has(service_sid) === false) {
-    throw notAllowed("The service is not in allowedServiceSids.");
-  }
-  if (tokenServiceSids?.includes(service_sid) === false) {
-    throw notAllowed("The service is not in the serviceSids that authToken returned.");
-  }
-}
-
-function notAllowed(message: string): WebhookError {
-  return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }

@@ -34,11 +34,14 @@ export function createMismatch(
   return new WebhookError(
     "SIGNATURE_MISMATCH",
     "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error finds out.",
-    { explain: () => explainBudget.spend(() => explainSignature(describe(settings, request))) },
+    {
+      explain: () =>
+        explainBudget.spend(() => explainSignature(describeMismatch(settings, request))),
+    },
   );
 }
 
-function describe(
+function describeMismatch(
   { allowedAccountSids, urlMatching }: VerifySettings,
   { headers: { method, signature }, parts, tokens, readEvidence }: MismatchedRequest,
 ) {

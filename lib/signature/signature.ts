@@ -44,10 +44,12 @@ export interface SignatureMatch {
  *
  * User info and fragment of the URL are not signed; the rest of the URL is signed unchanged.
  *
- * @throws TypeError when `authToken` is empty, or a text has a lone surrogate and so no UTF-8 form.
+ * @throws TypeError for an `authToken` that is empty, a `url` or `params` of another type, or a text
+ *   that has a lone surrogate and so no UTF-8 form.
  */
 export function sign({ authToken, url, params }: SignOptions): string {
   assertToken(authToken);
+  assertSignable("sign", url, params);
   const text = stripUnsigned(url) + joinParams(params);
   if (!text.isWellFormed()) {
     throw new TypeError(
@@ -61,13 +63,14 @@ export function sign({ authToken, url, params }: SignOptions): string {
  * Verifies a signature in constant time, against each token and each URL that `urlMatching` allows.
  *
  * @returns the first match; undefined when none matches or the signature is malformed.
- * @throws TypeError when there is no token, or an empty one.
+ * @throws TypeError for no token or an empty one, and for a `url` or `params` of another type.
  */
 export function verifySignature(options: VerifySignatureOptions): SignatureMatch | undefined {
   const { authToken, url, params, signature, urlMatching = "ports" } = options;
-  const authTokens = typeof authToken === "string" ? [authToken] : authToken;
+  const authTokens = Array.isArray(authToken) ? (authToken as string[]) : [authToken as string];
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
+  assertSignable("verifySignature", url, params);
   const joined = joinParams(params);
   if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
   const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
@@ -162,6 +165,17 @@ export function hashText(text: string): string {
 /** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
 export function digest(authToken: string, text: string, algorithm: "sha1" | "sha256" = "sha1") {
   return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
+}
+
+function assertSignable(owner: string, url: unknown, params: unknown): void {
+  if (typeof url !== "string") {
+    throw new TypeError(`${owner}: url must be the URL that is signed; received ${typeof url}.`);
+  }
+  if (typeof params !== "object" || params === null) {
+    throw new TypeError(
+      `${owner}: params must be a list of pairs or a record of values, [] for none; received ${typeof params}.`,
+    );
+  }
 }
 
 function assertToken(authToken: unknown): void {

@@ -431,7 +431,7 @@ describe("createAdminClient", () => {
     ["maxRetries", { maxRetries: -1 }],
     ["fetch", { fetch: {} }],
     ['Did you mean "password"', { pasword: "hush" }],
-  ])("refuses %s in %j", (word, change) => {
+  ])("rejects %s in %j", (word, change) => {
     const make = () => createAdminClient({ ...good, ...change });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(word);

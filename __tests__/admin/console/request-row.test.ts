@@ -20,7 +20,7 @@ afterEach(stopServers);
 
 const CONTEXT: RowContext = { change: 7, attempt: 2, reveals: false, hasQueue: false };
 
-/** What a receiver tells of a request. */
+/** What a receiver reports about a request. */
 async function observe(request: TestRequest, options: Partial<PushWebhooksOptions> = {}) {
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
   const observed: ObservedRequest[] = [];

@@ -30,7 +30,7 @@ function startReceiver(options: Partial<PushWebhooksOptions> = {}) {
 }
 
 describe("sendTestEvent, directly", () => {
-  it("runs the handlers with an event of nobody, and names its uuid", async () => {
+  it("runs the handlers with an event of no user, and names its uuid", async () => {
     const { handled, sendEvent } = startReceiver();
     const result = await sendEvent();
     expect(result).toEqual({

@@ -270,7 +270,7 @@ describe("readOnly", () => {
 
 describe("onAudit", () => {
   it.each(APPS)(
-    "answers a malformed path on %s like one that leads nowhere",
+    "responds to a malformed path on %s as to an unknown one",
     async (_name, makeApp) => {
       for (const path of ["/admin/push/keys/%zz", "/admin/push/keys/%FF"]) {
         const rejected = await call(appOf({ makeApp }), "get", path);
@@ -380,7 +380,7 @@ describe("failures of the service", () => {
       502,
       "UPSTREAM_FOREIGN_PAGE",
     ],
-  ])("%j is answered %i %s", async (scripted, status, code) => {
+  ])("responds to %j with %i %s", async (scripted, status, code) => {
     upstream.script.push(scripted as never);
     const response = await call(appOf({ timeoutMs: 150 }), "get", "/admin/push/keys");
     expect([response.status, response.body]).toEqual([

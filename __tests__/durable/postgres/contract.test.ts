@@ -16,6 +16,8 @@ describeWithPostgres("postgresQueue", () => {
   afterAll(() => server.remove());
 
   describeContract({
+    kind: "postgres",
+    place: () => ({ connection: server.url, schema: `push_${count}` }),
     async start() {
       count++;
     },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHandlers } from "express-push-verification";
+import { createHandlers, PermanentError } from "express-push-verification";
 import {
   postgresQueue,
   type DurableQueue,
@@ -13,6 +13,85 @@ import { until } from "../../support/redis";
 import { startRedisProxy, type RedisProxy } from "../../support/redis-proxy";
 
 jest.setTimeout(120_000);
+
+describeWithPostgres("a claim that another process released", () => {
+  let server: PostgresProcess;
+  let queue: DurableQueue;
+  let attempts: number[];
+  let letters: object[];
+  let finish: (failure?: Error) => void;
+
+  beforeEach(async () => {
+    attempts = [];
+    letters = [];
+    server = await startPostgresProcess();
+    const logger = { ...silent, error: (fields: object) => void letters.push(fields) };
+    queue = postgresQueue({ connection: server.url, name: "q", logger, backoff: 1, attempts: 3 });
+    await queue.ready();
+    const handlers = createHandlers().onUnhandled(async (_event, { attempt }) => {
+      attempts.push(attempt);
+      if (attempt > 1) return;
+      const failure = await new Promise<Error | undefined>((resolve) => (finish = resolve));
+      if (failure !== undefined) throw failure;
+    });
+    queue.work(handlers, { concurrency: 1, handlerTimeoutMs: 60_000 });
+    await queue.store(queuedEvent(eventFixture("factor.created")), Number.POSITIVE_INFINITY);
+    await until(() => attempts.length === 1);
+  });
+  afterEach(async () => {
+    finish();
+    await queue.close({ deadlineMs: 0 });
+    await server.remove();
+  });
+
+  const release = () =>
+    server.query("select push.force_unlock_workers(array_agg(id)) from push.push_lane");
+  const takeOver = () =>
+    server.query("update push._private_jobs set locked_by = 'other', attempts = attempts + 1");
+  const readJobs = () =>
+    server.query("select locked_by, attempts, key is not null as has_key from push._private_jobs");
+
+  it("removes the event when it is handled and nobody took it", async () => {
+    await release();
+    finish();
+    await until(async () => (await readJobs()).length === 0);
+    expect(attempts).toEqual([1]);
+  });
+
+  it.each([
+    ["Error", new Error("fails")],
+    ["PermanentError", new PermanentError("fails")],
+  ])(
+    "leaves the event to the next attempt when it failed with %s and nobody took it",
+    async (_name, failure) => {
+      await release();
+      finish(failure);
+      await until(async () => (await readJobs()).length === 0);
+      expect(attempts).toEqual([1, 2]);
+      expect(await queue.stats()).toMatchObject({ delayed: 0, deadLetters: 0 });
+    },
+  );
+
+  it.each([
+    ["no error", undefined],
+    ["Error", new Error("fails")],
+    ["PermanentError", new PermanentError("fails")],
+  ])(
+    "leaves the event to the process that took it, when its handlers end with %s",
+    async (_name, failure) => {
+      await takeOver();
+      // The sweep would release what a lane has locked that is not registered.
+      await server.query(`insert into push.push_lane select 'other', 'q', owner + 1
+        from push.push_lane limit 1`);
+      letters = [];
+      finish(failure);
+      await sleep(1_000);
+      expect(await readJobs()).toEqual([{ locked_by: "other", attempts: 2, has_key: true }]);
+      expect(letters.filter((fields) => "attempts" in fields)).toEqual([]);
+      expect(await queue.stats()).toMatchObject({ active: 1, delayed: 0, deadLetters: 0 });
+    },
+  );
+});
 
 describeWithPostgres("a claim whose reply is lost", () => {
   let server: PostgresProcess;

@@ -156,6 +156,28 @@ describeWithPostgres("outages of Postgres", () => {
     await until(async () => (await listLocks()).length === 0);
   });
 
+  it("leaves the events of handlers that run during an outage of 10 s", async () => {
+    await server.start();
+    const other = postgresQueue({ connection: server.url, name: "q", logger: silent });
+    await Promise.all([queue.ready(), other.ready()]);
+    const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
+      handled.push(uuid);
+      await sleep(18_000);
+    });
+    for (const one of [queue, other]) one.work(handlers, { handlerTimeoutMs: 30_000 });
+    await store("slow");
+    await until(() => handled.length === 1);
+    // Until the claim is on the disk: a crash would undo it.
+    await sleep(1_000);
+    await server.kill("SIGKILL");
+    await sleep(10_000);
+    await server.start();
+    await Promise.all([queue.ready(), other.ready()]);
+    await until(async () => (await queue.stats()).active === 0, 20_000);
+    expect(handled).toEqual(["slow"]);
+    await other.close({ deadlineMs: 0 });
+  });
+
   it("counts the absence of a process anew after an outage", async () => {
     await server.start();
     await queue.ready();

@@ -47,7 +47,10 @@ describeWithPostgres("processes on one Postgres", () => {
   });
 
   const start = (lanes: number): Promise<ChildProcess> =>
-    processes.start(["postgres", server.url, log, String(lanes)], (text) => messages.add(text));
+    processes.start(
+      ["postgres", JSON.stringify({ connection: server.url }), log, String(lanes)],
+      (text) => messages.add(text),
+    );
 
   it("lose no event that they stored when they are killed", async () => {
     const running = [await start(4), await start(4)];
@@ -117,6 +120,65 @@ describeWithPostgres("processes on one Postgres", () => {
     await worker.close();
     await sleep(2_500);
     expect(await listLanes()).toEqual([]);
+  });
+
+  it("leaves the events of a process while Postgres takes no writes, and it cannot register", async () => {
+    const other = postgresQueue({ connection: server.url, name: "q", logger: silent });
+    await other.ready();
+    const attempts: number[] = [];
+    const handlers = createHandlers().onUnhandled(async (_event, { attempt }) => {
+      attempts.push(attempt);
+      await sleep(16_000);
+    });
+    for (const one of [queue, other]) one.work(handlers, { handlerTimeoutMs: 30_000 });
+    await queue.store(slowEvent(), 1e12);
+    await until(() => attempts.length === 1);
+    await sleep(1_000);
+    await server.query(`create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'no writes'; end $$;
+      create trigger fail before insert or update on push.push_process for each row
+        execute function fail()`);
+    await sleep(11_000);
+    await server.query("drop function fail cascade");
+    await until(async () => (await queue.stats()).workers === 2);
+    await until(async () => (await queue.stats()).active === 0, 20_000);
+    expect(attempts).toEqual([1]);
+    await other.close();
+  });
+
+  it("registers while its lanes wait for connections", async () => {
+    const busy = postgresQueue({
+      connection: server.url,
+      name: "q",
+      logger: silent,
+      maxConnections: 3,
+    });
+    await busy.ready();
+    busy.work(
+      createHandlers().onUnhandled(() => {}),
+      { concurrency: 50 },
+    );
+    const readAges = () =>
+      server.query(
+        "select extract(epoch from clock_timestamp() - seen_at)::float as age from push.push_process",
+      );
+    await until(async () => (await readAges()).length === 1);
+    const locking = server.query(
+      "begin; lock table push._private_jobs in exclusive mode; select pg_sleep(8); commit",
+    );
+    await sleep(7_500);
+    const [row] = await readAges();
+    expect(row!.age).toBeLessThan(3);
+    await locking;
+    await busy.close();
+  });
+
+  it("forgets a process that has not registered for a minute, and has no lock", async () => {
+    await server.query("insert into push.push_process values (1, 'q', now() - interval '1 hour')");
+    await until(
+      async () => (await server.query("select from push.push_process")).length === 0,
+      20_000,
+    );
   });
 
   it("uses one connection that listens for each process", async () => {

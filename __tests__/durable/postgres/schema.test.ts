@@ -100,7 +100,7 @@ describeWithPostgres("the schema in Postgres", () => {
 
   it("keeps others who use Graphile Worker waiting for at most a second at a time", async () => {
     await queue.close();
-    const tables = ["version", "uuid", "outcome", "letter", "lane"].map(
+    const tables = ["version", "uuid", "outcome", "letter", "process", "lane"].map(
       (name) => `push.push_${name}`,
     );
     await server.query(`drop table ${tables.join(", ")}`);

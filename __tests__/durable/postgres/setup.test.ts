@@ -78,6 +78,32 @@ describeWithPostgres("the setup of Postgres", () => {
     });
   });
 
+  it("rejects a Postgres that is read-only, and uses it again once it takes writes", async () => {
+    const setReadOnly = async (value: string) => {
+      await server.query(`alter system set default_transaction_read_only = ${value}`);
+      await server.query("select pg_reload_conf(), pg_sleep(0.3)");
+    };
+    const rejection = { code: "POSTGRES_REJECTED" };
+    const early = open({ durability: "trust" });
+    await early.ready();
+    await setReadOnly("on");
+    try {
+      await expect(open().ready()).rejects.toMatchObject(rejection);
+      // A queue that is open finds out within seconds.
+      await until(async () => (await early.ready().catch(() => "rejected")) === "rejected");
+      await expect(early.ready()).rejects.toMatchObject(rejection);
+      await expect(early.ready()).rejects.toThrow("default_transaction_read_only = off");
+      await expect(store(early, performance.now() + 1_000)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: rejection,
+      });
+    } finally {
+      await setReadOnly("off");
+    }
+    expect(await store(early)).toBe("new");
+    await early.ready();
+  });
+
   it("uses a Postgres again once it is set up right", async () => {
     await server.query("alter system set fsync = off");
     await server.query("select pg_reload_conf(), pg_sleep(0.3)");

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Cluster, type Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
 import { durableQueue } from "express-push-verification/durable";
@@ -39,8 +40,8 @@ describeWithRedis("a cluster", () => {
   /** A part of the queue that sends several commands in a row. */
   interface Sender {
     connection: Redis;
-    /** Sends its commands in the same turn. */
-    send(): void;
+    /** Resolves when its commands are sent, before any reply arrives. */
+    send(): Promise<void>;
     close(): void;
   }
 
@@ -48,7 +49,11 @@ describeWithRedis("a cluster", () => {
     const settings = resolveDurableOptions({ name, connection: { cluster: addresses } });
     const connection = openConnection(settings, "store");
     const guard = createMemoryGuard(connection, settings);
-    return { connection, send: guard.assertSpace, close: () => endConnection(connection) };
+    async function send(): Promise<void> {
+      guard.admit(1)?.catch(() => {});
+      await setImmediate();
+    }
+    return { connection, send, close: () => endConnection(connection) };
   }
 
   function openConfirmation(): Sender {
@@ -64,7 +69,9 @@ describeWithRedis("a cluster", () => {
     const confirmation = createReplicaConfirmation(settings, () => {});
     return {
       connection: opened[0] as unknown as Redis,
-      send: () => void confirmation.confirm(KEY).catch(() => {}),
+      async send() {
+        confirmation.confirm(KEY).catch(() => {});
+      },
       close: confirmation.close,
     };
   }
@@ -99,7 +106,7 @@ describeWithRedis("a cluster", () => {
         nodeOf(frozen)?.disconnect();
 
         // ioredis removes the lost node from its list, and adds it again at each refresh of the slots.
-        await until(() => {
+        await until(async () => {
           const [lost, waiting] = [nodeOf(owner), nodeOf(frozen)];
           for (const node of [lost, waiting]) if (node?.status === "wait") connect(node);
           if (lost !== undefined || waiting?.status.startsWith("connect") !== true) return false;
@@ -109,7 +116,7 @@ describeWithRedis("a cluster", () => {
           for (const { port } of [frozen, healthy]) {
             random.mockReturnValueOnce(ports.indexOf(port) / ports.length);
           }
-          sender.send();
+          await sender.send();
           random.mockRestore();
           return true;
         });

@@ -12,6 +12,8 @@ describeWithAnyRedis("redisQueue", () => {
   afterAll(stopRedis);
 
   describeContract({
+    kind: "redis",
+    place: () => ({ connection: server.url, prefix, durability: "trust" }),
     async start() {
       prefix = `push-test-${crypto.randomUUID()}`;
     },

@@ -1,7 +1,7 @@
 import { createHandlers, WebhookError } from "express-push-verification";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { QUEUE_NAME as name, queuedEvent } from "../../support/durable";
+import { QUEUE_NAME as name, queuedEvent, silent } from "../../support/durable";
 import {
   describeWithRedis,
   startRedis,
@@ -32,10 +32,10 @@ describeWithRedis("a Redis with a maxmemory", () => {
     await stopRedis();
   });
 
-  const store = (uuid: string) => {
-    const factor_friendly_name = "x".repeat(100_000);
+  const store = (uuid: string, size = 100_000, by = queue) => {
+    const factor_friendly_name = "x".repeat(size);
     const event = eventFixture("factor.created", { uuid, factor_friendly_name });
-    return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    return by.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   };
   const usedBytes = async () =>
     Number((/^used_memory:(\d+)/m.exec(await server.redis.info("memory")) ?? [])[1]);
@@ -62,6 +62,54 @@ describeWithRedis("a Redis with a maxmemory", () => {
     await until(() => store("after").then(Boolean, () => false), 20_000);
     expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
   }, 120_000);
+
+  it.each([
+    [1, 6_000_000, 500, 2_000],
+    [3, 12_000_000, 200, 2_000],
+  ])(
+    "keeps memory for workers while %d processes fill %d bytes, with %d stores of each in flight",
+    async (processes, limitBytes, inFlight, size) => {
+      await setLimit(limitBytes);
+      const others = Array.from({ length: processes - 1 }, () =>
+        durableQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger: silent }),
+      );
+      const stored = new Set<string>();
+      let index = 0;
+      async function storeUntilFull(by: DurableQueue): Promise<void> {
+        for (let reason: unknown; !isMemoryReason(reason);) {
+          const uuid = `u${index++}`;
+          reason = await store(uuid, size, by).then(
+            () => void stored.add(uuid),
+            (error: unknown) => error,
+          );
+        }
+      }
+      const queues = [queue, ...others];
+      const lanes = queues.flatMap((by) => Array.from({ length: inFlight }, () => by));
+      await Promise.all(lanes.map(storeUntilFull));
+      expect((await usedBytes()) / limitBytes).toBeGreaterThan(0.7);
+      expect((await usedBytes()) / limitBytes).toBeLessThan(0.95);
+      queue.work(createHandlers().onAny(({ uuid }) => void stored.delete(uuid)));
+      await until(() => stored.size === 0, 20_000);
+      for (const other of others) await other.close({ deadlineMs: 200 });
+    },
+    60_000,
+  );
+
+  it("logs one shortage while workers make room and events fill it again", async () => {
+    await setLimit((await usedBytes()) + 20_000_000);
+    queue.work(
+      createHandlers().onAny(() => new Promise((resolve) => void setTimeout(resolve, 20))),
+      { concurrency: 8 },
+    );
+    let index = 0;
+    const endMs = performance.now() + 5_000;
+    async function storeOn(): Promise<void> {
+      while (performance.now() < endMs) await store(`u${index++}`, 20_000).catch(() => {});
+    }
+    await Promise.all(Array.from({ length: 32 }, storeOn));
+    expect(logger.error.mock.calls).toHaveLength(1);
+  }, 60_000);
 
   it("that is full shows that workers take no events", async () => {
     queue.work(

@@ -34,6 +34,7 @@ describe("durableQueue", () => {
     ["connection", { cluster: ["127.0.0.1:7000"] }],
     ["connection", { sentinels: [{ host: "127.0.0.1", port: 26379 }] }],
     ["connection", { keyPrefix: "app:" }],
+    ["connection", { url: "redis://127.0.0.1:6379" }],
     ["connection", { connect() {}, disconnect() {}, duplicate() {} }],
     ["name", undefined],
     ["name", "a:b"],
@@ -81,6 +82,12 @@ describe("durableQueue", () => {
   it("takes a backoff in milliseconds as a fixed one", () => {
     const { backoff } = resolveDurableOptions({ name, connection, backoff: 20 });
     expect(toBullBackoff(backoff)).toEqual({ type: "fixed", delay: 20, jitter: 0 });
+  });
+
+  it("names the mistake of a URL as an option of connection, and shows no password", () => {
+    const make = () => durableQueue({ name, connection: { url: "redis://:hush@127.0.0.1" } });
+    expect(make).toThrow(/pass the URL itself as connection/);
+    expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
   });
 
   it("names an option that does not exist, and shows no password", () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
 import {
   QueueError,
@@ -118,6 +119,37 @@ describeWithRedis("ready()", () => {
       cause: { message: expect.stringContaining(words) },
     });
   });
+
+  it("rejects for a Redis without INFO, says so, and reconnects after growing pauses", async () => {
+    const file = join(folder, "rename.conf");
+    writeFileSync(file, 'rename-command INFO ""\n');
+    const { url, port } = await startRedis({ ...DURABLE, include: file });
+    const queue = open(url);
+    const error = await settle(queue);
+    expect(error).toMatchObject({ code: "REDIS_REJECTED" });
+    expect(String(error)).toMatch(/unknown command.*INFO included/i);
+    expect(String(error)).not.toContain("password");
+    const admin = new Redis(port, "127.0.0.1", { enableReadyCheck: false });
+    // Each connection has the next number.
+    const before = await admin.client("ID");
+    await new Promise((later) => setTimeout(later, 3_500));
+    const after = new Redis(port, "127.0.0.1", { enableReadyCheck: false });
+    const connections = (await after.client("ID")) - before - 1;
+    admin.disconnect();
+    after.disconnect();
+    expect(connections).toBeLessThanOrEqual(3);
+    expect(connections).toBeGreaterThanOrEqual(1);
+    expect(logger.error).toHaveBeenCalledTimes(1);
+  }, 15_000);
+
+  it("resolves once Redis accepts the password", async () => {
+    const { url, redis } = await startRedis();
+    const queue = open(url.replace("//", "//app:pw@"));
+    expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username, password/);
+    await redis.acl("SETUSER", "app", "on", ">pw", "~*", "&*", "+@all");
+    await until(async () => (await settle(queue)) === "ready");
+    expect(await store(queue)).toBe("new");
+  }, 15_000);
 
   it("rejects for a user that may not run INFO, and resolves once it may", async () => {
     const { url, redis } = await startRedis();

@@ -9,6 +9,8 @@ describe("sqliteQueue", () => {
   let file: string;
 
   describeContract({
+    kind: "sqlite",
+    place: () => ({ file }),
     async start() {
       file = createFile();
     },

@@ -1,10 +1,15 @@
 import { openDatabase, type Database } from "../../../lib/durable/sqlite/database";
 import { createEngine, type Engine } from "../../../lib/durable/sqlite/engine";
 import { toNewFileEvent } from "../../../lib/durable/sqlite/new-event";
-import { HEARTBEAT_MS, LEASE_MS, type ThreadMessage } from "../../../lib/durable/sqlite/protocol";
+import {
+  HEARTBEAT_MS,
+  LEASE_MS,
+  type Request,
+  type ThreadMessage,
+} from "../../../lib/durable/sqlite/protocol";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent } from "../../support/durable";
-import { createFile, removeFiles } from "../../support/sqlite";
+import { createFile, damagePages, removeFiles } from "../../support/sqlite";
 
 const databases: Database[] = [];
 
@@ -67,4 +72,35 @@ it("takes over the events of a process without a heartbeat", () => {
     second.beat();
   }
   expect(second.claimed()).toBe(1);
+});
+
+describe("in a damaged file", () => {
+  const event = toNewFileEvent(queuedEvent(eventFixture("factor.created")), undefined, 60_000);
+  const requests: Record<string, Request[]> = {
+    write: [[1, "store", event]],
+    read: [[1, "stats", undefined]],
+  };
+
+  function openDamaged(): Engine {
+    const file = createFile();
+    openDatabase(file, "q").connection.close();
+    const database = openDatabase(file, "q");
+    databases.push(database);
+    const engine = createEngine(
+      database,
+      () => {},
+      (error) => ({ code: undefined, message: String(error) }),
+    );
+    // The root pages of the tables; the first page has the schema.
+    damagePages(file, [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+    return engine;
+  }
+
+  it.each(["write", "read"])("throws what a %s finds, so that the file is closed", (kind) => {
+    expect(() => openDamaged().run(requests[kind]!)).toThrow("malformed");
+  });
+
+  it("throws what forgetting expired uuids finds", () => {
+    expect(() => openDamaged().purge()).toThrow("malformed");
+  });
 });

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger, WebhookError } from "express-push-verification";
+import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/redis";
-import { createFile, removeFiles } from "../../support/sqlite";
+import { createFile, damagePages, removeFiles } from "../../support/sqlite";
 
 jest.setTimeout(30_000);
 
@@ -69,6 +69,20 @@ it("rejects a database of another program", async () => {
   await expectRejected(file, "FILE_FOREIGN");
 });
 
+it.each([1, 49, 511])("rejects a file of %i bytes, and leaves it as it is", async (bytes) => {
+  const file = createFile();
+  writeFileSync(file, "x".repeat(bytes));
+  await expectRejected(file, "FILE_FOREIGN");
+});
+
+it("rejects an empty database that another program has numbered", async () => {
+  const file = createFile();
+  const connection = connect(file);
+  connection.exec("PRAGMA user_version = 7");
+  connection.close();
+  await expectRejected(file, "FILE_FOREIGN");
+});
+
 it("rejects the file of a queue of another name", async () => {
   await expectRejected(await createQueueFile(), "FILE_FOREIGN", "other");
 });
@@ -94,6 +108,98 @@ it("rejects a file that was cut off", async () => {
   const file = await createQueueFile(200);
   truncateSync(file, 4096 * 5);
   await expectRejected(file, "FILE_DAMAGED");
+});
+
+it.each(["queue", "uuid", "event", "outcome", "process"])(
+  "rejects a file without the table %s",
+  async (table) => {
+    const file = await createQueueFile();
+    const connection = connect(file);
+    connection.exec(`DROP TABLE ${table}`);
+    connection.close();
+    await expectRejected(file, "FILE_DAMAGED");
+  },
+);
+
+it("rejects a file without one of its columns", async () => {
+  const file = await createQueueFile();
+  const connection = connect(file);
+  connection.exec("ALTER TABLE event DROP COLUMN stalls");
+  connection.close();
+  await expectRejected(file, "FILE_DAMAGED");
+});
+
+it("does not write the -wal of a killed process into a damaged file", async () => {
+  const file = await createQueueFile(200);
+  const connection = connect(file);
+  connection.exec("PRAGMA wal_autocheckpoint = 0; UPDATE event SET started = 1 WHERE id = 1");
+  const wal = readFileSync(`${file}-wal`);
+  connection.close();
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 4096 * 9, 4096 * 12);
+  writeFileSync(file, bytes);
+  writeFileSync(`${file}-wal`, wal);
+  await expectRejected(file, "FILE_DAMAGED");
+  expect(readFileSync(`${file}-wal`).equals(wal)).toBe(true);
+});
+
+it("finds the damage of a file of more than 512 MiB after the start, and does not open it again", async () => {
+  const file = await createQueueFile(200);
+  // The root pages of the tables stay: what is stored needs none of the damaged ones.
+  damagePages(file, [21, 22, 23]);
+  // SQLite ignores what follows the last page; the file is sparse.
+  truncateSync(file, 600 * 1024 * 1024);
+  const error = jest.fn();
+  const queue = open(file, "q", { ...silent, error });
+  await until(() =>
+    queue.ready().then(
+      () => false,
+      () => true,
+    ),
+  );
+  await expect(queue.ready()).rejects.toEqual(codeOf("FILE_DAMAGED"));
+  await sleep(1_000);
+  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
+  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
+  expect((rejected as WebhookError).cause).toEqual(codeOf("FILE_DAMAGED"));
+  expect(error).toHaveBeenCalledTimes(1);
+});
+
+it("closes without delay after damage while a handler runs", async () => {
+  const file = await createQueueFile(200);
+  const queue = open(file);
+  await queue.ready();
+  let finish = () => {};
+  let count = 0;
+  const handled = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const handlers = createHandlers().onUnhandled(() => {});
+  handlers.onAny(() => {
+    count++;
+    return handled;
+  });
+  queue.work(handlers, { concurrency: 1 });
+  await until(() => count === 1);
+  const pageCount = statSync(file).size / 4096;
+  damagePages(
+    file,
+    Array.from({ length: pageCount - 1 }, (_, index) => index + 2),
+  );
+  // Another connection changes the file, so that the queue reads its pages again.
+  const connection = connect(file);
+  connection.exec("PRAGMA user_version = 1");
+  connection.close();
+  await until(() =>
+    store(queue, "b").then(
+      () => false,
+      ({ cause }: WebhookError) => (cause as QueueError).code === "FILE_DAMAGED",
+    ),
+  );
+  finish();
+  const startMs = performance.now();
+  await queue.close();
+  expect(performance.now() - startMs).toBeLessThan(3_000);
 });
 
 it("uses an empty file", async () => {

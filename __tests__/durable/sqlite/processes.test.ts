@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 const start = (lanes: number, onMessage: (message: string) => void): Promise<ChildProcess> =>
-  processes.start(["sqlite", file, log, String(lanes)], onMessage);
+  processes.start(["sqlite", JSON.stringify({ file }), log, String(lanes)], onMessage);
 
 async function open(): Promise<DurableQueue> {
   queue = sqliteQueue({ file, name: "q", logger: silent });

@@ -161,7 +161,7 @@ describe("the list of keys", () => {
     ["PageToken=constructor", 21481],
     ["PageToken=PAMTc5NTI1MjU5MzpZV2M5MmQzMThiMjA0ZWQ5YWIzMzcyNDk3ZGYxMGJjNjli", 21481],
     ["PageSize=%zz", 20001],
-  ])("refuses %s with %i", async (query, code) => {
+  ])("rejects %s with %i", async (query, code) => {
     const emulator = await startEmulator();
     expect(await callApi(emulator, "GET", `${keysPath(emulator)}.json?${query}`)).toMatchObject({
       status: 400,

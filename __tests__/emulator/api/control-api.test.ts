@@ -80,7 +80,7 @@ describe("the control API", () => {
     ["POST", "faults", '{"kind":"explode"}', 400, 60200],
     ["PUT", "factors", "{}", 405, 20004],
     ["GET", "nothing", "", 404, 20404],
-  ])("refuses %s %s %s", async (method, path, body, status, code) => {
+  ])("rejects %s %s %s", async (method, path, body, status, code) => {
     const emulator = await startEmulator();
     const response = await fetch(`${emulator.url}/_control/${path}`, {
       method,

@@ -77,7 +77,7 @@ describe("the emulator's server", () => {
     ["PATCH", (paths: Paths) => `${paths.keys.replace(".json", "")}/SKx.json`, "GET, POST, DELETE"],
     ["DELETE", (paths: Paths) => paths.webhooks, "GET, POST"],
     ["PUT", (paths: Paths) => `${paths.webhooks}/YWx`, "GET, POST, DELETE"],
-  ])("answers %s 405", async (method, choose, allow) => {
+  ])("responds 405 to %s", async (method, choose, allow) => {
     const emulator = await startEmulator();
     const paths = { keys: `${keysPath(emulator)}.json`, webhooks: webhooksPath(emulator) };
     const rejected = await callApi(emulator, method, choose(paths));
@@ -86,7 +86,7 @@ describe("the emulator's server", () => {
   });
 
   it.each(["/", "/2010-04-01/Accounts", "/v2/Services", "/v1/Services/x/Webhooks"])(
-    "answers %s 404",
+    "responds 404 to %s",
     async (path) => {
       const emulator = await startEmulator();
       const rejected = await callApi(emulator, "GET", path);

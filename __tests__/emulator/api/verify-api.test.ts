@@ -180,7 +180,7 @@ describe("the list of webhooks", () => {
   });
 
   it.each(["PageSize=1001", "PageSize=0", "Page=x", "PageToken=PA"])(
-    "refuses %s",
+    "rejects %s",
     async (query) => {
       const emulator = await startEmulator();
       expect(await callApi(emulator, "GET", `${webhooksPath(emulator)}?${query}`)).toMatchObject({

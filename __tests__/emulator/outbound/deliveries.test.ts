@@ -244,7 +244,7 @@ describe("deliveries", () => {
     [1, 2],
     [3, 4],
   ])(
-    "with %i retries are sent %i times where nobody listens",
+    "with %i retries are sent %i times where no server listens",
     async (connectionRetries, attempts) => {
       const emulator = await startEmulator({ connectionRetries });
       emulator.createWebhook({ webhook_url: await findClosedPort() });

@@ -135,7 +135,7 @@ describe("factors and challenges", () => {
     ["over 1024 characters", { a: "b".repeat(1017) }],
     ["with values that are not strings", { a: 1 }],
     ["that is a string", "{}"],
-  ])("refuse metadata %s", (_what, metadata) => {
+  ])("rejects metadata %s", (_what, metadata) => {
     const given = { metadata } as { metadata: Record<string, string> };
     expect(() => factors.createFactor(given)).toThrow(refusal(60200, 400));
     const challenge = factors.createChallenge({ factor_sid: createVerified().sid });

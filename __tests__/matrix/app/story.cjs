@@ -8,7 +8,7 @@ const PATH = "/webhooks/push";
 const AUTH_TOKEN = "test-token";
 
 /**
- * Runs an app that receives, refuses, emulates and administers; rejects where it is not as documented.
+ * Runs an app that receives, rejects, emulates and administers; fails where it is not as documented.
  *
  * @param rooms what the package exports, and `express` unless the app has none.
  */

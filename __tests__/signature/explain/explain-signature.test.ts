@@ -120,7 +120,7 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
     "TOKEN_ACCOUNT",
   ],
   ["a SID for a token", { authToken: ACCOUNT_SID }, "TOKEN_NOT_A_TOKEN"],
-  ["a token that nobody knows", { authToken: OLD_TOKEN }, "TOKEN_WRONG"],
+  ["an unknown token", { authToken: OLD_TOKEN }, "TOKEN_WRONG"],
 
   ["an unparsed body", { params: [] }, "PARAMS_MISSING"],
   ["an unparsed body that is known", { params: [], body: encodeForm(params) }, "PARAMS_MISSING"],

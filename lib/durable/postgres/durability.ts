@@ -14,7 +14,7 @@ interface Setup {
 /**
  * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
  *
- * @throws QueueError when it is too old, or when it may lose events and `durability` is
+ * @throws QueueError when it is too old or read-only, or when it may lose events and `durability` is
  *   `"require"`; Error for a standby; what pg throws.
  */
 export async function checkDurability(
@@ -37,6 +37,7 @@ export async function checkDurability(
   }
   // Another takes over, or this one is promoted: a reconnection finds out.
   if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
+  await assertWritable(client);
   const wrong = SETTINGS.filter((_name, index) => settings[index] === "off");
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
@@ -44,4 +45,20 @@ export async function checkDurability(
   if (durability === "require") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
   if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
   else logger.warn({}, problem);
+}
+
+/**
+ * Asserts that transactions may write.
+ *
+ * @throws QueueError when they may not; what pg throws.
+ */
+export async function assertWritable(client: Client): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>(
+    "show transaction_read_only",
+  );
+  if (rows[0]?.transaction_read_only !== "on") return;
+  throw new QueueError(
+    "POSTGRES_REJECTED",
+    "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
+  );
 }

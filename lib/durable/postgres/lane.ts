@@ -24,7 +24,8 @@ export type RunnerOptions = Parameters<typeof runTaskList>[0];
 /** What a lane does with its jobs. */
 export interface LaneOptions {
   runnerOptions: RunnerOptions;
-  handle: (payload: unknown, job: Job) => Promise<void>;
+  /** Resolves with whether the event is handled; otherwise, it replaced the job or set it aside. */
+  handle: (payload: unknown, job: Job) => Promise<boolean>;
   /** Runs a statement of Graphile Worker. */
   run: (statement: Statement) => Promise<QueryResult>;
   /** Runs a statement that locks a job. Returns undefined when it failed: it may run on. */
@@ -41,6 +42,11 @@ const NEVER_MS = 2 ** 31 - 1;
  */
 const ANY_TASK = "task_id = any($2::int[])";
 const ONE_TASK = "task_id = ($2::int[])[1]";
+
+/** The statement that removes a job. It would also remove one that another process took over. */
+const COMPLETION = /^delete from \S+ as jobs\s+where id = \$1::bigint$/;
+/** A job without a key was replaced or set aside. One that is not locked needs no second run. */
+const IS_OWN = "(key is null or $2 and (locked_by is null or locked_by = any($3)))";
 
 /**
  * Creates the options that all lanes of a worker share: Graphile Worker keeps something of each
@@ -74,9 +80,12 @@ export function startLane(
 ): Lane {
   let isEnding = false;
   let last: Promise<unknown> = Promise.resolve();
+  /** The jobs whose events are handled. */
+  const handledIds = new Set<unknown>();
 
   async function runOrClaim(statement: Statement): Promise<QueryResult> {
     const isClaim = ids.some((id) => id === statement.values?.[0]);
+    if (COMPLETION.test(statement.text)) return complete(statement);
     if (!isClaim) return run(statement);
     const text = statement.text.replace(ANY_TASK, ONE_TASK);
     const result = await claim({ ...statement, text });
@@ -85,6 +94,14 @@ export function startLane(
     void end();
     onLost();
     return { rows: [] } as unknown as QueryResult;
+  }
+
+  async function complete({ text, values = [], ...rest }: Statement): Promise<QueryResult> {
+    const [id] = values;
+    const own = [id, handledIds.has(id), ids];
+    const result = await run({ ...rest, text: `${text} and ${IS_OWN}`, values: own });
+    handledIds.delete(id);
+    return result;
   }
 
   const client = {
@@ -106,7 +123,11 @@ export function startLane(
       return Promise.resolve(client);
     },
   };
-  const tasks = { [name]: (payload: unknown, { job }: JobHelpers) => handle(payload, job) };
+  const tasks = {
+    async [name](payload: unknown, { job }: JobHelpers) {
+      if (await handle(payload, job)) handledIds.add(job.id);
+    },
+  };
   const runner = runTaskList(runnerOptions, tasks, pool as unknown as Pool);
   const { worker } = runner;
   const ids = worker === null ? [runner.id] : [runner.id, worker.workerId];

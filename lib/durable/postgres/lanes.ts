@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Notification, QueryResult } from "pg";
-import { createRunnerOptions, startLane, type Job, type Lane } from "./lane";
+import { createRunnerOptions, startLane, type Lane, type LaneOptions } from "./lane";
 import type { PostgresSettings } from "./options";
 import type { Persistence } from "./persistence";
+import { REGISTRATION_MS } from "./process-table";
 import { writeRegistration, writeRelease } from "./registration";
 import type { Server, Statement } from "./server";
 import type { Session } from "./session";
@@ -21,8 +22,6 @@ export interface Lanes {
 
 /** A job that waited for longer than this was found by a poll, so others may wait, too. */
 const LATE_MS = 300;
-/** Lanes are registered again: another process may have removed them while this one was cut off. */
-const REGISTER_MS = 2_000;
 /** After a claim that failed. It grows to the time since the last claim that did not. */
 const SHORTEST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -33,7 +32,7 @@ const LONGEST_PAUSE_MS = 5_000;
  */
 export function startLanes(
   concurrency: number,
-  handle: (payload: unknown, job: Job) => Promise<void>,
+  handle: LaneOptions["handle"],
   server: Server,
   session: Session,
   persistence: Persistence,
@@ -80,8 +79,8 @@ export function startLanes(
   }
 
   async function refresh(): Promise<void> {
-    session.assertOpen();
-    await server.run(writeRegistration(listIds(), session.owner, settings));
+    // Not with the pool: a process whose lanes wait for its connections is alive.
+    await session.run(writeRegistration(listIds(), session.owner, settings));
   }
 
   function registerAgain(): void {
@@ -120,7 +119,8 @@ export function startLanes(
   session.events.on("notification", hear);
   session.events.on("open", onOpen);
   for (let count = 0; count < concurrency; count++) addLane();
-  const timer = setInterval(registerAgain, REGISTER_MS);
+  // Other processes see that this one is alive. One of them may have removed its lanes meanwhile.
+  const timer = setInterval(registerAgain, REGISTRATION_MS);
   timer.unref();
 
   function stopListening(): void {

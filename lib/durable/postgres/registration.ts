@@ -1,15 +1,17 @@
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
+import { writeSign } from "./process-table";
 import type { Statement } from "./server";
 
-/** Writes the statement that registers lanes of a process; those that are registered stay so. */
+/** Writes the statement that registers a process and its lanes; lanes that are registered stay so. */
 export function writeRegistration(
   lanes: readonly string[],
   owner: number,
   settings: PostgresSettings,
 ): Statement {
   const { schema } = namesOf(settings);
-  const text = `insert into ${schema}.push_lane (id, queue, owner)
+  const text = `with sign as (${writeSign(schema, "select $3::int, $2::text, now()")})
+    insert into ${schema}.push_lane (id, queue, owner)
     select id, $2, $3 from unnest($1::text[]) as id on conflict do nothing`;
   return { text, values: [lanes, settings.name, owner] };
 }

@@ -19,7 +19,9 @@ export const SILENT = new Logger(() => () => {});
  * - push_uuid: the dedupe memory. `key` is a hash of queue, account and uuid, `content` of the
  *   parameters, `token` of the request that stored it.
  * - push_letter: the dead letters.
- * - push_lane: under which names a process takes jobs; an advisory lock shows that it is alive.
+ * - push_process: when a process with workers registered last. It is alive if that was lately, and it
+ *   holds an advisory lock: a process that hangs keeps the lock, one that is killed loses it at once.
+ * - push_lane: under which names a process takes jobs.
  */
 const createTables = (schema: string) => `
   create table ${schema}.push_version (version int not null);
@@ -48,6 +50,11 @@ const createTables = (schema: string) => `
   );
   create index push_letter_failed_at on ${schema}.push_letter (queue, failed_at, id);
   create index push_letter_key on ${schema}.push_letter (key);
+  create table ${schema}.push_process (
+    owner int primary key,
+    queue text not null,
+    seen_at timestamptz not null
+  );
   create table ${schema}.push_lane (
     id text primary key,
     queue text not null,

@@ -2,17 +2,17 @@ import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, Notification } from "pg";
 import { createAliveLock } from "./alive-lock";
-import { checkDurability } from "./durability";
+import { assertWritable, checkDurability } from "./durability";
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import { assertNotPooled } from "./pooler";
 import { prepareSchema } from "./schema";
-import type { Server } from "./server";
+import type { Server, Statement } from "./server";
 import { createServerState, type ServerState } from "./server-state";
 
 /**
- * The one connection of a process that listens. It checks each Postgres that it reaches, and holds
- * the advisory lock that shows that the workers of this process are alive.
+ * The one connection of a process that listens. It checks each Postgres that it reaches, and shows
+ * that the workers of this process are alive: it holds an advisory lock, and registers.
  */
 export interface Session extends Pick<ServerState, "ready" | "wait" | "assertOpen"> {
   /** Identifies this process in `push_lane`. */
@@ -22,16 +22,20 @@ export interface Session extends Pick<ServerState, "ready" | "wait" | "assertOpe
   /** Emits "open", and "notification" with what pg does. */
   events: EventEmitter<{ open: []; notification: [Notification] }>;
   /**
-   * Asserts that Postgres responds; reconnects otherwise. Also takes the lock that shows that workers
+   * Asserts that Postgres responds and takes writes; reconnects otherwise. Also takes the lock that shows that workers
    * are alive, if another connection held it before.
    */
   ping(): void;
+  /** Runs a short statement that a crash of Postgres may undo. */
+  run(statement: Statement): Promise<void>;
   close(): void;
 }
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 250;
-const PAUSE_AFTER_REJECTION_MS = 5_000;
+/** Shorter than `LONGEST_ABSENCE_MS`: the first process that is accepted again waits for the others. */
+const PAUSE_AFTER_REJECTION_MS = 2_000;
+const LOCK_TIMEOUT_MS = 2_000;
 
 /** Opens the session of a queue, and goes on trying for as long as it is not closed. */
 export function openSession(server: Server, settings: PostgresSettings): Session {
@@ -44,6 +48,7 @@ export function openSession(server: Server, settings: PostgresSettings): Session
   const owner = random % 2 ** 31;
   let client: Client | undefined;
   let destroyClient: (() => void) | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   let isWorking = false;
   const lock = createAliveLock([lockClass, owner], () => isWorking);
 
@@ -58,9 +63,11 @@ export function openSession(server: Server, settings: PostgresSettings): Session
       await prepareSchema(opened, server, settings);
       // A machine that is gone closes no connection: Postgres finds out within 9 s.
       await opened.query(
-        `set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; listen "jobs:insert"; listen "${channel}"`,
+        `set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
+        set synchronous_commit = off; set lock_timeout = ${LOCK_TIMEOUT_MS}; listen "jobs:insert"; listen "${channel}"`,
       );
       client = opened;
+      last = Promise.resolve();
       destroyClient = destroy;
       opened.on("notification", (message) => events.emit("notification", message));
       await lock.align(opened);
@@ -89,13 +96,20 @@ export function openSession(server: Server, settings: PostgresSettings): Session
     }
   }
 
+  /** Runs statements after those that run: pg queues none. */
+  function queryInTurn(on: Client, run: (on: Client) => Promise<unknown>): Promise<unknown> {
+    const result = last.then(() => run(on));
+    last = result.catch(() => {});
+    return result;
+  }
+
   async function query(run: (on: Client) => Promise<unknown>): Promise<void> {
     const on = client;
     if (on === undefined) return;
     try {
-      await run(on);
+      await queryInTurn(on, run);
     } catch {
-      // Without a response the connection is of no use.
+      // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (on === client) destroyClient?.();
     }
   }
@@ -112,8 +126,12 @@ export function openSession(server: Server, settings: PostgresSettings): Session
       void query(lock.align);
     },
     ping() {
-      void query((on) => on.query("select 1"));
+      void query(assertWritable);
       void query(lock.align);
+    },
+    async run({ text, values = [] }) {
+      state.assertOpen();
+      if (client !== undefined) await queryInTurn(client, (on) => on.query(text, [...values]));
     },
     close() {
       closing.abort();

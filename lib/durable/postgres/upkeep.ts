@@ -1,7 +1,14 @@
 import { namesOf } from "./names";
 import type { PostgresSettings } from "./options";
+import {
+  LONGEST_ABSENCE_MS,
+  LONGEST_SILENCE_MS,
+  writeIsRecent,
+  writeLocks,
+  writeSign,
+} from "./process-table";
 import { writeRelease } from "./registration";
-import { STATEMENT_TIMEOUT_MS, type Server } from "./server";
+import type { Server } from "./server";
 import type { Session } from "./session";
 
 /** What a queue does at intervals. */
@@ -21,16 +28,11 @@ const SWEEP_MS = 1_000;
 /** After a longer time without a sweep, absences count anew. */
 const LONGEST_GAP_MS = 2 * SWEEP_MS;
 const PURGE_MS = 15_000;
-/**
- * How long a process may be without its lock: as long as it takes to connect again. Most claims that
- * it sent before have ended by then; what a later one locks is found by the next sweep.
- */
-const ABSENCE_MS = STATEMENT_TIMEOUT_MS;
 const PURGED_AT_ONCE = 2_000;
 
 /**
- * Starts the upkeep of a queue: polls, as notifications are hints; releases the jobs of dead
- * workers; forgets expired uuids and outcomes.
+ * Starts the upkeep of a queue: polls, as notifications are hints; releases the jobs of workers that
+ * are dead or hang; forgets expired uuids and outcomes.
  */
 export function startUpkeep(
   server: Server,
@@ -51,17 +53,23 @@ export function startUpkeep(
     session.ping();
     const startMs = performance.now();
     if (startMs - sweptAtMs > LONGEST_GAP_MS) forgetAbsences();
+    // While Postgres takes no writes, live processes cannot register. This one then fails, too.
+    const isAnyAbsent = absentSinceMs.size > 0;
     const rows = await server.query<{ id: string }>({
-      text: `select id from ${schema}.push_lane
-        where queue = $1 and (owner = $3 and id <> all($4) or not exists (
-          select from pg_locks where locktype = 'advisory' and objsubid = 2 and granted
-            and database = (select oid from pg_database where datname = current_database())
-            and classid = $2::bigint::oid and objid = owner::bigint::oid
-        ))
+      text: `with sign as (${writeSign(schema, "select $3::int, $1::text, now() where $5")})
+        select id from ${schema}.push_lane as lane
+        where queue = $1 and (
+          owner = $3 and id <> all($4)
+          or not exists (select from ${writeLocks("$2")} and objid = lane.owner::bigint::oid)
+          or not exists (
+            select from ${schema}.push_process as process
+            where process.owner = lane.owner and ${writeIsRecent(LONGEST_SILENCE_MS)}
+          )
+        )
         union select locked_by from ${schema}._private_jobs where locked_by is not null
           and task_id = (select id from ${schema}._private_tasks where identifier = $1)
           and not exists (select from ${schema}.push_lane where id = locked_by)`,
-      values: [name, lockClass, session.owner, listLanes()],
+      values: [name, lockClass, session.owner, listLanes(), isAnyAbsent],
       name: "push_sweep",
     });
     const absent = new Set(rows.map(({ id }) => id));
@@ -69,7 +77,7 @@ export function startUpkeep(
     sweptAtMs = performance.now();
     for (const id of absent) absentSinceMs.set(id, absentSinceMs.get(id) ?? sweptAtMs);
     // Not the time after the query: a process that was suspended meanwhile saw no absence.
-    const hasDied = (sinceMs: number) => startMs - sinceMs >= ABSENCE_MS;
+    const hasDied = (sinceMs: number) => startMs - sinceMs >= LONGEST_ABSENCE_MS;
     const dead = [...absentSinceMs].flatMap(([id, sinceMs]) => (hasDied(sinceMs) ? [id] : []));
     if (dead.length > 0) await release(dead);
   }
@@ -86,6 +94,13 @@ export function startUpkeep(
   }
 
   async function purge(): Promise<void> {
+    // One that hangs keeps its lock, and must stay known as one that hangs.
+    await server.query({
+      text: `delete from ${schema}.push_process as process
+        where queue = $1 and seen_at < now() - interval '1 minute'
+        and not exists (select from ${writeLocks("$2")} and objid = process.owner::bigint::oid)`,
+      values: [name, lockClass],
+    });
     for (const table of ["push_uuid", "push_outcome"]) {
       for (;;) {
         // One process at a time: the others have nothing to do then.

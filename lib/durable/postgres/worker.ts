@@ -29,21 +29,28 @@ export function startPostgresWorker(
   const runner = createEventRunner(handlers, workOptions, logger);
   const persistence = createPersistence(server, session, logger);
 
-  async function handle(payload: unknown, job: Job): Promise<void> {
+  /** The job, if its claim still holds: other processes take over the jobs of one that hangs. */
+  const own = `(select key from ${schema}._private_jobs
+    where id = $1 and key = $2 and locked_by = $3 for update) as own`;
+
+  async function handle(payload: unknown, job: Job): Promise<boolean> {
     const { event, failures, started } = payload as JobPayload;
     const attempt = started + job.attempts;
     // Its attempts include this one.
     if (job.attempts > MAX_STALLS + 1) {
       const reason = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
-      return setAside(job, event, attempt, reason);
+      await setAside(job, event, attempt, reason);
+      return false;
     }
     try {
       await runner.run(runner.read(event), attempt);
+      return true;
     } catch (error) {
       const failure = error as WebhookError;
       const isDead = isPermanent(failure) || failures + 1 >= attempts;
-      if (isDead) return setAside(job, event, attempt, describeHandlerFailure(failure));
-      await runAgain(job, { event, failures: failures + 1, started: attempt });
+      if (isDead) await setAside(job, event, attempt, describeHandlerFailure(failure));
+      else await runAgain(job, { event, failures: failures + 1, started: attempt });
+      return false;
     }
   }
 
@@ -54,10 +61,10 @@ export function startPostgresWorker(
   async function runAgain(job: Job, payload: JobPayload): Promise<void> {
     const pauseMs = pauseAfter(backoff, payload.failures);
     const text = `select ${schema}.add_job(
-        identifier => $3, payload => $4::json, job_key => $2, max_attempts => ${MAX_CLAIMS},
-        run_at => now() + $5::bigint * interval '1 millisecond'
-      ) from ${schema}.jobs where id = $1 and key = $2`;
-    const values = [job.id, job.key, name, toPayload(payload), pauseMs];
+        identifier => $4, payload => $5::json, job_key => key, max_attempts => ${MAX_CLAIMS},
+        run_at => now() + $6::bigint * interval '1 millisecond'
+      ) from ${own}`;
+    const values = [...listClaimValues(job), name, toPayload(payload), pauseMs];
     await persistence.run({ text, values });
     setTimeout(() => lanes.nudge(1), pauseMs + 1).unref();
   }
@@ -71,17 +78,25 @@ export function startPostgresWorker(
     const { uuid, type } = readEventNames(event);
     const text = `
       with removed as materialized (
-        select ${schema}.remove_job(key) as job from ${schema}.jobs where id = $1 and key = $2
+        select ${schema}.remove_job(key) as job from ${own}
+      ), added as (
+        insert into ${schema}.push_letter (queue, key, event, error, started, failed_at)
+        select $4, $5, $6, $7, $8, clock_timestamp() from removed returning id
       )
-      insert into ${schema}.push_letter (queue, key, event, error, started, failed_at)
-      select $3, $4, $5, $6, $7, clock_timestamp() from removed`;
+      select id from added union all select id from ${schema}.push_letter where key = $5`;
     const key = hashLetter(uuid, settings);
-    const values = [job.id, job.key, name, key, toAsciiJson(event), toAsciiJson(reason), attempt];
-    await persistence.run({ text, values });
+    const letter = [name, key, toAsciiJson(event), toAsciiJson(reason), attempt];
+    const { rows } = await persistence.run({ text, values: [...listClaimValues(job), ...letter] });
+    // None was added, and none before by an attempt whose reply was lost: the event is another's.
+    if (rows.length === 0) return;
     runner.reportLetter({ type, uuid, attempts: attempt, error: reason });
   }
 
   const { concurrency = 16 } = workOptions;
   const lanes = startLanes(concurrency, handle, server, session, persistence, settings);
   return lanes;
+}
+
+function listClaimValues({ id, key, locked_by: lane }: Job): unknown[] {
+  return [id, key, lane];
 }

@@ -76,6 +76,10 @@ function findProblem(value: unknown): string | undefined {
     return "This client is not one of ioredis: pass the URL or the options of its server.";
   }
   const options = (isRedisInstance(value) ? value.options : value) as RedisConnectionOptions;
+  if (options.url !== undefined && !isRedisInstance(value)) {
+    // Without this, ioredis would connect to localhost.
+    return "ioredis has no option url: pass the URL itself as connection.";
+  }
   if ((options.keyPrefix ?? "") !== "") {
     return "BullMQ does not support keyPrefix: use the option prefix of the queue.";
   }

@@ -3,11 +3,15 @@ import { createNeutralCause } from "../../errors/neutral-cause";
 import type { Logger } from "../../observability/logger";
 import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
 import type { DurableSettings } from "./options";
+import { findRefusal } from "./redis-reply";
 
 /** The purpose of a connection. */
 export type ConnectionRole = keyof typeof ROLES;
 
 const retryStrategy = (times: number) => Math.min(2 ** times * 10, 500);
+/** A rejection, such as of the password, lasts until an operator changes something. */
+const FIRST_REJECTED_MS = 1_000;
+const LONGEST_REJECTED_MS = 30_000;
 
 /**
  * The defaults of ioredis wait for more than 25 s where the service waits for 15 s: here a command
@@ -49,11 +53,14 @@ const SENTINEL_OPTIONS = {
  * @returns for a cluster, a `Cluster` of ioredis, which has the same commands.
  */
 export function openConnection(settings: DurableSettings, role: ConnectionRole): Redis {
+  const pauses = createPauses();
   const redis = createClient(settings, {
+    // The ready check stays, although ioredis writes to the console when the user may not run INFO:
+    // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
     connectTimeout: 2_000,
     disconnectTimeout: 300,
     lazyConnect: false,
-    retryStrategy,
+    retryStrategy: pauses.next,
     ...ROLES[role],
     ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
     // A former primary turns read-only when another takes over: connect to the new one.
@@ -61,8 +68,36 @@ export function openConnection(settings: DurableSettings, role: ConnectionRole):
     replyMapping: "legacy",
     connectionName: `push-webhooks-${role}`,
   });
+  pauses.watch(redis);
   reportOutages(redis, role, settings.logger);
   return redis;
+}
+
+/** Creates the pauses before reconnecting, which are longer while Redis rejects the connection. */
+function createPauses() {
+  let rejections = 0;
+  let isRejected = false;
+  return {
+    next: (times: number) =>
+      isRejected
+        ? Math.min(FIRST_REJECTED_MS * 2 ** (rejections - 1), LONGEST_REJECTED_MS)
+        : retryStrategy(times),
+    watch(redis: Redis): void {
+      redis.on("connect", () => {
+        isRejected = false;
+      });
+      redis.on("ready", () => {
+        isRejected = false;
+        rejections = 0;
+      });
+      redis.on("error", (error: unknown) => {
+        const wasRejected = isRejected;
+        isRejected = findRefusal(error) !== undefined;
+        // One connection may report several, such as of the password and then of INFO.
+        if (isRejected && !wasRejected) rejections++;
+      });
+    },
+  };
 }
 
 type RoleOptions = RedisOptions & { replyMapping: "legacy" };

@@ -75,6 +75,9 @@ export function createRedisLetters(
 
   /** Returns whether the job was a dead letter still: another process may retry or discard it. */
   async function retryJob(job: Job<StoredEvent>): Promise<boolean> {
+    // Before the retry, in the same round trip: a worker may remove the job right after it. A full Redis
+    // rejects this and accepts the retry: stats() then counts from the time when the event was stored.
+    letters.markRetried(letterOf(job)).catch(() => {});
     try {
       await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
     } catch (error) {

@@ -4,6 +4,7 @@ import { hashText } from "../../signature/signature";
 import { readEventNames } from "../event-names";
 import type { StoredEvent } from "../stored-event";
 import type { DurableSettings } from "./options";
+import { RETRIED_FIELD } from "./stats";
 
 /** A dead letter: its job, and the authenticated account of its event. */
 export interface LetterId {
@@ -18,6 +19,8 @@ export interface LetterId {
 export interface LetterSet {
   /** Adds a job that has failed. */
   add(letter: LetterId): Promise<void>;
+  /** Notes in a job that has failed that it is retried now. */
+  markRetried(letter: LetterId): Promise<void>;
   /** Removes a job that was retried, unless it has failed again. */
   remove(letter: LetterId): Promise<void>;
   /**
@@ -62,6 +65,12 @@ const ADD = `${COUNT}
   if failedAt then
     redis.call("ZADD", KEYS[2] .. ":" .. ARGV[2], failedAt, ARGV[1])
     count(ARGV[2])
+  end`;
+
+/** KEYS[3]: the job. */
+const MARK_RETRIED = `
+  if redis.call("ZSCORE", KEYS[1], ARGV[1]) then
+    redis.call("HSET", KEYS[3], "${RETRIED_FIELD}", ARGV[2])
   end`;
 
 const REMOVE = `${COUNT}
@@ -131,6 +140,10 @@ export function createLetterSet(
   return {
     async add(letter) {
       await run(ADD, ...toArgs(letter));
+    },
+    async markRetried({ jobId }) {
+      const all = [...keys, `${head}:${jobId}`];
+      await redis.eval(MARK_RETRIED, all.length, ...all, jobId, Date.now());
     },
     async remove(letter) {
       await run(REMOVE, ...toArgs(letter));

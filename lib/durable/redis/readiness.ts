@@ -184,11 +184,18 @@ function createRejection(message: string, cause?: unknown): QueueError {
 
 function toRejection(refusal: Error): QueueError {
   const words = describeRedisError(refusal);
-  const advice = words.startsWith("NOPERM")
-    ? "The user of connection needs every command of BullMQ, INFO included."
-    : "Check username, password and the other options of connection.";
   return createRejection(
-    `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`,
+    `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${findAdvice(words)}`,
     refusal,
   );
+}
+
+function findAdvice(words: string): string {
+  if (words.startsWith("NOPERM")) {
+    return "The user of connection needs every command of BullMQ, INFO included.";
+  }
+  if (/^(WRONGPASS|NOAUTH)\b|\b(auth|password)\b/i.test(words)) {
+    return "Check username, password and the other options of connection.";
+  }
+  return "Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included.";
 }

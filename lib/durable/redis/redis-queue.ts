@@ -110,7 +110,7 @@ export function durableQueue(options: DurableQueueOptions): DurableQueue {
       return count;
     },
     discard: (...args) => run(() => letters.discard(...args)),
-    stats: () => run(() => readStats(bull.current(), beats)),
+    stats: () => run(() => readStats(redis, beats, settings)),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

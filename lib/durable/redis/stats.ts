@@ -1,26 +1,80 @@
-import type { Queue } from "bullmq";
+import type { BackoffOptions, JobsOptions } from "bullmq";
+import type { Redis } from "ioredis";
+import { pauseAfter } from "../backoff";
 import type { QueueStats } from "../durable-queue";
-import type { StoredEvent } from "../stored-event";
+import type { DurableSettings } from "./options";
 import type { WorkerBeats } from "./worker-beats";
+
+/** The field of a job with the time of the last retry as a dead letter, in Unix milliseconds. */
+export const RETRIED_FIELD = "retriedAt";
+
+/**
+ * KEYS: the lists and sets of BullMQ. The score of a delayed job is its due time * 4096 and more. A job
+ * whose pause is over stays delayed until a worker takes the next job.
+ */
+const READ = `
+  local due = (ARGV[1] + 1) * 4096 - 1
+  local delayed = redis.call("ZRANGE", KEYS[3], 0, 0, "WITHSCORES")
+  local jobId = redis.call("LINDEX", KEYS[1], -1)
+  return {
+    redis.call("LLEN", KEYS[1]),
+    redis.call("LLEN", KEYS[2]),
+    redis.call("ZCOUNT", KEYS[3], "-inf", due),
+    redis.call("ZCARD", KEYS[3]),
+    redis.call("ZCARD", KEYS[4]),
+    delayed[2] or false,
+    jobId and redis.call(
+      "HMGET", ARGV[2] .. jobId, "timestamp", "${RETRIED_FIELD}", "processedOn", "atm", "opts") or false
+  }`;
 
 /** Reads how many events a queue holds. */
 export async function readStats(
-  queue: Queue<StoredEvent>,
+  redis: Redis,
   beats: WorkerBeats,
+  { prefix, name }: DurableSettings,
 ): Promise<QueueStats> {
-  const [counts, [oldest], workers] = await Promise.all([
-    queue.getJobCounts("wait", "active", "delayed", "failed"),
-    queue.getJobs("wait", 0, 0, true),
+  const head = `${prefix}:${name}`;
+  const keys = ["wait", "active", "delayed", "failed"].map((state) => `${head}:${state}`);
+  const now = Date.now();
+  const [reply, workers] = await Promise.all([
+    redis.eval(READ, keys.length, ...keys, now, `${head}:`),
     beats.count(),
   ]);
-  const { wait = 0, active = 0, delayed = 0, failed = 0 } = counts;
+  const [wait, active, due, delayed, failed, firstScore, job] = reply as StatsReply;
+  const firstDueMs = due > 0 ? Math.floor(Number(firstScore) / 4096) : now;
+  const waitingSinceMs = job === null ? now : findWaitingSince(job);
   return {
-    waiting: wait,
+    waiting: wait + due,
     active,
-    delayed,
+    delayed: delayed - due,
     deadLetters: failed,
     // The clocks of two machines may differ.
-    oldestWaitingMs: oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.timestamp),
+    oldestWaitingMs: Math.max(0, now - firstDueMs, now - waitingSinceMs),
     workers,
   };
+}
+
+/** A missing item ends a list in Lua, but false becomes null. */
+type StatsReply = [
+  wait: number,
+  active: number,
+  due: number,
+  delayed: number,
+  failed: number,
+  firstScore: string | null,
+  job: (string | null)[] | null,
+];
+
+/** A job that failed is due after its pause; BullMQ forgets when, so the longest pause counts. */
+function findWaitingSince(job: (string | null)[]): number {
+  const [storedAtMs = 0, retriedAtMs = 0, startedAtMs = 0, failures = 0] = job.map(Number);
+  const pauseMs = failures > 0 ? findLongestPause(job.at(-1) ?? "{}", failures) : 0;
+  return Math.max(storedAtMs, retriedAtMs, startedAtMs > 0 ? startedAtMs + pauseMs : 0);
+}
+
+function findLongestPause(jobOptions: string, failures: number): number {
+  const { backoff } = JSON.parse(jobOptions) as Pick<JobsOptions, "backoff">;
+  // The store writes an object.
+  const { type, delay: delayMs = 0 } = Object(backoff) as Partial<BackoffOptions>;
+  return pauseAfter({ type: type === "fixed" ? "fixed" : "exponential", delayMs }, failures);
 }

@@ -6,7 +6,7 @@ import type { QueuedEvent } from "../../delivery/event-queue";
 import type { Backoff } from "../backoff";
 import { createJobId, dedupeIdOf, hasContent, toStoredEvent } from "../stored-event";
 import type { BullQueue } from "./bull-queue";
-import { createMemoryGuard } from "./memory-guard";
+import { createMemoryGuard, estimateBytes } from "./memory-guard";
 import type { DurableSettings } from "./options";
 import type { RedisOutcomes } from "./outcomes";
 import type { Readiness } from "./readiness";
@@ -45,6 +45,7 @@ export function createEventStore(
       const { event, account, contentHash } = queued;
       const jobId = createJobId(queued);
       const stored = toStoredEvent(queued);
+      const bytes = estimateBytes(stored.params);
       const dedupeId = dedupeIdOf(queued);
       const first = { jobId, dedupeKey: `${prefix}:${name}:de:${dedupeId}` };
       const options = {
@@ -63,7 +64,8 @@ export function createEventStore(
 
       return async function attempt() {
         readiness.assertReady();
-        memory.assertSpace();
+        const admitted = memory.admit(bytes);
+        if (admitted !== undefined) await admitted;
         const adding = bull.current().add("event", stored, options);
         // In the same round trip. It records nothing if Redis runs it before the job is there.
         const recording = record && settleRecording(afterMicrotasks().then(record));

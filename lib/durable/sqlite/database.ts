@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
-import { assertIntact, assertOwn, assertSchema, isEmpty, READS_WAIT } from "./file-check";
+import { assertOwn, assertSchema, isEmpty, isLarge, READS_WAIT } from "./file-check";
 import { explainErrors } from "./file-error";
+import { createFileScan, type FileScan } from "./file-scan";
 import { retryWhileLocked } from "./lock-wait";
 import { canShare, connect, type Connection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
@@ -19,6 +20,8 @@ export interface Database {
    * former one.
    */
   assertInPlace(): void;
+  /** Finds damage in a file that was too large for the check at start. */
+  scan: FileScan | undefined;
 }
 
 /**
@@ -54,12 +57,12 @@ function prepareDatabase(connection: Connection, file: string, name: string): Da
     if (isEmpty(connection)) create(connection, name);
     connection.exec("COMMIT");
     assertSchema(connection, file, name);
-    assertIntact(connection, file);
   });
   const { ino } = statSync(file);
   let isFull = true;
   return {
     connection,
+    scan: isLarge(file) ? createFileScan(connection) : undefined,
     transact(isDurable, run) {
       if (isFull !== isDurable) {
         connection.exec(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);

@@ -2,6 +2,7 @@ import { createBeatClock } from "./beat-clock";
 import type { Database } from "./database";
 import { createDemands } from "./demands";
 import { createEventTable } from "./event-table";
+import { isDamage } from "./file-error";
 import { createLetterTable } from "./letter-table";
 import { createOutcomeTable } from "./outcome-table";
 import { filterKinds, hasDurable } from "./operation-kind";
@@ -15,14 +16,18 @@ export interface Engine {
    * Runs operations, claims due events for the workers, and posts the results of both. When the
    * transaction fails, each of its operations does.
    *
-   * @throws what SQLite throws when it cannot read the file.
+   * @throws what SQLite throws when it cannot read the file, or finds it damaged.
    */
   run(requests: readonly Request[]): void;
   /** Looks for what other processes stored. */
   poll(): void;
   /** How long {@link Engine.poll} may wait, in milliseconds. */
   pollDelayMs(): number;
-  /** Forgets expired uuids and outcomes; returns whether there may be more. */
+  /**
+   * Forgets expired uuids and outcomes; returns whether there may be more.
+   *
+   * @throws what SQLite throws when it finds the file damaged.
+   */
   purge(): boolean;
 }
 
@@ -94,6 +99,7 @@ export function createEngine(
       demands.satisfy(claimed);
       return claimed;
     } catch (error) {
+      if (isDamage(error)) throw error;
       isPausedUntilMs = Date.now() + PAUSE_AFTER_FAILURE_MS;
       fail(requests, error);
       return [];
@@ -141,7 +147,8 @@ export function createEngine(
     purge() {
       try {
         return transact(false, events.purge) > 0;
-      } catch {
+      } catch (error) {
+        if (isDamage(error)) throw error;
         // A full disk fails the stores, too, which report it; the next heartbeat tries again.
         return false;
       }

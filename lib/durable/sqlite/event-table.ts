@@ -1,4 +1,5 @@
 import { MAX_STALLS } from "../handler-failure";
+import { writeErrorText } from "./error-text";
 import type { Connection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
 import { LEASE_MS, type ClaimedEvent, type EventRun, type NewFileEvent } from "./protocol";
@@ -95,8 +96,9 @@ export function createEventTable(
     },
     finish: ({ id, started }) => void remove.run(id, started),
     fail({ id, started, error, runAt }) {
-      if (runAt === undefined) setAside.run(Date.now(), error, id, started);
-      else runAgain.run(runAt, error, id, started);
+      const text = writeErrorText(error);
+      if (runAt === undefined) setAside.run(Date.now(), text, id, started);
+      else runAgain.run(runAt, text, id, started);
     },
     takeOver() {
       const nowMs = Date.now();

@@ -1,17 +1,13 @@
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
-/** Replaces what SQLite throws for a file that it cannot read by an error that names the file. */
+/** Replaces what SQLite throws while a file is opened by an error that names the file. */
 export function explainErrors(file: string, run: () => void): void {
   try {
     run();
   } catch (error) {
     const code = sqliteCodeOf(error);
-    if (code === "SQLITE_NOTADB") {
-      const message = `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own.`;
-      throw new QueueError("FILE_FOREIGN", message);
-    }
-    if (code === "SQLITE_CORRUPT") throw createDamageError(file, (error as Error).message);
+    if (code === "SQLITE_NOTADB") throw createNoDatabaseError(file);
     if (code === "SQLITE_BUSY") {
       const version = process.versions.sqlite ?? "";
       const hint = canShare(version)
@@ -20,14 +16,44 @@ export function explainErrors(file: string, run: () => void): void {
       const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
       throw new QueueError("FILE_IN_USE", message);
     }
-    throw error;
+    throw explainDamage(file, error);
   }
+}
+
+/** Returns `FILE_DAMAGED` for an error of a statement that shows damage; other errors as they are. */
+export function explainDamage(file: string, error: unknown): unknown {
+  return isDamage(error) ? createDamageError(file, (error as Error).message) : error;
+}
+
+/** Returns whether an error of a statement shows that the file is damaged. */
+export function isDamage(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  // An integer that no queue has written: all of ours are safe integers.
+  if (code === "ERR_OUT_OF_RANGE") return true;
+  const sqliteCode = sqliteCodeOf(error);
+  if (sqliteCode === "SQLITE_CORRUPT" || sqliteCode === "SQLITE_NOTADB") return true;
+  return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
+}
+
+/** Returns whether only a person can repair the file, so that it is not opened again. */
+export function isFinal(error: unknown): error is QueueError {
+  return error instanceof QueueError && error.code !== "FILE_IN_USE";
+}
+
+/** Creates the error of a file that is no database. */
+export function createNoDatabaseError(file: string): QueueError {
+  return new QueueError(
+    "FILE_FOREIGN",
+    `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own.`,
+  );
 }
 
 /** Creates the error of a damaged file. */
 export function createDamageError(file: string, detail: string): QueueError {
+  // quick_check begins with the name that the connection has for the file.
+  const [reason] = detail.replace(/^\*\*\* in database main \*\*\*\n/, "").split("\n", 1);
   return new QueueError(
     "FILE_DAMAGED",
-    `sqliteQueue: ${file} is damaged (${detail.split("\n", 1)[0]}). Restore a backup, or move it and its -wal away to start with an empty queue.`,
+    `sqliteQueue: ${file} is damaged (${reason}). Restore a backup, or move it and its -wal away to start with an empty queue.`,
   );
 }

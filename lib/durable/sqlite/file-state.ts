@@ -3,6 +3,7 @@ import { WebhookError } from "../../errors/webhook-error";
 import type { Logger } from "../../observability/logger";
 import { QueueError } from "../queue-error";
 import { createClosedError } from "../closed-error";
+import { isFinal } from "./file-error";
 
 /** Whether the file of a queue can be used. */
 export interface FileState {
@@ -27,7 +28,9 @@ export function createFileState(logger: Logger | undefined): FileState {
   let isOpen = false;
   let isOut = false;
   let final: Error | undefined;
-  let inUseSinceMs: number | undefined;
+  /** When the first of the attempts began that have only failed because the file is in use. */
+  let attemptsSinceMs = performance.now();
+  let inUseTimer: NodeJS.Timeout | undefined;
 
   function reject(error: Error): void {
     for (const one of waiting) one.reject(error);
@@ -39,12 +42,6 @@ export function createFileState(logger: Logger | undefined): FileState {
     if (logger !== undefined) {
       logger.error({ code }, `The file of the queue cannot be used: ${message}`);
     } else process.emitWarning(message, { type: "PushWebhooksWarning", code: "QUEUE_FILE" });
-  }
-
-  /** How long another process has kept the file to itself, in milliseconds. */
-  function measureInUse(): number {
-    inUseSinceMs ??= performance.now();
-    return performance.now() - inUseSinceMs;
   }
 
   return {
@@ -65,23 +62,28 @@ export function createFileState(logger: Logger | undefined): FileState {
       if (isOut) logger?.info({}, "The file of the queue can be used again");
       isOut = false;
       isOpen = true;
-      inUseSinceMs = undefined;
+      clearTimeout(inUseTimer);
       for (const { resolve } of waiting) resolve();
       waiting.clear();
     },
     fail(error) {
       if (final !== undefined) return;
-      isOpen = false;
+      clearTimeout(inUseTimer);
       const isInUse = error instanceof QueueError && error.code === "FILE_IN_USE";
-      const inUseMs = isInUse ? measureInUse() : 0;
+      if (isOpen || !isInUse) attemptsSinceMs = performance.now();
+      isOpen = false;
+      const inUseMs = performance.now() - attemptsSinceMs;
       if (!isOut && !(isInUse && inUseMs < CREATION_MS)) {
         warn(error);
         isOut = true;
       }
-      if (error instanceof QueueError && !isInUse) final = error;
+      if (isFinal(error)) final = error;
       if (final !== undefined || inUseMs > MAX_IN_USE_MS) reject(error);
+      // The next attempt may wait 5 s for the lock.
+      else if (isInUse) inUseTimer = setTimeout(reject, MAX_IN_USE_MS - inUseMs, error);
     },
     close() {
+      clearTimeout(inUseTimer);
       final ??= createClosedError();
       reject(final);
     },

@@ -1,5 +1,6 @@
 import { parseJson } from "../../form/json";
 import { chooseLetters } from "../letter-choice";
+import { readErrorText } from "./error-text";
 import type { Connection } from "./node-sqlite";
 import type { LetterQuery, LetterRow, Operations } from "./protocol";
 
@@ -39,7 +40,7 @@ export function createLetterTable(connection: Connection): LetterTable {
       return list.all(afterMs, afterId, untilMs).map((row): LetterRow => ({
         id: Number(row.id),
         body: String(row.body),
-        error: String(row.error),
+        error: readErrorText(String(row.error)),
         started: Number(row.started),
         failedAt: Number(row.failed_at),
       }));

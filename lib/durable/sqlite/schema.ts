@@ -50,3 +50,9 @@ export const SCHEMA = `
     is_worker INTEGER NOT NULL
   ) STRICT;
 `;
+
+/** The names of these tables. */
+export const TABLES: readonly string[] = Array.from(
+  SCHEMA.matchAll(/CREATE TABLE (\w+)/g),
+  ([, table = ""]) => table,
+);

@@ -37,7 +37,7 @@ export interface ThreadClient {
 /** What a thread reports without being asked. */
 export interface ThreadListener {
   onOpen(): void;
-  /** Called when the file cannot be opened or had to be closed; it is opened again. */
+  /** Called when the file cannot be opened or had to be closed. */
   onClosed(error: Error): void;
   onClaimed(events: readonly ClaimedEvent[]): void;
   onOutcome(key: string, params: string): void;

@@ -2,11 +2,14 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { openDatabase, type Database } from "./database";
 import { createEngine, type Engine } from "./engine";
+import { explainDamage, isFinal } from "./file-error";
 import { sqliteCodeOf } from "./node-sqlite";
 import type { Request, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
 import { QueueError } from "../queue-error";
 
 const REOPEN_MS = 250;
+/** Between the steps of a scan, so that stores are not kept waiting. */
+const SCAN_PAUSE_MS = 20;
 
 const { file, name } = workerData as ThreadSettings;
 const port = parentPort;
@@ -15,6 +18,7 @@ if (port === null) throw new Error("This file is the entry of a worker thread.")
 let database: Database | undefined;
 let engine: Engine | undefined;
 let timer: NodeJS.Timeout | undefined;
+let scanTimer: NodeJS.Timeout | undefined;
 let pollAtMs = Number.POSITIVE_INFINITY;
 let isPurging = false;
 
@@ -34,16 +38,23 @@ function openFile(): void {
     engine = createEngine(database, post, toThreadFailure);
     post({ type: "open" });
     schedulePoll();
+    if (database.scan !== undefined) scan();
   } catch (error) {
-    close();
-    post({ type: "closed", failure: toThreadFailure(error) });
-    const isFinal = error instanceof QueueError && error.code !== "FILE_IN_USE";
-    if (!isFinal) timer = setTimeout(openFile, REOPEN_MS);
+    giveUp(error);
   }
+}
+
+/** Closes the file, and opens it again later unless only a person can repair it. */
+function giveUp(error: unknown): void {
+  close();
+  const explained = explainDamage(file, error);
+  post({ type: "closed", failure: toThreadFailure(explained) });
+  if (!isFinal(explained)) timer = setTimeout(openFile, REOPEN_MS);
 }
 
 function close(): void {
   clearTimeout(timer);
+  clearTimeout(scanTimer);
   pollAtMs = Number.POSITIVE_INFINITY;
   database?.connection.close();
   database = undefined;
@@ -61,22 +72,26 @@ function schedulePoll(): void {
   timer = setTimeout(poll, delayMs);
 }
 
-/** Runs what needs an open file; a failure of the file itself closes it and opens it again. */
+/** Runs what needs an open file, which a failure of the file itself closes. */
 function guard(run: (opened: Engine, openedDatabase: Database) => void): void {
   if (engine === undefined || database === undefined) return;
   try {
     run(engine, database);
     schedulePoll();
   } catch (error) {
-    close();
-    post({ type: "closed", failure: toThreadFailure(error) });
-    timer = setTimeout(openFile, REOPEN_MS);
+    giveUp(error);
   }
 }
 
 function poll(): void {
   pollAtMs = Number.POSITIVE_INFINITY;
   guard((opened) => opened.poll());
+}
+
+function scan(): void {
+  guard((_, { scan: opened }) => {
+    if (opened?.readOn() === true) scanTimer = setTimeout(scan, SCAN_PAUSE_MS);
+  });
 }
 
 function purge(): void {

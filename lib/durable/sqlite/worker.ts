@@ -8,6 +8,7 @@ import { readEventNames } from "../event-names";
 import { createEventRunner } from "../event-runner";
 import { describeHandlerFailure, isPermanent } from "../handler-failure";
 import type { WorkOptions } from "../work-options";
+import { isFinal } from "./file-error";
 import type { SqliteSettings } from "./options";
 import type { ClaimedEvent, EventRun } from "./protocol";
 import type { ThreadClient } from "./thread-client";
@@ -65,14 +66,17 @@ export function createWorker(
     await report(() => thread.request("finish", run));
   }
 
-  /** Goes on until the file has it: otherwise this process would keep the event for ever. */
+  /**
+   * Goes on until the file has it: otherwise this process would keep the event for ever. Returns
+   * whether it has.
+   */
   async function report(request: () => Promise<void>): Promise<boolean> {
     for (;;) {
       try {
         await request();
         return true;
-      } catch {
-        if (isAbandoned) return false;
+      } catch (error) {
+        if (isAbandoned || isFinal(error)) return false;
         // The queue logs the outage of the file.
         await sleep(REPORT_AGAIN_MS);
       }

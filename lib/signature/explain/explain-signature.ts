@@ -7,7 +7,7 @@ import type {
 import type { ExplainSignatureOptions } from "./options";
 import { listParamsVariants } from "./params";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signatures";
-import { describe, listSuspicions } from "./suspicions";
+import { createCause, listSuspicions } from "./suspicions";
 import { fingerprint, listTokenVariants } from "./tokens";
 import { listUrlVariants } from "./urls";
 import type { Variant } from "./variants";
@@ -47,7 +47,7 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const causes = proven ?? listSuspicions({ ...options, body }, params, received);
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
   if (isParsedBody(body) && proven?.some(({ code }) => isChangeOfParser(code)) === true) {
-    proven.unshift(describe("BODY_PARSED", false));
+    proven.unshift(createCause("BODY_PARSED", false));
   }
   for (const cause of causes) {
     if (cause.subject === undefined) continue;
@@ -157,7 +157,7 @@ function listCauses(
   ...changes: { causes: readonly SignatureCauseCode[]; subject?: string | undefined }[]
 ): SignatureCause[] {
   return changes.flatMap(({ causes, subject }) =>
-    causes.map((code) => describe(code, true, subject)),
+    causes.map((code) => createCause(code, true, subject)),
   );
 }
 
@@ -171,13 +171,13 @@ function showUrl(text: string, method: "GET" | "POST"): string {
 /** The implementation of `explainCause` in `signature/explain`. */
 export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
   const subject = url === undefined ? undefined : showUrl(url, "POST");
-  return reportUntried([describe(code, false, subject)]);
+  return reportUntried([createCause(code, false, subject)]);
 }
 
 /** The implementation of `explainMalformed` in `signature/explain`. */
 export function explainMalformed(received: string): SignatureReport {
   const code = findFormFault(received);
-  return reportUntried(code === undefined ? [] : [describe(code, false)]);
+  return reportUntried(code === undefined ? [] : [createCause(code, false)]);
 }
 
 function reportUntried(causes: SignatureCause[]): SignatureReport {

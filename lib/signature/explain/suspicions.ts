@@ -19,7 +19,7 @@ export function listSuspicions(
   const suspicions: SignatureCause[] = [];
   const suspect = (code: SignatureCauseCode | undefined, subject?: string) => {
     if (code === undefined || suspicions.some((other) => other.code === code)) return;
-    suspicions.push(describe(code, false, subject));
+    suspicions.push(createCause(code, false, subject));
   };
   const claimed = params.find(([name]) => name === "account_sid")?.[1];
   const { accountSid, authToken, body, method = "POST", url } = options;
@@ -54,7 +54,7 @@ export function listSuspicions(
 }
 
 /** Creates a cause with its explanation and its fix. */
-export function describe(
+export function createCause(
   code: SignatureCauseCode,
   isProven: boolean,
   subject?: string,

@@ -18,7 +18,7 @@ interface UrlParts {
   query: string | undefined;
 }
 
-type Change = [causes: readonly SignatureCauseCode[], parts: UrlParts];
+type UrlChange = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
 /** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
 export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedUrl = "") {
@@ -51,11 +51,11 @@ export function listUrlVariants(url: string, urlMatching: UrlMatching, receivedU
   return variants.list;
 }
 
-function listChanges(parts: UrlParts): Change[] {
+function listChanges(parts: UrlParts): UrlChange[] {
   const { scheme, host, path, query } = parts;
   const other = scheme.toLowerCase() === "https://" ? "http://" : "https://";
   const bareHost = host.replace(/:\d+$/, "");
-  const changes: Change[] = [];
+  const changes: UrlChange[] = [];
   const use = (part: Partial<UrlParts>, ...causes: SignatureCauseCode[]) =>
     void changes.push([causes, { ...parts, ...part }]);
   use({ scheme: other }, "URL_SCHEME");
@@ -75,10 +75,10 @@ function listChanges(parts: UrlParts): Change[] {
 }
 
 /** Lists every URL that combines parts of both URLs. */
-function listMixtures(given: UrlParts, received: UrlParts): Change[] {
-  let mixtures: Change[] = [[[], given]];
+function listMixtures(given: UrlParts, received: UrlParts): UrlChange[] {
+  let mixtures: UrlChange[] = [[[], given]];
   const use = (cause: SignatureCauseCode, part: Partial<UrlParts>) => {
-    const changed = mixtures.map(([causes, parts]): Change => {
+    const changed = mixtures.map(([causes, parts]): UrlChange => {
       return [[...causes, cause], { ...parts, ...part }];
     });
     mixtures = [...mixtures, ...changed];
