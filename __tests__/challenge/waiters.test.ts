@@ -26,6 +26,20 @@ describe("createWaiters", () => {
     expect(log).toHaveLength(4);
   });
 
+  it("calls onFirst again in the same turn when it threw", async () => {
+    let calls = 0;
+    const waiters = createWaiters({
+      onFirst() {
+        if (++calls === 1) throw new Error("out of reach");
+      },
+    });
+    const failed = waiters.wait("a", longWait);
+    const second = waiters.wait("a", longWait);
+    await expect(failed).rejects.toThrow("out of reach");
+    waiters.resolve("a", event);
+    expect([await second, calls]).toEqual([event, 2]);
+  });
+
   it("resolves no wait for another key", async () => {
     const waiters = createWaiters();
     const other = waiters.wait("b", { timeoutMs: 20 });

@@ -95,7 +95,13 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
             clearTimeout(timer);
             stopListening?.();
           };
-          add(waiter);
+          try {
+            add(waiter);
+          } catch (error) {
+            // In this turn, or a second wait would count on the subscription of this one.
+            stop();
+            throw error;
+          }
         });
       } finally {
         stop?.();

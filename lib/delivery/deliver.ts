@@ -33,8 +33,11 @@ export function createDeliverNow(
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
     const start = () => {
-      const leftMs = finishAtMs - performance.now() - MARK_RESERVE_MS;
-      const timeoutMs = Math.max(Math.min(handlerTimeoutMs, leftMs), 1);
+      const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+      const timeoutMs =
+        acknowledge === "after"
+          ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1)
+          : handlerTimeoutMs;
       return dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
     };
     const recordThenStart = () => {

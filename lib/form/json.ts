@@ -1,4 +1,4 @@
-/** Parses a text as JSON; undefined when it is none, such as an empty body or the page of a proxy. */
+/** Parses JSON; undefined for any other text, such as an empty body or the page of a proxy. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -44,7 +44,7 @@ const MAX_SERVICES = 10;
  * whose lookup failed, are not looked up again for some seconds.
  *
  * The step stops at `deadlineAtMs`, in milliseconds of `performance.now()`. It throws a WebhookError
- * `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if too many wait for it.
+ * `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if too many requests wait.
  */
 export function createFindTokens(
   authToken: AuthTokens | AuthTokenResolver,

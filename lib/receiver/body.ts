@@ -34,10 +34,11 @@ export function createReadParams(limitBytes: number, bodyTimeoutMs: number) {
     res: ServerResponse,
     { contentLength, isHttp2 }: BodyHeaders,
   ): Promise<Uint8Array> {
-    // Pausing is safe if no other reader is attached and no decoder is set.
-    const canPause = req.listenerCount("readable") === 0 && req.readableEncoding === null;
     // Do not wait for a complete HTTP/2 request: `complete` stays false until its end.
-    if (isHttp2 || !canPause) return readStream(req, res);
+    if (isHttp2) return readStream(req, res);
+    // Pausing is safe only if no other reader is attached and no decoder is set.
+    const isFree = req.listenerCount("readable") === 0 && req.readableEncoding === null;
+    if (!isFree) return readStream(req, res);
     // Pause so that no chunk is emitted before our listener is attached.
     req.pause();
     await new Promise<void>((resolve) => nextTurn(resolve));

@@ -10,7 +10,7 @@ export interface CloseOptions {
 }
 
 /** The default of {@link CloseOptions.deadlineMs}. */
-export const DEFAULT_DEADLINE_MS = 10_000;
+export const DEFAULT_CLOSE_DEADLINE_MS = 10_000;
 
 /** The rules of {@link CloseOptions}. */
 export const CLOSE_RULES: OptionRules<CloseOptions> = {
@@ -20,7 +20,7 @@ export const CLOSE_RULES: OptionRules<CloseOptions> = {
 /** Awaits work until it settles or the deadline passes. Never rejects for the deadline. */
 export async function settleWithin(
   work: Promise<unknown>,
-  { deadlineMs = DEFAULT_DEADLINE_MS }: CloseOptions,
+  { deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions,
 ): Promise<void> {
   const deadline = new AbortController();
   const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
@@ -30,7 +30,7 @@ export async function settleWithin(
 
 /** Starts the deadline of a close; the returned function returns the options of its next step. */
 export function startDeadline({
-  deadlineMs = DEFAULT_DEADLINE_MS,
+  deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
 }: CloseOptions): () => CloseOptions {
   const endMs = performance.now() + deadlineMs;
   return () => ({ deadlineMs: Math.max(endMs - performance.now(), 0) });

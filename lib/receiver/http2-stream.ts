@@ -14,7 +14,7 @@ export function getHttp2Stream(req: Partial<IncomingMessage>): ServerHttp2Stream
  * by the absence of END_STREAM, not by a header. Returns undefined for HTTP/1.
  */
 export function mayHaveHttp2Body(req: Partial<IncomingMessage>, httpVersionMajor = 1) {
-  if (httpVersionMajor <= 1) return undefined;
+  if (!(httpVersionMajor > 1)) return undefined;
   // Fail closed: a request without a stream counts as one with a body.
   return (req as RequestOfAnyVersion).stream?.endAfterHeaders !== true;
 }

@@ -1,5 +1,5 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { CLOSE_RULES, DEFAULT_DEADLINE_MS, type CloseOptions } from "./close-options";
+import { CLOSE_RULES, DEFAULT_CLOSE_DEADLINE_MS, type CloseOptions } from "./close-options";
 import { createConnections } from "./connections";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
@@ -111,7 +111,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     await dispatchToHandlers(event, runContext, handlerTimeoutMs);
   }
 
-  async function drain(limitMs = DEFAULT_DEADLINE_MS): Promise<void> {
+  async function drain(limitMs = DEFAULT_CLOSE_DEADLINE_MS): Promise<void> {
     await connections.drain(limitMs);
     isClosed = true;
     await dedupe.close();

@@ -15,9 +15,9 @@ import { createCoverGet, createCoverPost } from "../signature/signed-parts";
 
 /**
  * Creates the request path of a receiver, from the headers of a webhook request to the delivery of
- * its event. Each step returns what the next one needs, or throws an error, which may have no code.
+ * its event. Each step returns the input of the next one, or throws an error, which may have no code.
  *
- * @param deliver delivers the event once.
+ * @param deliver the last step.
  */
 export function createReceive(
   settings: PushWebhooksSettings,

@@ -64,7 +64,10 @@ function readGivenHeaders(headers: PushRequest["headers"]): Omit<RequestHeaders,
   if (typeof headers.get === "function") {
     const given = headers as Headers;
     return {
-      listHeader: (name) => [given.get(name) ?? []].flat(),
+      listHeader(name) {
+        const value = given.get(name);
+        return value === null ? [] : [value];
+      },
       listHeaderNames: () => [...given.keys()],
     };
   }

@@ -19,7 +19,7 @@ const loadBodies = () => require("./explain/bodies") as typeof Bodies;
  * not bounded: do not call this function for each rejected request, use
  * {@link WebhookError.explain}, which has a budget.
  *
- * It holds no token, parameter value or valid signature. You may log it where you may log the URLs.
+ * The report holds no token, parameter value or valid signature. You may log it where you may log the URLs.
  *
  * @throws TypeError when there is no token.
  */

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Pair } from "../form/form";
+import { describeType } from "../validation/validate-options";
 
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
@@ -67,7 +68,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
  */
 export function verifySignature(options: VerifySignatureOptions): SignatureMatch | undefined {
   const { authToken, url, params, signature, urlMatching = "ports" } = options;
-  const authTokens = Array.isArray(authToken) ? (authToken as string[]) : [authToken as string];
+  const authTokens = typeof authToken === "object" ? authToken : [authToken];
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
   assertSignable("verifySignature", url, params);
@@ -169,11 +170,13 @@ export function digest(authToken: string, text: string, algorithm: "sha1" | "sha
 
 function assertSignable(owner: string, url: unknown, params: unknown): void {
   if (typeof url !== "string") {
-    throw new TypeError(`${owner}: url must be the URL that is signed; received ${typeof url}.`);
+    throw new TypeError(
+      `${owner}: url must be a string, the href of the URL that is signed; received ${describeType(url)}.`,
+    );
   }
   if (typeof params !== "object" || params === null) {
     throw new TypeError(
-      `${owner}: params must be a list of pairs or a record of values, [] for none; received ${typeof params}.`,
+      `${owner}: params must be a list of pairs or a record of values, [] for none; received ${describeType(params)}.`,
     );
   }
 }

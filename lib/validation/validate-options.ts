@@ -25,7 +25,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
  * Validates the options of the function `owner`.
  *
- * @throws TypeError that names the option, its value unless it may be secret, and what to pass.
+ * @throws TypeError that names the option, shows its value unless it may be secret, and says what to pass.
  */
 export function validateOptions<Options extends object>(
   owner: string,
@@ -135,7 +135,8 @@ function show(value: unknown): string {
   return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
 }
 
-function describeType(value: unknown): string {
+/** Names the type of a value that a message must not show. */
+export function describeType(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   if (value === "") return "an empty string";

@@ -19,7 +19,7 @@ export interface RequestLog {
   onChange(listener: () => void): () => void;
   /** Finds why a signature does not match, within the receiver's budget. */
   explain(id: number): ExplainResult;
-  /** The newest row that `explain` has not been called for, and could be. */
+  /** The newest row that can be explained and is not yet. */
   findUnexplained(): RequestRow | undefined;
 }
 

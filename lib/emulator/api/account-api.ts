@@ -9,7 +9,7 @@ import { isSid } from "../../form/sid";
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): Endpoint[] {
-  function assertAllowed({ path, identity }: EndpointRequest, sid: string | undefined): void {
+  function assertAccess({ path, identity }: EndpointRequest, sid: string | undefined): void {
     assertMayManageKeys(identity);
     if (!isSid("AC", sid)) throw notFound(path);
     // Credentials are valid for their own account only.
@@ -17,7 +17,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
   }
 
   function findKey(request: EndpointRequest, [account, sid = ""]: readonly string[]): StoredKey {
-    assertAllowed(request, account);
+    assertAccess(request, account);
     const key = keys.find(sid);
     if (key === undefined) throw notFound(request.path);
     return key;
@@ -28,7 +28,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       path: /^\/2010-04-01\/Accounts\/([^/]+)\/Keys\.json$/,
       methods: {
         GET(request, [account]) {
-          assertAllowed(request, account);
+          assertAccess(request, account);
           const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
           // The envelope of the specification (section 2.2).
           return found({
@@ -44,7 +44,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
           });
         },
         POST(request, [account]) {
-          assertAllowed(request, account);
+          assertAccess(request, account);
           // The account API creates Standard keys only.
           const key = keys.create({ friendly_name: readSingle(readForm(request), "FriendlyName") });
           return created({ ...toKeyResource(key), secret: key.secret });
