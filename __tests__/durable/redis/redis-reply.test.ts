@@ -16,6 +16,7 @@ describe("findRefusal", () => {
 
   it.each([
     "LOADING Redis is loading the dataset in memory",
+    "ERR max number of clients reached",
     "CLUSTERDOWN The cluster is down",
     "MOVED 297 127.0.0.2:38251",
     "ASK 297 127.0.0.2:38251",

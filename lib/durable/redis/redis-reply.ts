@@ -2,7 +2,8 @@
  * The error replies of a server that will accept the command soon, or of a cluster where another
  * server does, once the client knows it.
  */
-const TRANSIENT = /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK)\b/;
+const TRANSIENT =
+  /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;
 
 /**
  * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes
