@@ -1,6 +1,9 @@
+import fc from "fast-check";
 import { createHandlers, WebhookError } from "express-push-verification";
 import { durableQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { createMemoryGuard } from "../../../lib/durable/redis/memory-guard";
+import { resolveDurableOptions } from "../../../lib/durable/redis/options";
 import { QUEUE_NAME as name, queuedEvent, silent } from "../../support/durable";
 import {
   describeWithRedis,
@@ -40,6 +43,35 @@ describeWithRedis("a Redis with a maxmemory", () => {
   const usedBytes = async () =>
     Number((/^used_memory:(\d+)/m.exec(await server.redis.info("memory")) ?? [])[1]);
   const setLimit = (bytes: number) => server.redis.config("SET", "maxmemory", String(bytes));
+
+  it("stores a large event after small ones, and more after it", async () => {
+    await setLimit(40_000_000);
+    for (const [uuid, size] of [
+      ["a", 10],
+      ["b", 10],
+      // Nearly 1 % of maxmemory by itself.
+      ["c", 131_000],
+      ["d", 10],
+    ] as const) {
+      expect(await store(uuid, size)).toBe("new");
+    }
+  });
+
+  it("admits or rejects every event, of any size, near 85 %", async () => {
+    const limitBytes = Math.round((await usedBytes()) / 0.82);
+    await setLimit(limitBytes);
+    const settings = resolveDurableOptions({ name, connection: server.url, logger: silent });
+    const sizes = fc.array(fc.integer({ min: 2_000, max: 22_000 }), { minLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(sizes, async (events) => {
+        const guard = createMemoryGuard(server.redis, settings);
+        await guard.admit(1);
+        const ends = events.map(async (bytes) => guard.admit(bytes));
+        expect(await Promise.allSettled(ends)).toHaveLength(events.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
 
   it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
     await setLimit((await usedBytes()) + 20_000_000);

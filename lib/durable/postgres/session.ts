@@ -22,8 +22,8 @@ export interface Session extends Pick<ServerState, "ready" | "wait" | "assertOpe
   /** Emits "open", and "notification" with what pg does. */
   events: EventEmitter<{ open: []; notification: [Notification] }>;
   /**
-   * Asserts that Postgres responds and takes writes; reconnects otherwise. Also takes the lock that shows that workers
-   * are alive, if another connection held it before.
+   * Asserts that Postgres responds and takes writes; reconnects otherwise. Also takes the lock that
+   * shows that workers are alive, if another connection held it before.
    */
   ping(): void;
   /** Runs a short statement that a crash of Postgres may undo. */

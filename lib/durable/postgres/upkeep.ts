@@ -97,7 +97,7 @@ export function startUpkeep(
     // One that hangs keeps its lock, and must stay known as one that hangs.
     await server.query({
       text: `delete from ${schema}.push_process as process
-        where queue = $1 and seen_at < now() - interval '1 minute'
+        where queue = $1 and not ${writeIsRecent(60_000)}
         and not exists (select from ${writeLocks("$2")} and objid = process.owner::bigint::oid)`,
       values: [name, lockClass],
     });

@@ -83,7 +83,7 @@ export function startPostgresWorker(
         insert into ${schema}.push_letter (queue, key, event, error, started, failed_at)
         select $4, $5, $6, $7, $8, clock_timestamp() from removed returning id
       )
-      select id from added union all select id from ${schema}.push_letter where key = $5`;
+      select id from added union all select id from ${schema}.push_letter where key = $5 and started = $8`;
     const key = hashLetter(uuid, settings);
     const letter = [name, key, toAsciiJson(event), toAsciiJson(reason), attempt];
     const { rows } = await persistence.run({ text, values: [...listClaimValues(job), ...letter] });

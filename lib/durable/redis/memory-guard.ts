@@ -121,8 +121,8 @@ export function createMemoryGuard(
     // Each reading admits one event that is larger.
     const fits = admittedBytes === 0 || admittedBytes + bytes <= stepBytes;
     if (fits) admittedBytes += bytes;
-    // At half the step, so that the next events need not wait.
-    if (admittedBytes > stepBytes / 2) startReading();
+    // From half the step on, so that the next events need not wait.
+    if (!fits || admittedBytes > stepBytes / 2) startReading();
     return fits;
   }
 
