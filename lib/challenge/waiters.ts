@@ -81,30 +81,19 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
       signal?.throwIfAborted();
       if (closed) throw createClosingError();
       if (count >= maxWaiting) makeRoom(account);
-      let stop: (() => void) | undefined;
+      const waiter = createWaiter(key, account);
+      const timer = setTimeout(() => {
+        const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
+        waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
+      }, timeoutMs);
+      const stopListening = signal && onAbort(signal, () => waiter.reject(signal.reason));
       try {
-        return await new Promise<ChallengeEvent>((resolve, reject) => {
-          const waiter = { key, account, resolve, reject };
-          const timer = setTimeout(() => {
-            const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
-            reject(new WebhookError("CHALLENGE_TIMEOUT", message));
-          }, timeoutMs);
-          const stopListening = signal && onAbort(signal, () => reject(signal.reason));
-          stop = () => {
-            remove(waiter);
-            clearTimeout(timer);
-            stopListening?.();
-          };
-          try {
-            add(waiter);
-          } catch (error) {
-            // In this turn, or a second wait would count on the subscription of this one.
-            stop();
-            throw error;
-          }
-        });
+        add(waiter);
+        return await waiter.promise;
       } finally {
-        stop?.();
+        remove(waiter);
+        clearTimeout(timer);
+        stopListening?.();
       }
     },
     /** Resolves every pending wait for a key. */
@@ -126,8 +115,19 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
 interface Waiter {
   key: string;
   account: string;
+  promise: Promise<ChallengeEvent>;
   resolve: (event: ChallengeEvent) => void;
   reject: (reason: unknown) => void;
+}
+
+function createWaiter(key: string, account: string): Waiter {
+  let resolve!: Waiter["resolve"];
+  let reject!: Waiter["reject"];
+  const promise = new Promise<ChallengeEvent>((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise;
+    reject = rejectPromise;
+  });
+  return { key, account, promise, resolve, reject };
 }
 
 /** Adds a waiter to the set of a key; returns whether it is the first. */
