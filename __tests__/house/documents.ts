@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { pushWebhooks } from "express-push-verification";
+import { createAdminClient, InputError, type ApiErrorCode } from "express-push-verification/admin";
+import { postgresQueue, redisQueue, type QueueErrorCode } from "express-push-verification/durable";
+import { createEmulator } from "express-push-verification/emulator";
+import { resolveSqliteOptions } from "../../lib/durable/sqlite/options";
+import { ERRORS } from "../../lib/emulator/emulator-error";
+import { CAUSES } from "../../lib/errors/signature-causes";
+import { STATUS_BY_CODE } from "../../lib/errors/webhook-error";
+import { DIAGNOSTIC_NAMES } from "../../lib/observability/diagnostics";
+import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
+
+const UNKNOWN = { "?": 1 } as never;
+
+/** The tables of options, and a call that throws the names of all options. */
+const OPTION_TABLES: [file: string, heading: string, create: () => unknown][] = [
+  ["docs/options.md", "## Every option", () => pushWebhooks(UNKNOWN)],
+  ["docs/durable.md", "## Options of `redisQueue`", () => redisQueue(UNKNOWN)],
+  // Not sqliteQueue itself: it rejects a Node.js without node:sqlite first.
+  ["docs/durable.md", "## Options of `sqliteQueue`", () => resolveSqliteOptions(UNKNOWN)],
+  ["docs/durable.md", "## Options of `postgresQueue`", () => postgresQueue(UNKNOWN)],
+  ["docs/emulator.md", "## Options", () => createEmulator(UNKNOWN)],
+  ["docs/admin.md", "## Options of `createAdminClient`", () => createAdminClient(UNKNOWN)],
+];
+
+/** The codes of ApiError: a key that is missing or too much does not compile. */
+const API_ERROR_CODES = Object.keys({
+  SERVICE_ERROR: true,
+  UNREACHABLE: true,
+  TIMEOUT: true,
+  BAD_RESPONSE: true,
+  REDIRECTED: true,
+  FOREIGN_PAGE: true,
+  OWN_KEY: true,
+} satisfies Record<ApiErrorCode, true>);
+
+/** The codes of QueueError: a key that is missing or too much does not compile. */
+const QUEUE_ERROR_CODES = Object.keys({
+  REDIS_NOT_DURABLE: true,
+  REDIS_REJECTED: true,
+  POSTGRES_NOT_DURABLE: true,
+  POSTGRES_REJECTED: true,
+  POSTGRES_POOLED: true,
+  POSTGRES_OLD: true,
+  POSTGRES_NEWER: true,
+  FILE_FOREIGN: true,
+  FILE_DAMAGED: true,
+  FILE_NEWER: true,
+  FILE_IN_USE: true,
+} satisfies Record<QueueErrorCode, true>);
+
+/** Finds tables, headings and names of files in the documents that do not agree with the code. */
+export function checkDocuments(): string[] {
+  const findings: string[] = [];
+  const compare = (place: string, written: unknown, real: unknown) => {
+    if (isDeepStrictEqual(written, real)) return;
+    findings.push(`${place}: has ${JSON.stringify(written)}, the code ${JSON.stringify(real)}`);
+  };
+
+  for (const [file, heading, create] of OPTION_TABLES) {
+    const rows = [...readSection(file, heading).matchAll(/^\|((?: `\w+`,?)+) +\|/gm)];
+    const names = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
+    compare(`${file}, ${heading}`, names.toSorted(), listOptions(create));
+  }
+
+  const statusRows = readSection("docs/errors.md", "## Every code with its status");
+  const statuses = matchAll(statusRows, /^\| \[`([A-Z_]+)`\]\(#[a-z_]+\) +\| (\d{3})/gm);
+  compare(
+    "docs/errors.md, statuses",
+    Object.fromEntries(statuses.map(([code, status]) => [code, Number(status)])),
+    STATUS_BY_CODE,
+  );
+  const headings = matchAll(readText("docs/errors.md"), /^### `([A-Z_]+)`$/gm).flat();
+  const codes = [
+    ...Object.keys(STATUS_BY_CODE),
+    ...API_ERROR_CODES,
+    new InputError("", []).code,
+    ...QUEUE_ERROR_CODES,
+  ];
+  compare("docs/errors.md, sections", headings.toSorted(), codes.toSorted());
+  for (const code of headings.filter((heading) => heading in STATUS_BY_CODE)) {
+    const text = readSection("docs/errors.md", `### \`${code}\``);
+    for (const part of ["**Meaning.** ", "**Cause.** ", "**Fix.** "])
+      if (!text.includes(part)) findings.push(`docs/errors.md, ${code}: has no ${part}`);
+  }
+  const emulatorRows = readSection("docs/errors.md", "### Codes of `EmulatorError`");
+  const emulatorErrors = matchAll(emulatorRows, /^\| `([A-Z_]+)` +\| (\d{5}) +\| (\d{3})/gm);
+  compare(
+    "docs/errors.md, EmulatorError",
+    Object.fromEntries(
+      emulatorErrors.map(([name, code, status]) => [
+        name,
+        { serviceCode: Number(code), status: Number(status) },
+      ]),
+    ),
+    ERRORS,
+  );
+
+  const causes = matchAll(readSection("docs/signatures.md", "### Causes"), /^\| `([A-Z0-9_]+)`/gm);
+  compare("docs/signatures.md, causes", causes.flat(), Object.keys(CAUSES));
+  const channelRows = readSection("docs/observability.md", "## Diagnostics channels");
+  const channels = matchAll(channelRows, /^\| `([a-z-]+)`/gm).flat();
+  compare("docs/observability.md, channels", channels, DIAGNOSTIC_NAMES);
+
+  for (const file of DOCUMENTS) {
+    if (file !== "README.md" && !readText("README.md").includes(`(${file})`))
+      findings.push(`README.md: does not link to ${file}`);
+  }
+  const tests = matchAll(readText("SECURITY.md"), /`([\w/-]+\.test\.ts)`/g).flat();
+  const architecture = readText("docs/architecture.md");
+  const named = [
+    ...tests.map((name) => `__tests__/${name}`),
+    ...matchAll(architecture, /`(lib\/[\w/-]+\.ts)`/g).flat(),
+    ...matchAll(architecture, /`([\w-]+\.test\.ts)`/g).map(([name]) => `__tests__/${name}`),
+  ];
+  const missing = named.filter((file) => !existsSync(join(ROOT, file)));
+  return [...findings, ...missing.map((file) => `a document names ${file}, which does not exist`)];
+}
+
+/** Returns the groups of each match. */
+function matchAll(text: string, pattern: RegExp): string[][] {
+  return Array.from(text.matchAll(pattern), ([, ...groups]) => groups);
+}
+
+/** The options that the rejection of an unknown one names. */
+function listOptions(create: () => unknown): string[] {
+  try {
+    create();
+  } catch (error) {
+    const [, names = ""] = (error as Error).message.split("The options are: ");
+    return names.replace(".", "").split(", ").toSorted();
+  }
+  return [];
+}

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+
+const lib = join(__dirname, "..", "..", "lib");
+const files = readdirSync(lib, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll("\\", "/"));
+const importsOf = (file: string) =>
+  [
+    ...readFileSync(join(lib, file), "utf8").matchAll(
+      /(?:from |import |import\(|require\()"([^"\n]+)"/g,
+    ),
+  ].map(([, target = ""]) => target);
+
+/** The folders of the core: a folder imports only from itself and the folders before it. */
+const CORE = [
+  "errors",
+  "form",
+  "validation",
+  "signature",
+  "event",
+  "observability",
+  "challenge",
+  "delivery",
+  "memory",
+  "receiver",
+];
+/** Folders with a subpath export or a bin; each imports the core and no other side room. */
+const SIDE_ROOMS = ["durable", "admin", "emulator", "testing", "cli"];
+
+/** The only files that may import each package. */
+const HOMES: Record<string, RegExp> = {
+  "body-parser": /^(receiver\/body|admin\/router\/json-body)\.ts$/,
+  "node:crypto": /^(signature\/signature|emulator\/resources\/sids)\.ts$/,
+  express: /^admin\/(router\/(router|routes|options|json-body)|console\/console-routes)\.ts$/,
+  zod: /^(event\/(schema|parse)|(admin|emulator)\/[\w/-]+|durable\/stored-event)\.ts$/,
+  bullmq: /^durable\/redis\/[\w-]+\.ts$/,
+  ioredis: /^durable\/redis\/[\w-]+\.ts$/,
+  pg: /^durable\/postgres\/[\w-]+\.ts$/,
+  "graphile-worker": /^durable\/postgres\/[\w-]+\.ts$/,
+  commander: /^cli\/[\w-]+\.ts$/,
+};
+
+const roomOf = (file: string) => file.split("/", 1)[0] ?? "";
+
+/** Finds folders that the lists above do not have, and imports that they do not allow. */
+export function checkRooms(): string[] {
+  const rooms = readdirSync(lib).filter((name) => name !== "index.ts");
+  const unlisted = rooms.filter((room) => ![...CORE, ...SIDE_ROOMS].includes(room));
+  return [
+    ...unlisted.map((room) => `lib/${room}: is not listed in the check of the rooms`),
+    ...files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => !mayImport(file, target))
+        .map((target) => `lib/${file}: may not import ${target}`),
+    ),
+    ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
+    ...listSharedNames(),
+  ];
+}
+
+function mayImport(file: string, target: string): boolean {
+  if (target.endsWith("/package.json")) return true;
+  if (!target.startsWith(".")) {
+    const home = HOMES[target];
+    return home === undefined ? target.startsWith("node:") : home.test(file);
+  }
+  const imported = posix.join(posix.dirname(file), target);
+  const [from, to] = [roomOf(file), roomOf(imported)];
+  if (/(^|\/)index$/.test(imported)) return false;
+  if (from === to || from === "index.ts") return true;
+  // The CLI uses the other side rooms through their subpath exports, as an app does.
+  if (from === "cli" && SIDE_ROOMS.includes(imported)) return true;
+  return (SIDE_ROOMS.includes(from) ? CORE : CORE.slice(0, CORE.indexOf(from))).includes(to);
+}
+
+function isReexportsOnly(file: string): boolean {
+  const text = readFileSync(join(lib, file), "utf8").replaceAll(/\/\*\*[^]*?\*\//g, "");
+  return text.replaceAll(/export (type )?\{[^}]*\} from "[^"]+";/g, "").trim() === "";
+}
+
+/** Each function and each type has a name of its own. */
+function listSharedNames(): string[] {
+  const homes = new Map<string, Set<string>>();
+  // This one loads the others: its functions are theirs.
+  for (const file of files.filter((name) => name !== "signature/explain.ts")) {
+    const declared = /^(?:export )?(?:async )?(?:function|interface|type|class) (\w+)/gm;
+    for (const [, name = ""] of readFileSync(join(lib, file), "utf8").matchAll(declared)) {
+      homes.set(name, (homes.get(name) ?? new Set()).add(file));
+    }
+  }
+  return [...homes]
+    .filter(([, where]) => where.size > 1)
+    .map(([name, where]) => `${name} is declared in ${[...where].join(", ")}`);
+}
