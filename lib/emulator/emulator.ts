@@ -90,7 +90,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     (authorization) => authenticate(authorization, settings, keys),
     createEndpointRouter([
       ...createAccountEndpoints(accountSid, keys),
-      ...createVerifyEndpoints(settings, webhooks),
+      ...createVerifyEndpoints(settings, webhooks, factors),
       ...createControlEndpoints(factors, deliveries, faults),
     ]),
   );

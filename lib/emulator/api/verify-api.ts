@@ -2,12 +2,22 @@ import { created, found, noContent, type Endpoint, type EndpointRequest } from "
 import { EmulatorError, notFound } from "../emulator-error";
 import { cutPage } from "../resources/pagination";
 import { invalidParameter, readForm, readSingle } from "./request-form";
+import { decodeSafely } from "../../form/percent-encoding";
+import type { Challenge } from "../resources/challenge";
+import type { Factors } from "../resources/factors";
 import type { NewWebhook, StoredWebhook, WebhookFields } from "../resources/webhook";
 import { toWebhookFields, WEBHOOK_LIST, webhookFieldsSchema } from "../resources/webhooks";
 import type { StoredWebhooks, WebhookOwner } from "../resources/webhooks";
 
-/** Creates the endpoints of the verification API: those of webhooks (section 4.2). */
-export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebhooks): Endpoint[] {
+/**
+ * Creates the endpoints of the verification API: those of webhooks (section 4.2), and the one that
+ * shows a challenge.
+ */
+export function createVerifyEndpoints(
+  owner: WebhookOwner,
+  webhooks: StoredWebhooks,
+  factors: Factors,
+): Endpoint[] {
   const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) => ({
     ...toWebhookFields(webhook, owner),
     url: `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`,
@@ -64,7 +74,40 @@ export function createVerifyEndpoints(owner: WebhookOwner, webhooks: StoredWebho
         DELETE: noContent((request, params) => webhooks.remove(findWebhook(request, params))),
       },
     },
+    {
+      path: /^\/v2\/Services\/([^/]+)\/Entities\/([^/]+)\/Challenges\/([^/]+)$/,
+      methods: {
+        GET(request, [service, identity = "", sid = ""]) {
+          assertService(request, service);
+          const challenge = factors.fetchChallenge(sid);
+          if (challenge.entity_identity !== decodeSafely(identity)) {
+            throw notFound(withoutVersion(request.path));
+          }
+          return found(toChallengeResource(challenge, owner, request));
+        },
+      },
+    },
   ];
+}
+
+function toChallengeResource(
+  { entity_identity: identity, ...challenge }: Challenge,
+  { accountSid, serviceSid }: WebhookOwner,
+  { baseUrl, path }: EndpointRequest,
+) {
+  const url = baseUrl + path;
+  return {
+    ...challenge,
+    account_sid: accountSid,
+    service_sid: serviceSid,
+    identity,
+    hidden_details: challenge.hidden_details ?? null,
+    metadata: challenge.metadata ?? null,
+    date_responded: challenge.date_responded ?? null,
+    responded_reason: null,
+    url,
+    links: { notifications: `${url}/Notifications` },
+  };
 }
 
 /** Field that each parameter sets. No parameter sets webhook_method (section 4.2). */

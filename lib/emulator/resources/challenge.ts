@@ -4,13 +4,19 @@ import type { ChallengeDetails } from "../../event/event";
 export interface Challenge {
   sid: string;
   factor_sid: string;
+  factor_type: string;
+  entity_sid: string;
   entity_identity: string;
   details: ChallengeDetails;
   hidden_details?: Record<string, unknown> | undefined;
   metadata?: Record<string, string> | undefined;
-  status: "pending" | "approved" | "denied";
+  /** A pending challenge expires at `expiration_date`; the service sends no event of it. */
+  status: "pending" | "expired" | "approved" | "denied";
   date_created: string;
   date_updated: string;
+  /** When the user approved or denied it. */
+  date_responded?: string | undefined;
+  expiration_date: string;
 }
 
 /** Fields of a challenge to create. */
@@ -22,6 +28,8 @@ export interface NewChallenge {
    * @default { message: "Do you want to sign in?" }
    */
   details?: ChallengeDetails | undefined;
+  /** When it expires, in ISO 8601; at most 60 minutes from now. @default in 5 minutes */
+  expiration_date?: string | undefined;
   /** Context that the device does not show, up to 16,384 characters as JSON. @default none */
   hidden_details?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -1,6 +1,7 @@
 /** Registered device of a user. Fields that events do not have are not specified (section 2.5). */
 export interface Factor {
   sid: string;
+  entity_sid: string;
   entity_identity: string;
   factor_type: string;
   friendly_name: string;

@@ -7,6 +7,9 @@ import type { Factor, NewFactor } from "./factor";
 import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 import { createSid } from "./sids";
 
+const DEFAULT_EXPIRATION_SECONDS = 300;
+const MAX_EXPIRATION_SECONDS = 3_600;
+
 /** Receives the event of each transition, with its parameters except the uuid. */
 export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
 
@@ -32,7 +35,7 @@ export interface Factors {
   fetchChallenge(sid: string): Challenge;
   /**
    * Approves a pending challenge and sends `challenge.approved`. Throws `ILLEGAL_TRANSITION` for one
-   * that was decided or whose factor was deleted.
+   * that was decided, expired, or whose factor was deleted.
    */
   approveChallenge(sid: string, decision?: ChallengeDecision): Challenge;
   /** Denies a pending challenge and sends `challenge.denied`. Throws as `approveChallenge`. */
@@ -46,19 +49,43 @@ export interface Factors {
  * @param maxKept the number of factors, and of challenges, to keep; the oldest are removed first.
  */
 export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): Factors {
+  /** SID of each entity, by identity. */
+  const entities = new Map<string, string>();
   const factors = new Map<string, Factor>();
   const challenges = new Map<string, Challenge>();
   const timestamp = () => formatIso8601(readSeconds(now));
 
-  function decide(sid: string, status: "approved" | "denied", decision: ChallengeDecision) {
+  /** Finds a challenge; one whose time is over becomes expired. */
+  function findChallenge(sid: string): Challenge {
     const challenge = find(challenges, "Challenges", sid);
+    const { status, expiration_date } = challenge;
+    if (status === "pending" && now() >= Date.parse(expiration_date)) {
+      Object.assign(challenge, { status: "expired", date_updated: expiration_date });
+    }
+    return challenge;
+  }
+
+  function readExpiration(given: string | undefined): string {
+    const seconds = readSeconds(now);
+    if (given === undefined) return formatIso8601(seconds + DEFAULT_EXPIRATION_SECONDS);
+    const expirationSeconds = Math.floor(Date.parse(given) / 1000);
+    if (expirationSeconds <= seconds || expirationSeconds > seconds + MAX_EXPIRATION_SECONDS) {
+      const message = "Invalid parameter: expiration_date (must be within the next 60 minutes)";
+      throw new EmulatorError("PARAMETER_INVALID", message);
+    }
+    return formatIso8601(expirationSeconds);
+  }
+
+  function decide(sid: string, status: "approved" | "denied", decision: ChallengeDecision) {
+    const challenge = findChallenge(sid);
     const { metadata } = structuredClone(validateFields(decisionSchema, decision));
     const factor = factors.get(challenge.factor_sid);
     if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
     if (challenge.status !== "pending") {
       throw illegal(`The challenge ${sid} is already ${challenge.status}`);
     }
-    Object.assign(challenge, { status, metadata, date_updated: timestamp() });
+    const date = timestamp();
+    Object.assign(challenge, { status, metadata, date_updated: date, date_responded: date });
     emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
     return structuredClone(challenge);
   }
@@ -67,8 +94,11 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     createFactor(given = {}) {
       const fields = structuredClone(validateFields(newFactorSchema, given));
       const date = timestamp();
+      const entity_sid = entities.get(fields.entity_identity) ?? createSid("YE");
+      entities.set(fields.entity_identity, entity_sid);
       const factor: Factor = {
         sid: createSid("YF"),
+        entity_sid,
         ...fields,
         status: "unverified",
         date_created: date,
@@ -93,7 +123,7 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
     },
     createChallenge(given) {
       const fields = structuredClone(validateFields(newChallengeSchema, given));
-      const { factor_sid, details, hidden_details } = fields;
+      const { factor_sid, details, hidden_details, expiration_date } = fields;
       const { message, ...more } = details;
       const factor = find(factors, "Factors", factor_sid);
       if (factor.status !== "verified") {
@@ -103,6 +133,8 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
       const challenge: Challenge = {
         sid: createSid("YC"),
         factor_sid,
+        factor_type: factor.factor_type,
+        entity_sid: factor.entity_sid,
         entity_identity: factor.entity_identity,
         // In the order of the specification (section 6.2).
         details: { message, date, fields: [], ...more },
@@ -110,11 +142,12 @@ export function createFactors(now: Clock, emit: EmitEvent, maxKept = 100_000): F
         status: "pending",
         date_created: date,
         date_updated: date,
+        expiration_date: readExpiration(expiration_date),
       };
       keep(challenges, challenge, maxKept);
       return structuredClone(challenge);
     },
-    fetchChallenge: (sid) => structuredClone(find(challenges, "Challenges", sid)),
+    fetchChallenge: (sid) => structuredClone(findChallenge(sid)),
     approveChallenge: (sid, decision = {}) => decide(sid, "approved", decision),
     denyChallenge: (sid, decision = {}) => decide(sid, "denied", decision),
   };

@@ -37,6 +37,7 @@ export const newChallengeSchema = z.strictObject({
   details: limitJson(detailsSchema, MAX_DETAILS_CHARACTERS).default({
     message: "Do you want to sign in?",
   }),
+  expiration_date: z.iso.datetime({ offset: true }).optional(),
   hidden_details: limitJson(hiddenDetailsSchema, MAX_DETAILS_CHARACTERS).optional(),
 });
 
