@@ -18,10 +18,6 @@ async function runWithout(script: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, args, { cwd: root })).stdout;
 }
 
-it("is also called durableQueue", () => {
-  expect(durable.durableQueue).toBe(durable.redisQueue);
-});
-
 it("loads bullmq and ioredis on use, and names the line that installs them", async () => {
   const output = await runWithout(`
     console.log(typeof durable.sqliteQueue);
@@ -31,6 +27,6 @@ it("loads bullmq and ioredis on use, and names the line that installs them", asy
 }, 30_000);
 
 it("validates its options", () => {
-  const options = { name: "q" } as durable.DurableQueueOptions;
+  const options = { name: "q" } as durable.RedisQueueOptions;
   expect(() => durable.redisQueue(options)).toThrow(TypeError);
 });

@@ -8,9 +8,9 @@ import {
   type QueuedEvent,
 } from "express-push-verification";
 import {
-  durableQueue,
+  redisQueue,
   type DurableQueue,
-  type DurableQueueOptions,
+  type RedisQueueOptions,
 } from "express-push-verification/durable";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
 import { send, startServer } from "./servers";
@@ -35,11 +35,11 @@ export interface DurableReceiver {
 
 /** Opens a receiver on a queue in Redis, and on a server of its own; `stopServers` closes the server. */
 export async function openReceiver(
-  queueOptions: Partial<DurableQueueOptions> & Pick<DurableQueueOptions, "connection">,
+  queueOptions: Partial<RedisQueueOptions> & Pick<RedisQueueOptions, "connection">,
   receiverOptions: Partial<PushWebhooksOptions> = {},
 ): Promise<DurableReceiver> {
   return receiveInto(
-    durableQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions }),
+    redisQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions }),
     receiverOptions,
   );
 }

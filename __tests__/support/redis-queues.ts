@@ -1,7 +1,7 @@
 import {
-  durableQueue,
+  redisQueue,
   type DurableQueue,
-  type DurableQueueOptions,
+  type RedisQueueOptions,
 } from "express-push-verification/durable";
 import { QUEUE_NAME } from "./durable";
 import { stopRedis } from "./redis";
@@ -14,7 +14,7 @@ export interface Closable {
 /** Queues on Redis servers that a test starts. */
 export interface RedisQueues {
   /** Opens a queue as a process would. */
-  open(connection: string, options?: Partial<DurableQueueOptions>): DurableQueue;
+  open(connection: string, options?: Partial<RedisQueueOptions>): DurableQueue;
   closeLater<Part extends Closable>(part: Part): Part;
 }
 
@@ -27,7 +27,7 @@ export function useRedisQueues(): RedisQueues {
   });
   return {
     open(connection, options) {
-      const queue = durableQueue({ name: QUEUE_NAME, connection, ...options });
+      const queue = redisQueue({ name: QUEUE_NAME, connection, ...options });
       opened.push({ close: () => queue.close({ deadlineMs: 200 }) });
       return queue;
     },

@@ -1,7 +1,7 @@
 import type { PushEvent } from "express-push-verification";
 import type {
   DurableQueue,
-  DurableQueueOptions,
+  RedisQueueOptions,
   EventWorker,
 } from "express-push-verification/durable";
 import { openReceiver, type DurableReceiver } from "./durable";
@@ -13,7 +13,7 @@ import { AUTH_TOKEN, eventRequest, type TestRequest } from "./webhook-requests";
 export interface RedisReceiver {
   server: Pick<RedisServer, "url" | "redis">;
   /** The options of the queue, for further queues on the same keys. */
-  options: DurableQueueOptions;
+  options: RedisQueueOptions;
   receiver: DurableReceiver;
   queue: DurableQueue;
   handled: { event: PushEvent; attempt: number; authTokenIndex: number }[];

@@ -1,10 +1,10 @@
 /** A process that waits for a challenge and reports the result; an unhandled error ends it. */
 import { pushWebhooks } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { AUTH_TOKEN, PUBLIC_URL } from "./webhook-requests";
 
 const [, , connection = "", name = "", challengeSid = "", entityIdentity = ""] = process.argv;
-const queue = durableQueue({ connection, name });
+const queue = redisQueue({ connection, name });
 const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
 void main();
 

@@ -1,9 +1,9 @@
 /** A process that handles stored events and reports to its parent; the uuid "slow" takes 8 s. */
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 
 const [, , connection = "", name = ""] = process.argv;
-const queue = durableQueue({ connection, name });
+const queue = redisQueue({ connection, name });
 const handlers = createHandlers().onAny(async ({ uuid }) => {
   process.send?.(`began ${uuid}`);
   if (uuid === "slow") await new Promise((resolve) => setTimeout(resolve, 8_000));

@@ -26,11 +26,11 @@ import type {
   WebhookChange,
   WebhookInput,
 } from "express-push-verification/admin";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import type {
   Backoff,
   DeadLetterOptions,
-  DurableQueueOptions,
+  RedisQueueOptions,
   RedisConnectionOptions,
   WorkOptions,
 } from "express-push-verification/durable";
@@ -76,8 +76,8 @@ describe("old names of options", () => {
     ["serviceSid", "allowedServiceSids", (one) => pushWebhooks({ ...receiver, ...one })],
     ["account_sid", "allowedAccountSids", (one) => pushWebhooks({ ...receiver, ...one })],
     ["webhookUrl", "publicUrl", (one) => pushWebhooks({ ...receiver, ...one })],
-    ["holdMs", "storeTimeoutMs", (one) => durableQueue({ ...queue, ...one })],
-    ["maxHeld", "maxPending", (one) => durableQueue({ ...queue, ...one })],
+    ["holdMs", "storeTimeoutMs", (one) => redisQueue({ ...queue, ...one })],
+    ["maxHeld", "maxPending", (one) => redisQueue({ ...queue, ...one })],
     ["who", "actor", (one) => adminRouter({ ...router, ...one })],
   ])("%s is a TypeError that suggests %s", (old, name, make) => {
     const withOldName = () => make({ [old]: 5 });
@@ -121,9 +121,7 @@ describe("an optional option", () => {
       >
     >().toEqualTypeOf<never>();
     expectTypeOf<
-      Strict<
-        Backoff | DeadLetterOptions | DurableQueueOptions | RedisConnectionOptions | WorkOptions
-      >
+      Strict<Backoff | DeadLetterOptions | RedisQueueOptions | RedisConnectionOptions | WorkOptions>
     >().toEqualTypeOf<never>();
     expectTypeOf<
       Strict<

@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { Redis } from "ioredis";
 import {
@@ -105,7 +105,7 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
   const cluster = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
   const logger = { debug() {}, info() {}, warn() {}, error: console.error };
   const connection = { cluster, natMap };
-  const queue = durableQueue({ name: QUEUE_NAME, connection, replicas, logger });
+  const queue = redisQueue({ name: QUEUE_NAME, connection, replicas, logger });
   await queue.ready();
   const handled = new Set<string>();
   const handlers = createHandlers().onAny(({ uuid }) => void handled.add(uuid));

@@ -5,7 +5,7 @@
  * npx tsx bench/durable/sentinel.ts
  */
 import { Redis } from "ioredis";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { load, removeGroups, startSentinels, type SentinelGroup } from "./groups";
 import { QUEUE_NAME, queuedEvent } from "./processes";
@@ -15,7 +15,7 @@ const GROUP = "main";
 async function measure(what: string, disturb: (group: SentinelGroup) => unknown): Promise<void> {
   const group = await startSentinels(GROUP);
   const { sentinels, natMap } = group;
-  const queue = durableQueue({
+  const queue = redisQueue({
     name: QUEUE_NAME,
     connection: { sentinels, name: GROUP, natMap },
     logger: { debug() {}, info() {}, warn() {}, error: console.error },

@@ -4,7 +4,7 @@
  * npx tsx bench/durable/starts.ts [queues]
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { QUEUE_NAME, queuedEvent, startRedis } from "./processes";
 
@@ -15,7 +15,7 @@ async function main(): Promise<void> {
   const logger = { debug() {}, info() {}, warn() {}, error: console.error };
   let dead = 0;
   for (let count = 0; count < Number(queues); count++) {
-    const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url, logger });
+    const queue = redisQueue({ name: QUEUE_NAME, connection: redis.url, logger });
     await sleep((count % 13) / 2);
     await redis.kill();
     await redis.start();

@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { percentile, QUEUE_NAME, queuedEvent, startRedis } from "./processes";
 
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const port = Number(new URL(redis.url).port);
   const connection = new Redis(port, "127.0.0.1", { maxRetriesPerRequest: null });
   const bare = new Queue("bare", { connection });
-  const queue = durableQueue({ name: QUEUE_NAME, connection: redis.url });
+  const queue = redisQueue({ name: QUEUE_NAME, connection: redis.url });
   await queue.ready();
   const options = { attempts: 8, removeOnComplete: true, removeOnFail: false };
   const contestants = {

@@ -2,11 +2,11 @@ export { sqliteQueue } from "./sqlite/sqlite-queue";
 export type { SqliteQueueOptions } from "./sqlite/options";
 export { postgresQueue } from "./postgres-queue";
 export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
-export { redisQueue, durableQueue } from "./redis-queue";
+export { redisQueue } from "./redis-queue";
 export type { DurableQueue, EventWorker, QueueStats } from "./durable-queue";
 export type { WorkOptions } from "./work-options";
 export type { Backoff } from "./backoff";
-export type { DurableQueueOptions } from "./redis/options";
+export type { RedisQueueOptions } from "./redis/options";
 export type { QueueOptions } from "./queue-options";
 export type {
   RedisConnection,

@@ -1,5 +1,5 @@
 import type { DurableQueue } from "./durable-queue";
-import type { DurableQueueOptions } from "./redis/options";
+import type { RedisQueueOptions } from "./redis/options";
 import type * as engine from "./redis/redis-queue";
 
 /**
@@ -17,12 +17,9 @@ import type * as engine from "./redis/redis-queue";
  * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
  *   the packages when they are missing.
  */
-export function redisQueue(options: DurableQueueOptions): DurableQueue {
-  return loadRedisEngine().durableQueue(options);
+export function redisQueue(options: RedisQueueOptions): DurableQueue {
+  return loadRedisEngine().createRedisQueue(options);
 }
-
-/** The former name of {@link redisQueue}: the same function. */
-export const durableQueue: typeof redisQueue = redisQueue;
 
 function loadRedisEngine(): typeof engine {
   try {

@@ -1,5 +1,5 @@
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
 import { silent } from "../../support/durable";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
@@ -122,7 +122,7 @@ describeWithRedis("the page of a queue in Redis", () => {
     "shows its counts and dead letters, and retries one",
     async () => {
       const { url: connection } = await startRedis();
-      const queue = durableQueue({ name: "console", connection, attempts: 1, logger: silent });
+      const queue = redisQueue({ name: "console", connection, attempts: 1, logger: silent });
       await queue.ready();
       const app = await startConsole({ router: { queue }, receiver: { queue } });
       let isBroken = true;

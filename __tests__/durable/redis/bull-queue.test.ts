@@ -1,4 +1,4 @@
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name, queuedParams, silent } from "../../support/durable";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { startRedisProxy, type RedisProxy } from "../../support/redis-proxy";
@@ -12,7 +12,7 @@ describeWithRedis("the start of a queue", () => {
   let proxy: RedisProxy;
   let queue: DurableQueue;
   const open = (connection: string) =>
-    durableQueue({ name, connection, durability: "trust", logger: silent });
+    redisQueue({ name, connection, durability: "trust", logger: silent });
 
   beforeEach(async () => {
     server = await startRedis();

@@ -6,7 +6,7 @@ import { describeWithRedis, startRedis, until, type RedisServer } from "../../su
 import { useRedisQueues } from "../../support/redis-queues";
 import { openBullWorker, type BullWorker } from "../../../lib/durable/redis/bull-worker";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import type { StoredEvent } from "../../../lib/durable/stored-event";
 
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -49,7 +49,7 @@ describeWithRedis("the worker of BullMQ", () => {
 
   function openWorker(): BullWorker {
     const url = server.url.replace("//", "//app:pw@");
-    const settings = resolveDurableOptions({ name, connection: url, logger: silent });
+    const settings = resolveRedisOptions({ name, connection: url, logger: silent });
     connection = openConnection(settings, "worker");
     const duplicate = connection.duplicate.bind(connection);
     connection.duplicate = (...args) => {

@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { Cluster, type Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { QUEUE_NAME as name, queuedEvent, silent } from "../../support/durable";
 import { describeWithRedis, stopRedis, until, type RedisServer } from "../../support/redis";
 import { findOwner, startRedisCluster, untilClusterIsUp } from "../../support/redis-cluster";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
 import { createMemoryGuard } from "../../../lib/durable/redis/memory-guard";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import { createReplicaConfirmation } from "../../../lib/durable/redis/replica-confirmation";
 
 const KEY = "{push}:any";
@@ -25,7 +25,7 @@ describeWithRedis("a cluster", () => {
 
   it("stores events, and runs their handlers", async () => {
     const connection = { cluster: addresses };
-    const queue = durableQueue({ name, connection, durability: "trust", logger: silent });
+    const queue = redisQueue({ name, connection, durability: "trust", logger: silent });
     await queue.ready();
     const handled: string[] = [];
     queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
@@ -46,7 +46,7 @@ describeWithRedis("a cluster", () => {
   }
 
   function openGuard(): Sender {
-    const settings = resolveDurableOptions({ name, connection: { cluster: addresses } });
+    const settings = resolveRedisOptions({ name, connection: { cluster: addresses } });
     const connection = openConnection(settings, "store");
     const guard = createMemoryGuard(connection, settings);
     async function send(): Promise<void> {
@@ -65,7 +65,7 @@ describeWithRedis("a cluster", () => {
       opened.push(copy);
       return copy;
     };
-    const settings = resolveDurableOptions({ name, connection: instance, replicas: 1 });
+    const settings = resolveRedisOptions({ name, connection: instance, replicas: 1 });
     const confirmation = createReplicaConfirmation(settings, () => {});
     return {
       connection: opened[0] as unknown as Redis,

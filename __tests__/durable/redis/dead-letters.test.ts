@@ -8,7 +8,7 @@ import { useRedisReceiver } from "../../support/redis-receiver";
 import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-queue";
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
 import { createRedisLetters, type RedisLetters } from "../../../lib/durable/redis/dead-letters";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import type { StoredEvent } from "../../../lib/durable/stored-event";
 
 describeWithAnyRedis("dead letters", () => {
@@ -134,7 +134,7 @@ describeWithAnyRedis("dead letters", () => {
       app.fails = () => undefined;
       app.handled = [];
       logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-      const settings = { ...resolveDurableOptions({ ...app.options, logger }), maxDeadLetters: 0 };
+      const settings = { ...resolveRedisOptions({ ...app.options, logger }), maxDeadLetters: 0 };
       redis = openConnection(settings, "store");
       await until(() => redis.status === "ready");
       bull = openBullQueue(redis, settings);

@@ -1,4 +1,4 @@
-import { durableQueue, QueueError, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, QueueError, type DurableQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name, queuedParams } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 
@@ -24,7 +24,7 @@ describeWithRedis("the durability of Redis", () => {
     ],
   ])("rejects ready() with the lines to change for %j", async (settings, lines) => {
     const { url } = await startRedis(settings);
-    const queue = durableQueue({ name, connection: url, storeTimeoutMs: 100 });
+    const queue = redisQueue({ name, connection: url, storeTimeoutMs: 100 });
     const refusal = await queue.ready().catch((error: unknown) => error as Error);
     expect(refusal).toBeInstanceOf(QueueError);
     for (const line of lines) expect(String(refusal)).toContain(`\n  ${line}\n`);
@@ -41,7 +41,7 @@ describeWithRedis("the durability of Redis", () => {
     const { url } = await startRedis({ appendonly: "no" });
     const listed = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
     for (const logger of [undefined, listed]) {
-      const queue = durableQueue({ name, connection: url, durability: "warn", logger });
+      const queue = redisQueue({ name, connection: url, durability: "warn", logger });
       await queue.ready();
       await queue.close();
     }
@@ -53,11 +53,11 @@ describeWithRedis("the durability of Redis", () => {
     const { url, redis } = await startRedis();
     await redis.acl("SETUSER", "app", "on", ">hush", "~*", "&*", "+@all", "-config");
     const connection = url.replace("//", "//app:hush@");
-    const asking = durableQueue({ name, connection, storeTimeoutMs: 100 });
+    const asking = redisQueue({ name, connection, storeTimeoutMs: 100 });
     await expect(asking.ready()).rejects.toThrow(/NOPERM.*durability: "provider"/);
     await asking.close();
     for (const durability of ["provider", "trust"] as const) {
-      const trusting = durableQueue({ name: durability, connection, durability });
+      const trusting = redisQueue({ name: durability, connection, durability });
       await trusting.ready();
       expect(await store(trusting)).toBe("new");
       await trusting.close();
@@ -66,7 +66,7 @@ describeWithRedis("the durability of Redis", () => {
 
   it("stores only when the replicas have confirmed", async () => {
     const primary = await startRedis({ ...DURABLE, "repl-diskless-sync-delay": "0" });
-    const queue = durableQueue({
+    const queue = redisQueue({
       name,
       connection: primary.url,
       replicas: 1,

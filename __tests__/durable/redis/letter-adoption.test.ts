@@ -5,7 +5,7 @@ import { openBullQueue, type BullQueue } from "../../../lib/durable/redis/bull-q
 import { endConnection, openConnection } from "../../../lib/durable/redis/connection";
 import { createRedisLetters, type RedisLetters } from "../../../lib/durable/redis/dead-letters";
 import { createLetterSet } from "../../../lib/durable/redis/letter-set";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import type { StoredEvent } from "../../../lib/durable/stored-event";
 
 describeWithRedis("dead letters that are in the set of no account", () => {
@@ -30,7 +30,7 @@ describeWithRedis("dead letters that are in the set of no account", () => {
   });
 
   async function open(maxDeadLetters: number, isLogged = true): Promise<void> {
-    const settings = resolveDurableOptions({
+    const settings = resolveRedisOptions({
       name: "q",
       connection: server.url,
       maxDeadLetters,

@@ -1,7 +1,7 @@
 import { silent } from "../../support/durable";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { createLetterSet, type LetterSet } from "../../../lib/durable/redis/letter-set";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 
 describeWithRedis("the dead letters by account", () => {
   const failed = "push:q:failed";
@@ -12,7 +12,7 @@ describeWithRedis("the dead letters by account", () => {
   beforeEach(async () => {
     server = await startRedis();
     const options = { name: "q", connection: server.url, logger: silent, maxDeadLetters: 4 };
-    set = createLetterSet(server.redis, resolveDurableOptions(options));
+    set = createLetterSet(server.redis, resolveRedisOptions(options));
     failedAt = 1_000;
   });
   afterEach(stopRedis);

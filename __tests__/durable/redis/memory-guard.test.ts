@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { createHandlers, WebhookError } from "express-push-verification";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { createMemoryGuard } from "../../../lib/durable/redis/memory-guard";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import { QUEUE_NAME as name, queuedEvent, silent } from "../../support/durable";
 import {
   describeWithRedis,
@@ -27,7 +27,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = durableQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
+    queue = redisQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
     await queue.ready();
   });
   afterEach(async () => {
@@ -60,7 +60,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   it("admits or rejects every event, of any size, near 85 %", async () => {
     const limitBytes = Math.round((await usedBytes()) / 0.82);
     await setLimit(limitBytes);
-    const settings = resolveDurableOptions({ name, connection: server.url, logger: silent });
+    const settings = resolveRedisOptions({ name, connection: server.url, logger: silent });
     const sizes = fc.array(fc.integer({ min: 2_000, max: 22_000 }), { minLength: 10 });
     await fc.assert(
       fc.asyncProperty(sizes, async (events) => {
@@ -103,7 +103,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
     async (processes, limitBytes, inFlight, size) => {
       await setLimit(limitBytes);
       const others = Array.from({ length: processes - 1 }, () =>
-        durableQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger: silent }),
+        redisQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger: silent }),
       );
       const stored = new Set<string>();
       let index = 0;

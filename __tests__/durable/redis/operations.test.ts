@@ -1,4 +1,4 @@
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name, silent } from "../../support/durable";
 import {
   collect,
@@ -21,7 +21,7 @@ describeWithRedis("operations on a queue", () => {
   let queue: DurableQueue;
   const open = (storeTimeoutMs?: number) => {
     const options = { name, connection: server.url, logger: silent };
-    queue = durableQueue(storeTimeoutMs === undefined ? options : { ...options, storeTimeoutMs });
+    queue = redisQueue(storeTimeoutMs === undefined ? options : { ...options, storeTimeoutMs });
   };
   beforeEach(async () => {
     server = await startRedis();

@@ -1,13 +1,13 @@
-import { durableQueue, type DurableQueueOptions } from "express-push-verification/durable";
-import { resolveDurableOptions } from "../../../lib/durable/redis/options";
+import { redisQueue, type RedisQueueOptions } from "express-push-verification/durable";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 import { toBullBackoff } from "../../../lib/durable/redis/store";
 
 const connection = "redis://127.0.0.1:1";
 const name = "shop";
 
-describe("durableQueue", () => {
+describe("redisQueue", () => {
   it("has defaults", () => {
-    expect(resolveDurableOptions({ name, connection })).toEqual({
+    expect(resolveRedisOptions({ name, connection })).toEqual({
       connection,
       name,
       prefix: "push",
@@ -56,23 +56,22 @@ describe("durableQueue", () => {
     ["maxWaiting", 0],
     ["logger", {}],
   ])("rejects %s: %j", (option, value) => {
-    const make = () => durableQueue({ name, connection, [option]: value });
+    const make = () => redisQueue({ name, connection, [option]: value });
     expect(make).toThrow(TypeError);
     expect(make).toThrow(`option ${option} must be`);
   });
 
   it("rejects an outcomeTtlMs below dedupeTtlMs, and takes dedupeTtlMs as its default", () => {
     const options = { name, connection, dedupeTtlMs: 5_000 };
-    expect(resolveDurableOptions(options).outcomeTtlMs).toBe(5_000);
-    expect(() => durableQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
+    expect(resolveRedisOptions(options).outcomeTtlMs).toBe(5_000);
+    expect(() => redisQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
   });
 
   it("has replicas: 1 with sentinels and a hash tag as prefix in a cluster", () => {
     const sentinels = [{ host: "127.0.0.1", port: 26379 }];
     const cluster = [{ host: "127.0.0.1", port: 7000 }];
-    const resolve = (
-      options: Partial<DurableQueueOptions> & Pick<DurableQueueOptions, "connection">,
-    ) => resolveDurableOptions({ name, ...options });
+    const resolve = (options: Partial<RedisQueueOptions> & Pick<RedisQueueOptions, "connection">) =>
+      resolveRedisOptions({ name, ...options });
     expect(resolve({ connection: { sentinels, name: "main" } })).toHaveProperty("replicas", 1);
     expect(resolve({ connection: { sentinels, name: "main" }, replicas: 0 }).replicas).toBe(0);
     expect(resolve({ connection: { cluster } })).toMatchObject({ prefix: "{push}", replicas: 0 });
@@ -80,19 +79,19 @@ describe("durableQueue", () => {
   });
 
   it("takes a backoff in milliseconds as a fixed one", () => {
-    const { backoff } = resolveDurableOptions({ name, connection, backoff: 20 });
+    const { backoff } = resolveRedisOptions({ name, connection, backoff: 20 });
     expect(toBullBackoff(backoff)).toEqual({ type: "fixed", delay: 20, jitter: 0 });
   });
 
   it("names the mistake of a URL as an option of connection, and shows no password", () => {
-    const make = () => durableQueue({ name, connection: { url: "redis://:hush@127.0.0.1" } });
+    const make = () => redisQueue({ name, connection: { url: "redis://:hush@127.0.0.1" } });
     expect(make).toThrow(/pass the URL itself as connection/);
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
   });
 
   it("names an option that does not exist, and shows no password", () => {
-    expect(() => durableQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
-    const wrong = () => durableQueue({ name, connection: "redis//:hush@127.0.0.1" });
+    expect(() => redisQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
+    const wrong = () => redisQueue({ name, connection: "redis//:hush@127.0.0.1" });
     expect(wrong).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("hush") }),
     );

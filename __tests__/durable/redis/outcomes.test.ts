@@ -5,7 +5,7 @@ import {
   until,
   type RedisServer,
 } from "../../support/redis";
-import type { DurableQueueOptions } from "express-push-verification/durable";
+import type { RedisQueueOptions } from "express-push-verification/durable";
 import { eventRequest } from "../../support/webhook-requests";
 import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../../support/durable";
 import { startRedisProxy } from "../../support/redis-proxy";
@@ -18,7 +18,7 @@ describeWithRedis("waitForChallenge between processes", () => {
   let opened: DurableReceiver[];
 
   /** One process: its connections are its own. */
-  async function open(options: Partial<DurableQueueOptions> = {}) {
+  async function open(options: Partial<RedisQueueOptions> = {}) {
     const receiver = await openReceiver({ connection: server.url, ...options });
     opened.push(receiver);
     await receiver.queue.ready();

@@ -6,7 +6,7 @@ import { createHandlers } from "express-push-verification";
 import {
   QueueError,
   type DurableQueue,
-  type DurableQueueOptions,
+  type RedisQueueOptions,
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, queuedParams } from "../../support/durable";
@@ -33,7 +33,7 @@ describeWithRedis("ready()", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const open = (connection: string, options: Partial<DurableQueueOptions> = {}) =>
+  const open = (connection: string, options: Partial<RedisQueueOptions> = {}) =>
     openQueue(connection, { storeTimeoutMs: 100, logger, ...options });
 
   /** Starts a Redis where CONFIG is another command: its reply is that of the other. */

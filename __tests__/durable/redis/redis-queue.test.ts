@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
-import { durableQueue } from "express-push-verification/durable";
+import { redisQueue } from "express-push-verification/durable";
 import { eventRequest } from "../../support/webhook-requests";
 import { openReceiver, queuedParams } from "../../support/durable";
 import { describeWithAnyRedis, until } from "../../support/redis";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisReceiver } from "../../support/redis-receiver";
 
-describeWithAnyRedis("durableQueue", () => {
+describeWithAnyRedis("redisQueue", () => {
   const app = useRedisReceiver();
   const { work, deliver } = app;
 
@@ -90,7 +90,7 @@ describeWithAnyRedis("durableQueue", () => {
   });
 
   it("keeps a uuid for dedupeTtlMs", async () => {
-    const short = durableQueue({ ...app.options, name: "short", dedupeTtlMs: 1_000 });
+    const short = redisQueue({ ...app.options, name: "short", dedupeTtlMs: 1_000 });
     await short.ready();
     const event = queuedParams([["uuid", "a"]]);
     const store = () => short.store(event, Number.POSITIVE_INFINITY);
@@ -113,7 +113,7 @@ describeWithAnyRedis("durableQueue", () => {
     const { oldestWaitingMs } = await app.queue.stats();
     expect(oldestWaitingMs).toBeGreaterThanOrEqual(300);
     expect(oldestWaitingMs).toBeLessThan(5_000);
-    const other = durableQueue(app.options);
+    const other = redisQueue(app.options);
     const workers = [work(), other.work(app.receiver.push.handlers)];
     await until(async () => (await app.queue.stats()).workers === 2);
     for (const worker of workers) await worker.close();
@@ -126,7 +126,7 @@ describeWithAnyRedis("durableQueue", () => {
     ["a Redis with lazyConnect", (url: string) => new Redis(url, { lazyConnect: true })],
   ])("duplicates %s that is given as connection, and leaves it open", async (_what, connect) => {
     const instance = connect(app.server.url);
-    const own = durableQueue({ ...app.options, connection: instance });
+    const own = redisQueue({ ...app.options, connection: instance });
     await own.ready();
     expect(await own.store(queuedParams([["uuid", "own"]]), Number.POSITIVE_INFINITY)).toBe("new");
     expect(await app.queue.stats()).toMatchObject({ waiting: 1 });

@@ -1,16 +1,16 @@
-import { findRefusal } from "../../../lib/durable/redis/redis-reply";
+import { findRedisRejection } from "../../../lib/durable/redis/redis-reply";
 
 const replyOf = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
 
-describe("findRefusal", () => {
+describe("findRedisRejection", () => {
   it.each(["WRONGPASS invalid username-password pair", "NOAUTH Authentication required."])(
     "returns %j",
     (message) => {
       const reply = replyOf(message);
-      expect(findRefusal(reply)).toBe(reply);
-      expect(findRefusal(Object.assign(new Error("all failed"), { lastNodeError: reply }))).toBe(
-        reply,
-      );
+      expect(findRedisRejection(reply)).toBe(reply);
+      expect(
+        findRedisRejection(Object.assign(new Error("all failed"), { lastNodeError: reply })),
+      ).toBe(reply);
     },
   );
 
@@ -21,10 +21,10 @@ describe("findRefusal", () => {
     "MOVED 297 127.0.0.2:38251",
     "ASK 297 127.0.0.2:38251",
   ])("counts %j as an outage", (message) => {
-    expect(findRefusal(replyOf(message))).toBeUndefined();
+    expect(findRedisRejection(replyOf(message))).toBeUndefined();
   });
 
   it("counts an error that is no reply as an outage", () => {
-    expect(findRefusal(new Error("Connection is closed."))).toBeUndefined();
+    expect(findRedisRejection(new Error("Connection is closed."))).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import {
   pushWebhooks,
   type HandlerContext,
 } from "express-push-verification";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 import { entityIdentity, QUEUE_NAME, queuedEvent } from "../../support/durable";
@@ -51,7 +51,7 @@ describeWithRedis("workers", () => {
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = durableQueue({ name: QUEUE_NAME, connection: server.url, attempts: 1, logger });
+    queue = redisQueue({ name: QUEUE_NAME, connection: server.url, attempts: 1, logger });
     published = [];
     for (const name of CHANNELS) subscribe(`express-push-verification:${name}`, listener);
     await queue.ready();
@@ -144,7 +144,7 @@ describeWithRedis("workers", () => {
   });
 
   it("run no further attempt when one of several handlers throws a PermanentError", async () => {
-    const retrying = durableQueue({ name: "retrying", connection: server.url, attempts: 5 });
+    const retrying = redisQueue({ name: "retrying", connection: server.url, attempts: 5 });
     await retrying.ready();
     const onError = jest.fn();
     const handlers = createHandlers()

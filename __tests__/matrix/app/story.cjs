@@ -30,7 +30,7 @@ async function tellStory(rooms) {
     await receiveFromEmulator(push, emulator);
     await administer(rooms, app, emulator, origin);
     // Where nothing listens: it is made, and closed, all the same.
-    await rooms.durableQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
+    await rooms.redisQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
     await push.close();
     assert.equal((await sendRequest(rooms, settings)).status, 503);
   } finally {

@@ -1,7 +1,7 @@
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { StoredEvent } from "../stored-event";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 
 /** The queue of BullMQ, which is replaced when its start fails. */
 export interface BullQueue {
@@ -18,7 +18,7 @@ const PAUSE_MS = 100;
  * Opens the queue of BullMQ. A Queue asks Redis for INFO once, and every call of a Queue whose INFO
  * failed is rejected for ever: another is opened then, until one starts.
  */
-export function openBullQueue(redis: Redis, { name, prefix }: DurableSettings): BullQueue {
+export function openBullQueue(redis: Redis, { name, prefix }: RedisSettings): BullQueue {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let queue = open();

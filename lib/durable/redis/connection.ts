@@ -2,8 +2,8 @@ import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis"
 import { createNeutralCause } from "../../errors/neutral-cause";
 import type { Logger } from "../../observability/logger";
 import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
-import type { DurableSettings } from "./options";
-import { findRefusal } from "./redis-reply";
+import type { RedisSettings } from "./options";
+import { findRedisRejection } from "./redis-reply";
 
 /** The purpose of a connection. */
 export type ConnectionRole = keyof typeof ROLES;
@@ -52,7 +52,7 @@ const SENTINEL_OPTIONS = {
  *
  * @returns for a cluster, a `Cluster` of ioredis, which has the same commands.
  */
-export function openConnection(settings: DurableSettings, role: ConnectionRole): Redis {
+export function openConnection(settings: RedisSettings, role: ConnectionRole): Redis {
   const pauses = createPauses();
   const redis = createClient(settings, {
     // The ready check stays, although ioredis writes to the console when the user may not run INFO:
@@ -92,7 +92,7 @@ function createPauses() {
       });
       redis.on("error", (error: unknown) => {
         const wasRejected = isRejected;
-        isRejected = findRefusal(error) !== undefined;
+        isRejected = findRedisRejection(error) !== undefined;
         // One connection may report several, such as of the password and then of INFO.
         if (isRejected && !wasRejected) rejections++;
       });
@@ -102,7 +102,7 @@ function createPauses() {
 
 type RoleOptions = RedisOptions & { replyMapping: "legacy" };
 
-function createClient({ connection }: DurableSettings, options: RoleOptions): Redis {
+function createClient({ connection }: RedisSettings, options: RoleOptions): Redis {
   if (typeof connection === "string") return new Redis(connection, options);
   if (isRedisInstance(connection)) {
     const instance = connection as unknown as Redis | Cluster;

@@ -8,7 +8,7 @@ import type { BullQueue } from "./bull-queue";
 import { describeRedisError } from "./connection";
 import { createLetterAdoption } from "./letter-adoption";
 import { createLetterSet, letterOf } from "./letter-set";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 
 /** The operations on dead letters; see the methods of `DurableQueue`. */
 export interface RedisLetters {
@@ -31,7 +31,7 @@ const SCAN_COUNT = 1_000;
 export function createRedisLetters(
   bull: BullQueue,
   redis: Redis,
-  settings: DurableSettings,
+  settings: RedisSettings,
 ): RedisLetters {
   const { prefix, name, maxDeadLetters, logger } = settings;
   const letters = createLetterSet(redis, settings);

@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import { describeRedisError } from "./connection";
 import { QueueError } from "../queue-error";
-import type { DurableSettings } from "./options";
-import { findRefusal } from "./redis-reply";
+import type { RedisSettings } from "./options";
+import { findRedisRejection } from "./redis-reply";
 
 /** The lines that redis.conf must have: with `everysec` a power cut loses the last second. */
 const REQUIRED = {
@@ -25,7 +25,7 @@ export interface DurabilityCheck {
  * @throws (by the check) QueueError when Redis may lose events and `durability` is `"require"`,
  *   or `"provider"` and Redis shows a wrong setting.
  */
-export function createDurabilityCheck(settings: DurableSettings): DurabilityCheck {
+export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck {
   const { durability, logger } = settings;
   let timeouts = 0;
   let lastReported: string | undefined;
@@ -46,7 +46,7 @@ export function createDurabilityCheck(settings: DurableSettings): DurabilityChec
       return value ?? { reason: `CONFIG GET ${name} replied nothing` };
     } catch (error) {
       if ((error as Error).message === "Command timed out") timeouts++;
-      if (findRefusal(error) === undefined) throw error;
+      if (findRedisRejection(error) === undefined) throw error;
       return { reason: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
     }
   }

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { hashText } from "../../signature/signature";
 import { readEventNames } from "../event-names";
 import type { StoredEvent } from "../stored-event";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 import { RETRIED_FIELD } from "./stats";
 
 /** A dead letter: its job, and the authenticated account of its event. */
@@ -130,7 +130,7 @@ const COUNT_UNLISTED = `
 /** Creates the view of the dead letters by account. */
 export function createLetterSet(
   redis: Redis,
-  { prefix, name, maxDeadLetters }: DurableSettings,
+  { prefix, name, maxDeadLetters }: RedisSettings,
 ): LetterSet {
   const head = `${prefix}:${name}`;
   const keys = [`${head}:failed`, `${head}:letters`];

@@ -1,8 +1,8 @@
 import { setImmediate as afterCommands } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Pair } from "../../form/parameters";
-import type { DurableSettings } from "./options";
-import { findRefusal } from "./redis-reply";
+import type { RedisSettings } from "./options";
+import { findRedisRejection } from "./redis-reply";
 import { parseServerInfo, type ServerInfo } from "./server-info";
 
 /** Keeps memory of Redis free for workers: at maxmemory they cannot take events out of the queue. */
@@ -49,7 +49,7 @@ const INFO = 'return redis.call("INFO", "memory")';
  */
 export function createMemoryGuard(
   redis: Redis,
-  { prefix, name, logger }: DurableSettings,
+  { prefix, name, logger }: RedisSettings,
 ): MemoryGuard {
   let memory: MemoryReading | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
@@ -89,7 +89,7 @@ export function createMemoryGuard(
         : await redis.info("memory");
       return parseServerInfo(String(text));
     } catch (error) {
-      if (findRefusal(error) === undefined) throw error;
+      if (findRedisRejection(error) === undefined) throw error;
       // A Redis that does not show its memory has no guard: it rejects events when it is full.
       return { usedBytes: 0, limitBytes: 0 };
     }

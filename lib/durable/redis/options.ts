@@ -14,7 +14,7 @@ import {
 } from "./connection-option";
 
 /** Options of `redisQueue`. */
-export interface DurableQueueOptions extends QueueOptions {
+export interface RedisQueueOptions extends QueueOptions {
   /**
    * The Redis that stores events: a URL, options of ioredis with `host`, `sentinels` or `cluster`, or
    * an instance of ioredis, which is duplicated.
@@ -42,7 +42,7 @@ export interface DurableQueueOptions extends QueueOptions {
 }
 
 /** Options with every default filled in. */
-export interface DurableSettings extends QueueSettings {
+export interface RedisSettings extends QueueSettings {
   connection: RedisConnection;
   prefix: string;
   durability: "require" | "provider" | "warn" | "trust";
@@ -50,7 +50,7 @@ export interface DurableSettings extends QueueSettings {
   maxDeadLetters: number;
 }
 
-const RULES: OptionRules<DurableQueueOptions> = {
+const RULES: OptionRules<RedisQueueOptions> = {
   ...QUEUE_RULES,
   connection: CONNECTION_RULE,
   prefix: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
@@ -64,7 +64,7 @@ const RULES: OptionRules<DurableQueueOptions> = {
  *
  * @throws TypeError for an option that is unknown or impossible.
  */
-export function resolveDurableOptions(options: DurableQueueOptions): DurableSettings {
+export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
   const settings = resolveQueueOptions("redisQueue", options, RULES);
   return {
     ...settings,
@@ -77,6 +77,6 @@ export function resolveDurableOptions(options: DurableQueueOptions): DurableSett
 }
 
 /** A cluster keeps the keys of a script on one node only if they share a hash tag. */
-function toKeyPrefix({ connection, prefix = "push" }: DurableQueueOptions): string {
+function toKeyPrefix({ connection, prefix = "push" }: RedisQueueOptions): string {
   return isClusterConnection(connection) && !/\{.+\}/.test(prefix) ? `{${prefix}}` : prefix;
 }

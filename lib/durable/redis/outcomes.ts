@@ -4,7 +4,7 @@ import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store
 import { createWaiters } from "../../challenge/waiters";
 import { parseStoredOutcome } from "../stored-outcome";
 import { endConnection, openConnection } from "./connection";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 
 /** The outcomes that the processes of one queue share. */
 export interface RedisOutcomes extends OutcomeStore {
@@ -55,7 +55,7 @@ const KEYS_PER_READ = 500;
  *
  * @param redis the connection that stores. The first wait opens one more.
  */
-export function createRedisOutcomes(redis: Redis, settings: DurableSettings): RedisOutcomes {
+export function createRedisOutcomes(redis: Redis, settings: RedisSettings): RedisOutcomes {
   const { prefix, name, outcomeTtlMs, maxWaiting, logger } = settings;
   const head = `${prefix}:${name}:outcome:`;
   const markOf = (key: string) => `${prefix}:${name}:unreadable:${key}`;

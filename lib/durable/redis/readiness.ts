@@ -4,8 +4,8 @@ import type { BullQueue } from "./bull-queue";
 import { describeRedisError, listServers } from "./connection";
 import { createDurabilityCheck } from "./durability";
 import { QueueError } from "../queue-error";
-import type { DurableSettings } from "./options";
-import { findRefusal } from "./redis-reply";
+import type { RedisSettings } from "./options";
+import { findRedisRejection } from "./redis-reply";
 import { parseServerInfo } from "./server-info";
 import { createClosedError } from "../closed-error";
 
@@ -34,11 +34,7 @@ const WARN_AFTER_MS = 2_000;
  * A server that rejects the queue, or is not durable, rejects `ready()` and is checked again after
  * 1 s to 30 s; every other failure is an outage that `ready()` waits for.
  */
-export function watchReadiness(
-  redis: Redis,
-  bull: BullQueue,
-  settings: DurableSettings,
-): Readiness {
+export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSettings): Readiness {
   const { logger } = settings;
   const durability = createDurabilityCheck(settings);
   const waiters = new Set<PendingReady>();
@@ -54,7 +50,7 @@ export function watchReadiness(
   redis.on("ready", () => void check());
   redis.on("+node", () => void check());
   redis.on("error", (error: unknown) => {
-    const refusal = findRefusal(error);
+    const refusal = findRedisRejection(error);
     if (refusal === undefined) setOutage(error);
     else reject(toRejection(refusal));
   });
@@ -118,7 +114,7 @@ export function watchReadiness(
   }
 
   function fail(error: unknown): void {
-    const refusal = findRefusal(error);
+    const refusal = findRedisRejection(error);
     if (refusal !== undefined || error instanceof QueueError) {
       reject(refusal === undefined ? (error as Error) : toRejection(refusal));
       checkAfter(Math.min(FIRST_RECHECK_MS * 2 ** failures++, LONGEST_RECHECK_MS));

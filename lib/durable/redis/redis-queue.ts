@@ -10,7 +10,7 @@ import { endConnection, openConnection } from "./connection";
 import { createRedisLetters } from "./dead-letters";
 import { QueueError } from "../queue-error";
 import { createOperations } from "./operations";
-import { resolveDurableOptions, type DurableQueueOptions } from "./options";
+import { resolveRedisOptions, type RedisQueueOptions } from "./options";
 import { createRedisOutcomes } from "./outcomes";
 import { watchReadiness } from "./readiness";
 import { readStats } from "./stats";
@@ -26,8 +26,8 @@ const ATTEMPT_MS = 2_000;
  *
  * @throws TypeError for an option that is unknown or impossible.
  */
-export function durableQueue(options: DurableQueueOptions): DurableQueue {
-  const settings = resolveDurableOptions(options);
+export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
+  const settings = resolveRedisOptions(options);
   const { storeTimeoutMs, maxPending } = settings;
   const redis = openConnection(settings, "store");
   const bull = openBullQueue(redis, settings);

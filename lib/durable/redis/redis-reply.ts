@@ -9,9 +9,9 @@ const TRANSIENT =
  * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes
  * something; undefined for an outage. A cluster hides the reply of its last node in the error.
  */
-export function findRefusal(error: unknown): Error | undefined {
+export function findRedisRejection(error: unknown): Error | undefined {
   const { name, message, lastNodeError } = Object(error) as Partial<ClusterError>;
-  if (lastNodeError !== undefined) return findRefusal(lastNodeError);
+  if (lastNodeError !== undefined) return findRedisRejection(lastNodeError);
   return name === "ReplyError" && !TRANSIENT.test(message ?? "") ? (error as Error) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { endConnection, listServers, openConnection } from "./connection";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 
 /** Confirms that replicas have what was stored. */
 export interface ReplicaConfirmation {
@@ -34,7 +34,7 @@ interface PendingConfirmation {
  * @param reconnect called after three shortfalls in a row.
  */
 export function createReplicaConfirmation(
-  settings: DurableSettings,
+  settings: RedisSettings,
   reconnect: () => void,
 ): ReplicaConfirmation {
   const { prefix, name, replicas } = settings;

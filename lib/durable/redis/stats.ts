@@ -2,7 +2,7 @@ import type { BackoffOptions, JobsOptions } from "bullmq";
 import type { Redis } from "ioredis";
 import { pauseAfter } from "../backoff";
 import type { QueueStats } from "../durable-queue";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 import type { WorkerBeats } from "./worker-beats";
 
 /** The field of a job with the time of the last retry as a dead letter, in Unix milliseconds. */
@@ -31,7 +31,7 @@ const READ = `
 export async function readStats(
   redis: Redis,
   beats: WorkerBeats,
-  { prefix, name }: DurableSettings,
+  { prefix, name }: RedisSettings,
 ): Promise<QueueStats> {
   const head = `${prefix}:${name}`;
   const keys = ["wait", "active", "delayed", "failed"].map((state) => `${head}:${state}`);

@@ -7,7 +7,7 @@ import type { Backoff } from "../backoff";
 import { createJobId, dedupeIdOf, hasContent, toStoredEvent } from "../stored-event";
 import type { BullQueue } from "./bull-queue";
 import { createMemoryGuard, estimateBytes } from "./memory-guard";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 import type { RedisOutcomes } from "./outcomes";
 import type { Readiness } from "./readiness";
 import { createReplicaConfirmation } from "./replica-confirmation";
@@ -33,7 +33,7 @@ export interface EventStoreParts {
 /** Creates the store of a queue. */
 export function createEventStore(
   { bull, redis, outcomes, readiness }: EventStoreParts,
-  settings: DurableSettings,
+  settings: RedisSettings,
 ): EventStore {
   const { prefix, name, attempts, backoff, dedupeTtlMs, replicas } = settings;
   const memory = createMemoryGuard(redis, settings);

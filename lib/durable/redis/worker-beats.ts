@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 
 /** The workers that take events, in all processes of a queue. */
 export interface WorkerBeats {
@@ -22,7 +22,7 @@ const COUNT = `${NOW}
   return redis.call("ZCOUNT", KEYS[1], now, "+inf")`;
 
 /** Creates the list of workers, which is kept in Redis. */
-export function createWorkerBeats(redis: Redis, { prefix, name }: DurableSettings): WorkerBeats {
+export function createWorkerBeats(redis: Redis, { prefix, name }: RedisSettings): WorkerBeats {
   const key = `${prefix}:${name}:workers`;
   return {
     async beat(workerId) {

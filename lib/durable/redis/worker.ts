@@ -7,9 +7,9 @@ import { createRetry } from "../../delivery/retry";
 import { openBullWorker } from "./bull-worker";
 import { describeRedisError, endConnection, openConnection } from "./connection";
 import type { RedisLetters } from "./dead-letters";
-import type { DurableSettings } from "./options";
+import type { RedisSettings } from "./options";
 import type { RedisOutcomes } from "./outcomes";
-import { findRefusal } from "./redis-reply";
+import { findRedisRejection } from "./redis-reply";
 import type { WorkerBeats } from "./worker-beats";
 import { describeHandlerFailure, isPermanent, MAX_STALLS } from "../handler-failure";
 import { readEventNames } from "../event-names";
@@ -49,7 +49,7 @@ const FAILING_MS = 8_000;
 
 /** Starts a worker that runs handlers for stored events. */
 export function startRedisWorker(
-  settings: DurableSettings,
+  settings: RedisSettings,
   { outcomes, letters, beats }: WorkerParts,
   handlers: Handlers,
   workOptions: WorkOptions,
@@ -90,7 +90,7 @@ export function startRedisWorker(
 
   /** The connection reports its outages itself; BullMQ reports here what Redis rejects. */
   function reportError(error: Error): void {
-    if (findRefusal(error) === undefined) return;
+    if (findRedisRejection(error) === undefined) return;
     const isFirst = failedAtMs === undefined;
     failedAtMs = performance.now();
     if (!isFirst) return;

@@ -21,6 +21,6 @@ export {
   createAdminClient,
   InputError,
 } from "express-push-verification/admin";
-export { QueueError, durableQueue, postgresQueue } from "express-push-verification/durable";
+export { QueueError, redisQueue, postgresQueue } from "express-push-verification/durable";
 export { createEmulator, EmulatorError } from "express-push-verification/emulator";
 export { eventFixture, signedRequest } from "express-push-verification/testing";

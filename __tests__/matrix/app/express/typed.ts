@@ -13,7 +13,7 @@ import {
   type WebhookErrorCode,
 } from "express-push-verification";
 import { adminRouter, createAdminClient, type Webhook } from "express-push-verification/admin";
-import { durableQueue, type DurableQueue } from "express-push-verification/durable";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { createEmulator, type WebhookDelivery } from "express-push-verification/emulator";
 import { eventFixture, signedRequest } from "express-push-verification/testing";
 
@@ -67,7 +67,7 @@ export async function useRooms(queue: DurableQueue): Promise<PushEvent | Unknown
   const stored: PushEvent | UnknownPushEvent = parsePushEvent(eventFixture("factor.verified"));
   const name = "logins";
   // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
-  createServer(pushWebhooks({ ...settings, queue: durableQueue({ name, connection: "redis:a" }) }));
+  createServer(pushWebhooks({ ...settings, queue: redisQueue({ name, connection: "redis:a" }) }));
   void [queue, webhook, stored];
   return verifyPushRequest({ method: "POST", url, headers, body }, settings);
 }
