@@ -134,7 +134,7 @@ describe("npm run story", () => {
 
   beforeAll(async () => {
     // A process group of its own: a terminal sends Ctrl-C to the whole group.
-    started = spawn("npm", ["run", "story"], { cwd: root, detached: true });
+    started = spawn("npm", ["run", "story", "--", "--keep"], { cwd: root, detached: true });
     started.stderr.on("data", (chunk: Buffer) => {
       // npm itself may warn of the settings of this machine.
       complaints += chunk.toString().replaceAll(/^npm .*\n/gm, "");
@@ -167,6 +167,13 @@ describe("npm run story", () => {
       return false;
     }
   }
+
+  it("ends by itself without --keep", async () => {
+    const ended = await run("npm", ["run", "story"], { cwd: root });
+    expect(ended.stdout).toMatch(
+      /the waiting login resolves: challenge\.denied\n[^]*denied by ada/,
+    );
+  }, 60_000);
 
   it("shows all five types of events and two waiting logins", () => {
     expect(complaints).toBe("");

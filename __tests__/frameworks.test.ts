@@ -95,6 +95,10 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     30_000,
   );
 
+  it("node:test: a test of a receiver passes", async () => {
+    await run(process.execPath, ["--test", join(folder, "node_test.js")]);
+  }, 60_000);
+
   it("vitest: a test with mocked time passes", async () => {
     const vitest = join(home, "node_modules", "vitest", "vitest.mjs");
     cpSync(join(folder, "vitest.ts"), join(folder, "vitest.test.ts"));

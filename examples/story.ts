@@ -1,6 +1,7 @@
 /**
  * The whole package without an account: an emulated service, and an Express app that receives its
- * webhook requests, lets a login wait, and has an admin router. It runs until Ctrl-C.
+ * webhook requests, lets a login wait, and has an admin router. It ends after the fifth event;
+ * with `--keep` it runs until Ctrl-C.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -88,6 +89,16 @@ async function main(): Promise<void> {
     await emulator.settled();
   }
 
+  const end = async () => {
+    server.close();
+    await push.close({ deadlineMs: 1_000 });
+    await emulator.close();
+    // Without waiting for open connections and their timers.
+    process.exit();
+  };
+  if (!process.argv.includes("--keep")) return end();
+  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
+
   const open = emulator.createChallenge({ factor_sid }).sid;
   const cli = "npx tsx lib/cli/main.ts";
   const trigger = `${cli} trigger challenge.approved --url ${push.publicUrl}`;
@@ -103,13 +114,4 @@ It runs until Ctrl-C. In another terminal, try:
   curl ${asStaff} ${appUrl}/admin/push/webhooks
   curl ${asStaff} -H "Content-Type: application/json" -d '{"friendly_name":"ci"}' ${appUrl}/admin/push/keys
   curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
-
-  const end = async () => {
-    server.close();
-    await push.close({ deadlineMs: 1_000 });
-    await emulator.close();
-    // Without waiting for open connections and their timers.
-    process.exit();
-  };
-  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
 }

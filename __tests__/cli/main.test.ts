@@ -10,16 +10,19 @@ const start = (...args: string[]) =>
   spawn(process.execPath, ["--import", "tsx", "lib/cli/main.ts", ...args], { cwd: root });
 
 describe("the process", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)(
-    "ends the emulator with %s",
-    async (signal) => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "ends the emulator with %s and exit code %i",
+    async (signal, code) => {
       const emulator = start("emulator", "--port", "0");
       let errors = "";
       emulator.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
       for await (const chunk of emulator.stdout) {
         if (String(chunk).includes("Create a factor")) emulator.kill(signal);
       }
-      expect([await once(emulator, "exit"), errors]).toEqual([[130, null], ""]);
+      expect([await once(emulator, "exit"), errors]).toEqual([[code, null], ""]);
     },
     20_000,
   );

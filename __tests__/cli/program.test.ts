@@ -73,6 +73,13 @@ describe("push-webhooks", () => {
       /\/no/,
     ],
     [["keys", "list"], 2, "stderr", /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
+    [["keys", "list", "--username", "SK1"], 2, "stderr", /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
+    [
+      ["trigger", "challenge.denied", "--url", "http://a.test", "--header", "x"],
+      2,
+      "stderr",
+      /--header must be "Name: value"; received "x"/,
+    ],
   ])("%j ends with %i", async (args, code, stream, text) => {
     const ended = await runCommand(args, secret);
     expect(ended).toMatchObject({ code, [stream]: expect.stringMatching(text) });
@@ -314,6 +321,29 @@ describe("trigger", () => {
   });
 });
 
+describe("trigger --to", () => {
+  it.each<[string[], object]>([
+    [[], { host: "app.example.com", "content-type": "application/x-www-urlencoded" }],
+    [["--host", "b.example", "--header", "X-A: 1"], { host: "b.example", "x-a": "1" }],
+    [
+      ["--content-type", "application/x-www-form-urlencoded"],
+      { "content-type": "application/x-www-form-urlencoded" },
+    ],
+  ])("with %j sends the headers %j", async (args, headers) => {
+    const requests: object[] = [];
+    const app = createHttpServer((req, res) => {
+      requests.push(req.headers);
+      res.end();
+    }).listen(0, "127.0.0.1");
+    await once(app, "listening");
+    const to = `http://127.0.0.1:${(app.address() as AddressInfo).port}/push`;
+    const line = ["trigger", "factor.created", "--url", "https://app.example.com/push"];
+    expect(await runCommand([...line, "--to", to, ...args], secret)).toHaveProperty("code", 0);
+    expect(requests).toMatchObject([headers]);
+    app.close();
+  });
+});
+
 describe("explain", () => {
   const url = "https://app.example.com/webhooks/push";
   const call = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "challenge.approved");
@@ -520,6 +550,12 @@ describe("webhooks and keys", () => {
     const [other] = JSON.parse((await runCommand(["keys", "list", "--json"], env)).stdout);
     const deleted = await runCommand(["keys", "delete", other.sid, "--json"], env);
     expect(JSON.parse(deleted.stdout)).toEqual({ sid: other.sid, deleted: true });
+  });
+
+  it("say in words what the SID of a key looks like", async () => {
+    const { code, stderr } = await runCommand(["keys", "delete", "SK123"], env);
+    expect(code).toBe(2);
+    expect(stderr).toBe("push-webhooks: sid: must be SK and 32 hexadecimal digits\n");
   });
 
   it("do not delete the key of --username, unless forced", async () => {

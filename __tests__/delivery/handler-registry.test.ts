@@ -1,4 +1,4 @@
-import { createHandlers, type PushEventType } from "express-push-verification";
+import { createHandlers, PUSH_EVENT_TYPES, type PushEventType } from "express-push-verification";
 import { areHandlersEmpty, isHandlers, selectHandlers } from "../../lib/delivery/handler-registry";
 import { parseEvent } from "../../lib/event/parse";
 import { eventPairs } from "../support/webhook-requests";
@@ -44,12 +44,13 @@ describe("createHandlers", () => {
     expect(selectHandlers(handlers, eventOf("factor.created"))).toMatchObject({ isHandled: false });
   });
 
-  it("lists the types that have a handler of their own", () => {
+  it("lists the types that have a handler: all of them with onAny", () => {
     const handlers = createHandlers();
     expect(handlers.handledTypes()).toEqual([]);
     handlers.on(["challenge.denied", "factor.created"], () => {});
-    handlers.onUnhandled(() => {}).onAny(() => {});
+    handlers.onUnhandled(() => {});
     expect(handlers.handledTypes()).toEqual(["factor.created", "challenge.denied"]);
+    expect(handlers.onAny(() => {}).handledTypes()).toEqual(PUSH_EVENT_TYPES);
   });
 
   it("removes a handler from the given types", () => {

@@ -151,6 +151,7 @@ describe("createReporter", () => {
       "HANDLER_FAILED",
       "HANDLER_TIMEOUT",
       "BODY_CONSUMED",
+      "SIGNATURE_MISMATCH",
     ]);
   });
 

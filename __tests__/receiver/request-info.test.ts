@@ -104,6 +104,15 @@ describe("joinReceivedUrl", () => {
     ["https://app.test/a", { host: "other" }, "https://app.test/a"],
     ["/a", {}, "https:///a"],
     ["/a", { ":authority": "app.test" }, "https://app.test/a"],
+    ["/a", { host: "a", forwarded: 'for=1;host="b:8";proto=http, host=c' }, "http://b:8/a"],
+    ["/a?b", { host: "a", "x-forwarded-prefix": "/x/" }, "https://a/x/a?b"],
+    ["/x/a", { host: "a", "x-forwarded-prefix": "/x" }, "https://a/x/a"],
+    [
+      "/a",
+      { host: "a", "x-original-uri": "/x/a?b,c", "x-forwarded-prefix": "/y" },
+      "https://a/x/a?b,c",
+    ],
+    ["/a", { host: "a", "x-original-url": "http://b/x" }, "http://b/x"],
     ["/a", { ":authority": "other", host: "app.test" }, "https://app.test/a"],
   ])("of %s with %j is %s", (url, headers, received) => {
     const req = request({ url, headers });

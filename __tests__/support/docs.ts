@@ -22,7 +22,13 @@ export const DOCUMENTS = [
 ];
 
 /** Recipes whose packages only examples/frameworks has; `frameworks.test.ts` runs them. */
-export const FRAMEWORKS: readonly (string | undefined)[] = ["fastify", "hono", "nest", "vitest"];
+export const FRAMEWORKS: readonly (string | undefined)[] = [
+  "fastify",
+  "hono",
+  "nest",
+  "node_test",
+  "vitest",
+];
 
 /** Reads a file of the repository. */
 export function readText(file: string): string {

@@ -2,8 +2,7 @@
 import { runProgram } from "./program";
 
 const interrupted = new AbortController();
-process.once("SIGINT", () => interrupted.abort());
-process.once("SIGTERM", () => interrupted.abort());
+for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interrupted.abort(name));
 
 const { env, stdin, stdout, stderr } = process;
 const terminal = { env, stdin, stdout, stderr, signal: interrupted.signal, hasFailed: false };

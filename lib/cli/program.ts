@@ -12,7 +12,7 @@ import { addWebhooksCommand } from "./webhooks-command";
 const { version } = require("../../package.json") as { version: string };
 
 /** The help text of the program says when it ends with each. */
-const EXIT_CODES = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+const EXIT_CODES = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated: 143 } as const;
 
 /** Runs `push-webhooks` and returns its exit code; describes a failure on stderr, in one line. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -28,7 +28,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or from a prompt.",
+      "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted; 143 terminated.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or from a prompt.",
     );
   addEmulatorCommand(program, terminal);
   addTriggerCommand(program, terminal);
@@ -38,7 +38,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
   try {
     await program.parseAsync(args, { from: "user" });
-    if (terminal.signal.aborted) return EXIT_CODES.interrupted;
+    if (terminal.signal.aborted) return codeOfAbort(terminal);
     return terminal.hasFailed ? EXIT_CODES.failed : EXIT_CODES.done;
   } catch (error) {
     return reportFailure(error, terminal);
@@ -46,7 +46,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 }
 
 function reportFailure(error: unknown, terminal: Terminal): number {
-  if (terminal.signal.aborted || error instanceof Interruption) return EXIT_CODES.interrupted;
+  if (terminal.signal.aborted || error instanceof Interruption) return codeOfAbort(terminal);
   if (error instanceof CommanderError) {
     // commander has printed the help that was asked for, or the wrong usage.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
@@ -54,6 +54,11 @@ function reportFailure(error: unknown, terminal: Terminal): number {
   terminal.stderr.write(`push-webhooks: ${withoutControls(describeFailure(error))}\n`);
   const isUsage = error instanceof UsageError || error instanceof TypeError;
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
+}
+
+/** Returns 128 and the number of the signal, as shells do. */
+function codeOfAbort({ signal }: Terminal): number {
+  return signal.reason === "SIGTERM" ? EXIT_CODES.terminated : EXIT_CODES.interrupted;
 }
 
 /**

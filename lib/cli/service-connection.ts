@@ -40,14 +40,16 @@ export function addServiceOptions(command: Command, { env }: Terminal): Command 
 /** Creates a client from the options of a command. @throws UsageError for a missing option. */
 export async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
+  const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const missing = Object.entries({
     "--account-url or PUSH_ACCOUNT_URL": accountUrl,
     "--verify-url or PUSH_VERIFY_URL": verifyUrl,
     "--account-sid or PUSH_ACCOUNT_SID": accountSid,
     "--service-sid or PUSH_SERVICE_SID": serviceSid,
+    // A terminal is asked for the secret.
+    [variable]: terminal.stdin.isTTY ? "prompt" : (terminal.env[variable] ?? ""),
   }).flatMap(([name, value]) => (value === "" ? [name] : []));
   if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
-  const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const password = await readSecret(terminal, variable);
   return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });
 }

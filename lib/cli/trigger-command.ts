@@ -11,6 +11,9 @@ import { assertUrl, UsageError } from "./usage-error";
 interface TriggerOptions {
   url: string;
   to?: string;
+  host?: string;
+  header?: [name: string, value: string][];
+  contentType?: string;
   version: "v1" | "v2";
   method: "POST" | "GET";
   signatureHeader: string;
@@ -28,6 +31,9 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .addArgument(new Argument("<type>", "type of the event").choices(PUSH_EVENT_TYPES))
     .requiredOption("--url <url>", "publicUrl of the receiver; it is signed")
     .option("--to <url>", "URL to send the request to, if it is not the publicUrl")
+    .option("--host <host>", "Host header; the default with --to is the host of --url")
+    .option("--header <line>", 'another header, as for curl: "Name: value"; repeatable', addHeader)
+    .option("--content-type <type>", "content type of a POST")
     .addOption(
       new Option("--version <version>", "version of the event").choices(["v1", "v2"]).default("v2"),
     )
@@ -94,6 +100,7 @@ async function createRequest(
   ids: Record<string, string>,
 ): Promise<WebhookRequest> {
   const { url, to, version, method, signatureHeader, set = [], badSignature } = options;
+  const { contentType } = options;
   assertUrl("--url", url);
   if (to !== undefined) assertUrl("--to", to);
   const authToken = await readSecret(terminal, "PUSH_AUTH_TOKEN");
@@ -108,17 +115,34 @@ async function createRequest(
   const known = set.filter(([name]) => names.includes(name));
   const overrides = { ...ids, ...Object.fromEntries(known) };
   const extraParams = Object.fromEntries(extra);
-  return signedRequest(settings, type, overrides, { version, method, extraParams });
+  return signedRequest(settings, type, overrides, { version, method, extraParams, contentType });
 }
 
-/** A GET carries the signed parameters in its query; a POST is sent to the URL as given. */
+/**
+ * Addresses a request to `--to` with the headers that the service would send. A GET carries the
+ * signed parameters in its query; a POST is sent to the URL as given.
+ */
 function addressRequest(
   request: WebhookRequest,
-  { url, to = url }: TriggerOptions,
+  { url, to = url, host, header = [] }: TriggerOptions,
 ): WebhookRequest {
-  if (request.method !== "GET") return { ...request, url: to };
+  const shownHost = host ?? (to === url ? undefined : new URL(url).host);
+  const headers = {
+    ...request.headers,
+    ...(shownHost !== undefined && { Host: shownHost }),
+    ...Object.fromEntries(header),
+  };
+  if (request.method !== "GET") return { ...request, headers, url: to };
   const [query = ""] = /\?.*$/s.exec(request.url) ?? [];
-  return { ...request, url: to.replace(/[?#].*$/s, "") + query };
+  return { ...request, headers, url: to.replace(/[?#].*$/s, "") + query };
+}
+
+function addHeader(line: string, headers: [string, string][] | undefined): [string, string][] {
+  const [, name, value] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new UsageError(`--header must be "Name: value"; received ${JSON.stringify(line)}.`);
+  }
+  return [...(headers ?? []), [name, value]];
 }
 
 function addPair(text: string, pairs: [string, string][] | undefined): [string, string][] {

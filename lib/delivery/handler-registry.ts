@@ -47,7 +47,7 @@ export interface HandlerRegistration<Self> {
   onAny(handler: AnyHandler): Self;
   /** Adds a handler of the events without a handler of their type, including unknown types. */
   onUnhandled(handler: AnyHandler): Self;
-  /** Returns the types of event that currently have a handler of their own. */
+  /** Returns the types of event that currently have a handler: all of them with `onAny`. */
   handledTypes(): PushEventType[];
 }
 
@@ -100,7 +100,9 @@ export function createHandlers(): Handlers {
       return handlers;
     },
     handledTypes: () =>
-      PUSH_EVENT_TYPES.filter((type) => (handlersByType.get(type)?.size ?? 0) > 0),
+      PUSH_EVENT_TYPES.filter(
+        (type) => anyHandlers.size > 0 || (handlersByType.get(type)?.size ?? 0) > 0,
+      ),
   };
 
   registries.set(handlers, { handlersByType, anyHandlers, unhandledHandlers });
@@ -124,8 +126,7 @@ export function selectHandlers(handlers: Handlers, { type }: PushEvent | Unknown
 
 /** Returns whether no handler is registered. */
 export function areHandlersEmpty(handlers: Handlers): boolean {
-  const { anyHandlers, unhandledHandlers } = registryOf(handlers);
-  return handlers.handledTypes().length === 0 && anyHandlers.size + unhandledHandlers.size === 0;
+  return handlers.handledTypes().length === 0 && registryOf(handlers).unhandledHandlers.size === 0;
 }
 
 function registryOf(handlers: Handlers): Registry {

@@ -3,7 +3,7 @@ import { sidPattern, type SidPrefix } from "../form/sid";
 
 /** Creates the schema of a SID: a prefix and 32 hexadecimal digits (specification, section 2). */
 export function sidSchema(prefix: SidPrefix) {
-  return z.string().regex(sidPattern(prefix));
+  return z.string().regex(sidPattern(prefix), `must be ${prefix} and 32 hexadecimal digits`);
 }
 
 /** The schema of a metadata parameter: string values only (specification, section 6.2). */

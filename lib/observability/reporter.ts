@@ -1,5 +1,6 @@
 import { publish, type DeliveryResult } from "./diagnostics";
 import { describeCause } from "../errors/neutral-cause";
+import type { SignatureCause } from "../errors/signature-causes";
 import type { WebhookError, WebhookErrorCode } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { adaptConsole } from "./console-logger";
@@ -33,15 +34,19 @@ const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
   conflict: "Delivery dropped: its uuid was accepted before, with other content",
 };
 
+/** How often a rejection of one code is explained for the logger, in milliseconds. */
+const EXPLAIN_EVERY_MS = 60_000;
+
 /**
  * Creates the reporter of a receiver or a worker. Without a logger and a listener, the first
- * failure of each code emits a process warning with its cause: otherwise a response with a 5xx
- * status would leave no trace. The logger receives `receiver`, the option `name` of the receiver.
+ * rejection or failure of each code emits a process warning with its cause: otherwise it would
+ * leave no trace. The logger receives `receiver`, the option `name` of the receiver.
  */
 export function createReporter(logger: Logger | undefined, receiver?: string) {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
   const warnedCodes = new Set<WebhookErrorCode>();
+  const explainedAtMs = new Map<WebhookErrorCode, number>();
 
   const adapted = logger && adaptConsole(logger);
 
@@ -51,14 +56,22 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
   }
 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
-    if (!isFailure(error) || warnedCodes.has(error.code)) return;
+    if (error.code === "CLOSING" || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
-    const detail = describeCause(error);
+    const detail = describeCause(error) ?? describeExplanation(explainFirst(error));
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
       { type: "PushWebhooksWarning", code: error.code, ...(detail !== undefined && { detail }) },
     );
+  }
+
+  /** Returns the likeliest cause of a rejection, for the first of its code within 60 s. */
+  function explainFirst(error: WebhookError): SignatureCause | undefined {
+    const nowMs = performance.now();
+    if (nowMs - (explainedAtMs.get(error.code) ?? -Infinity) < EXPLAIN_EVERY_MS) return undefined;
+    explainedAtMs.set(error.code, nowMs);
+    return error.explain()?.causes[0];
   }
 
   return {
@@ -75,7 +88,11 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
       publish("rejected", { code: error.code, status: error.status, durationMs });
       const fields = { code: error.code, status: error.status, ...request };
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
-      else log("warn", fields, error.message);
+      else if (logger !== undefined) {
+        const { code: cause, subject, fix } = explainFirst(error) ?? {};
+        const explained = cause !== undefined && { cause, subject, fix };
+        log("warn", { ...fields, ...explained }, error.message);
+      }
       for (const listener of rejectedListeners) void callSafely(() => listener(error, request));
       const failureListeners = isFailure(error) ? errorListeners : [];
       for (const listener of failureListeners) void callSafely(() => listener(error));
@@ -98,6 +115,12 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
 /** Returns whether an error is a failure: of status 500 or above, except the planned `CLOSING`. */
 function isFailure({ status, code }: WebhookError): boolean {
   return status >= 500 && code !== "CLOSING";
+}
+
+function describeExplanation(cause: SignatureCause | undefined): string | undefined {
+  if (cause === undefined) return undefined;
+  const { code, subject, explanation, fix } = cause;
+  return `${code}${subject === undefined ? "" : ` (${subject})`}: ${explanation} ${fix}`;
 }
 
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {

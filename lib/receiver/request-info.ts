@@ -39,14 +39,23 @@ export function readTarget(req: IncomingMessage & { originalUrl?: string }): str
 }
 
 /**
- * Returns the URL that a target and its headers show. The client chooses the Host header and the
- * forwarded headers, so the URL is a hint for explanations, and no signature is verified against it.
+ * Returns the URL that a target and its headers show: the original target and the prefix, host and
+ * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
+ * explanations, and no signature is verified against it.
  */
 export function joinReceivedUrl(headers: RequestHeaders, target: string): string {
-  if (/^https?:/i.test(target)) return target;
-  const first = (name: string) => headers.listHeader(name)[0]?.split(",")[0]?.trim();
-  const host = first("x-forwarded-host") ?? first("host") ?? first(":authority") ?? "";
-  return `${first("x-forwarded-proto") ?? "https"}://${host}${target}`;
+  const raw = (name: string) => headers.listHeader(name)[0];
+  const first = (name: string) => raw(name)?.split(",")[0]?.trim();
+  // RFC 7239: for=192.0.2.1;host=app.example.com;proto=https
+  const forwarded = (name: string) =>
+    new RegExp(`(?:^|[;\\s])${name}="?([^";\\s]+)`, "i").exec(first("forwarded") ?? "")?.[1];
+  const prefix = first("x-forwarded-prefix")?.replace(/\/$/, "") ?? "";
+  const prefixed = target.startsWith(`${prefix}/`) ? target : prefix + target;
+  const path = raw("x-original-uri") ?? raw("x-original-url") ?? prefixed;
+  if (/^https?:/i.test(path)) return path;
+  const host = first("x-forwarded-host") ?? forwarded("host") ?? first("host");
+  const scheme = first("x-forwarded-proto") ?? forwarded("proto") ?? "https";
+  return `${scheme}://${host ?? first(":authority") ?? ""}${path}`;
 }
 
 /** Returns the body that the parameters were read from: exact bytes or text before an object. */
