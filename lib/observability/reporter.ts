@@ -59,7 +59,7 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     if (error.code === "CLOSING" || warnedCodes.has(error.code)) return;
     if (listenerCount > 0 || logger !== undefined) return;
     warnedCodes.add(error.code);
-    const detail = describeCause(error) ?? describeExplanation(explainFirst(error));
+    const detail = describeCause(error) ?? formatCause(explainFirst(error));
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
       { type: "PushWebhooksWarning", code: error.code, ...(detail !== undefined && { detail }) },
@@ -117,7 +117,7 @@ function isFailure({ status, code }: WebhookError): boolean {
   return status >= 500 && code !== "CLOSING";
 }
 
-function describeExplanation(cause: SignatureCause | undefined): string | undefined {
+function formatCause(cause: SignatureCause | undefined): string | undefined {
   if (cause === undefined) return undefined;
   const { code, subject, explanation, fix } = cause;
   return `${code}${subject === undefined ? "" : ` (${subject})`}: ${explanation} ${fix}`;
