@@ -14,8 +14,10 @@ export interface RedisProxy {
    * connection in place of the reply. Resolves then.
    */
   loseReplyTo(text: string): Promise<void>;
-  /** Drops every further command with this text: it gets no reply. */
-  drop(text: string): void;
+  /** Drops every further command with this text: it gets no reply. Without a text, none. */
+  drop(text?: string): void;
+  /** Passes on the next reply with this text, and resolves. */
+  passes(text: string): Promise<void>;
   /** Delays each chunk by so many milliseconds, in both directions. */
   delay(ms: number): void;
   close(): void;
@@ -32,6 +34,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     else setTimeout(() => to.writable && to.write(chunk), delayMs);
   };
   let lost: { text: string; resolve: () => void } | undefined;
+  let awaited: { text: string; resolve: () => void } | undefined;
 
   const proxy = createServer((client) => {
     const upstream = connect(port, "127.0.0.1");
@@ -52,6 +55,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
       if (swallowed.has(client)) return;
       if (losing === undefined) {
         pass(chunk, client);
+        if (awaited !== undefined && chunk.includes(awaited.text)) awaited.resolve();
         return;
       }
       client.destroy();
@@ -77,6 +81,11 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     },
     drop(text) {
       dropped = text;
+    },
+    passes(text) {
+      return new Promise((resolve) => {
+        awaited = { text, resolve };
+      });
     },
     delay(ms) {
       delayMs = ms;

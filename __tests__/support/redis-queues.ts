@@ -14,7 +14,10 @@ export interface Closable {
 /** Queues on Redis servers that a test starts. */
 export interface RedisQueues {
   /** Opens a queue as a process would. */
-  open(connection: string, options?: Partial<RedisQueueOptions>): DurableQueue;
+  open(
+    connection: RedisQueueOptions["connection"],
+    options?: Partial<RedisQueueOptions>,
+  ): DurableQueue;
   closeLater<Part extends Closable>(part: Part): Part;
 }
 

@@ -54,7 +54,10 @@ export interface RedisServer {
 const servers: { server: RedisServer; folder: string }[] = [];
 
 /** A redis-server on a free port with files of its own. */
-export async function startRedis(settings: Record<string, string> = DURABLE): Promise<RedisServer> {
+export async function startRedis(
+  settings: Record<string, string> = DURABLE,
+  firstArgs: string[] = [],
+): Promise<RedisServer> {
   const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "push-redis-"));
   let child: ChildProcess | undefined;
@@ -63,11 +66,8 @@ export async function startRedis(settings: Record<string, string> = DURABLE): Pr
 
   async function start(changed: Record<string, string> = settings): Promise<void> {
     const args = Object.entries({ port: String(port), dir: folder, save: "", ...changed });
-    child = spawn(
-      binary,
-      args.flatMap(([name, value]) => [`--${name}`, value]),
-      { stdio: "ignore" },
-    );
+    const options = args.flatMap(([name, value]) => [`--${name}`, value]);
+    child = spawn(binary, [...firstArgs, ...options], { stdio: "ignore" });
     while (!(await canConnect(port))) await sleep(5);
   }
 

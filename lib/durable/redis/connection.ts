@@ -12,6 +12,7 @@ const retryStrategy = (times: number) => Math.min(2 ** times * 10, 500);
 /** A rejection, such as of the password, lasts until an operator changes something. */
 const FIRST_REJECTED_MS = 1_000;
 const LONGEST_REJECTED_MS = 30_000;
+const RECONNECT_MS = 50;
 
 /**
  * The defaults of ioredis wait for more than 25 s where the service waits for 15 s: here a command
@@ -22,13 +23,6 @@ const ROLES = {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 1_500,
-    socketTimeout: 3_000,
-  },
-  // WAIT takes up to 1 s.
-  replicas: {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 2_500,
     socketTimeout: 3_000,
   },
   subscriber: { maxRetriesPerRequest: null, commandTimeout: 1_500, autoResubscribe: false },
@@ -47,30 +41,58 @@ const SENTINEL_OPTIONS = {
   sentinelReconnectStrategy: retryStrategy,
 } as const satisfies RedisOptions;
 
-/**
- * Connects to Redis and reconnects until {@link endConnection}.
- *
- * @returns for a cluster, a `Cluster` of ioredis, which has the same commands.
- */
-export function openConnection(settings: RedisSettings, role: ConnectionRole): Redis {
-  const pauses = createPauses();
-  const redis = createClient(settings, {
-    // The ready check stays, although ioredis writes to the console when the user may not run INFO:
-    // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
-    connectTimeout: 2_000,
-    disconnectTimeout: 300,
-    lazyConnect: false,
-    retryStrategy: pauses.next,
-    ...ROLES[role],
-    ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
-    // A former primary turns read-only when another takes over: connect to the new one.
-    reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
-    replyMapping: "legacy",
-    connectionName: `push-webhooks-${role}`,
-  });
-  pauses.watch(redis);
+/** A connection to Redis, which reconnects until its end. */
+export interface Connection {
+  /** For a cluster, a `Cluster` of ioredis, which has the same commands. */
+  readonly redis: Redis;
+  /** Closes it and the copies that BullMQ made of it, and rejects their commands. */
+  end(): void;
+}
+
+/** Connects to Redis. */
+export function openConnection(settings: RedisSettings, role: ConnectionRole): Connection {
+  const clients: Redis[] = [];
+  let isEnded = false;
+
+  function open(): Redis {
+    const pauses = createPauses();
+    const client = createClient(settings, {
+      // The ready check stays, although ioredis writes to the console when the user may not run INFO:
+      // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
+      connectTimeout: 2_000,
+      disconnectTimeout: 300,
+      lazyConnect: false,
+      retryStrategy: pauses.next,
+      ...ROLES[role],
+      ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
+      // A former primary turns read-only when another takes over: connect to the new one.
+      reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
+      replyMapping: "legacy",
+      connectionName: `push-webhooks-${role}`,
+    });
+    pauses.watch(client);
+    // ioredis ends a connection for good when its failover detector hears of a new primary while the
+    // connection asks the sentinels for it.
+    client.on("end", () => {
+      setTimeout(() => {
+        if (!isEnded) client.connect().catch(() => {});
+      }, RECONNECT_MS).unref();
+    });
+    // BullMQ blocks on a copy of a connection: the copy has the same options and the same end.
+    client.duplicate = open;
+    clients.push(client);
+    return client;
+  }
+
+  const redis = open();
   reportOutages(redis, role, settings.logger);
-  return redis;
+  return {
+    redis,
+    end() {
+      isEnded = true;
+      for (const client of clients) endClient(client);
+    },
+  };
 }
 
 /** Creates the pauses before reconnecting, which are longer while Redis rejects the connection. */
@@ -134,11 +156,10 @@ function toClusterOptions(
 }
 
 /**
- * Closes a connection and rejects its commands. `disconnect()` alone leaves the commands of a
- * connection that is reconnecting pending for ever, and BullMQ waits for them with timers that keep
- * the process.
+ * `disconnect()` alone leaves the commands of a client that is reconnecting pending for ever, and
+ * BullMQ waits for them with timers that keep the process.
  */
-export function endConnection(redis: Redis): void {
+function endClient(redis: Redis): void {
   // ioredis starts a timer for a connection that has ended.
   if (redis.status === "end") return;
   const wasReconnecting = redis.status === "reconnecting" && !redis.isCluster;

@@ -35,8 +35,8 @@ export interface RedisQueueOptions extends QueueOptions {
    */
   replicas?: number | undefined;
   /**
-   * The number of dead letters that are kept. Beyond it, the oldest one of the account that has the
-   * most is discarded and logged; its uuid stays known for the rest of dedupeTtlMs. @default 10_000
+   * The number of dead letters that are kept. Beyond it, the oldest one is discarded; its uuid is kept
+   * for the rest of dedupeTtlMs. @default 10_000
    */
   maxDeadLetters?: number | undefined;
 }

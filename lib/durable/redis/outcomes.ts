@@ -2,8 +2,8 @@ import type { Redis } from "ioredis";
 import type { ChallengeEvent } from "../../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store";
 import { createWaiters } from "../../challenge/waiters";
-import { parseStoredOutcome } from "../stored-outcome";
-import { endConnection, openConnection } from "./connection";
+import { createResolveStored } from "../stored-outcome";
+import { openConnection, type Connection } from "./connection";
 import type { RedisSettings } from "./options";
 
 /** The outcomes that the processes of one queue share. */
@@ -29,16 +29,12 @@ export interface FirstJob {
   dedupeKey: string;
 }
 
-/** KEYS: the outcome, its mark of an unreadable value, and optionally the dedupe key of ARGV[3]. */
+/** KEYS: the outcome, and optionally the dedupe key of ARGV[3]. */
 const RECORD = `
-  if KEYS[3] and redis.call("GET", KEYS[3]) ~= ARGV[3] then
+  if KEYS[2] and redis.call("GET", KEYS[2]) ~= ARGV[3] then
     return 0
   end
-  local isNew = redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2])
-  if not isNew and redis.call("DEL", KEYS[2]) == 1 then
-    isNew = redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
-  end
-  if isNew then
+  if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
     redis.call("PUBLISH", KEYS[1], "")
   end
   return 1`;
@@ -58,25 +54,24 @@ const KEYS_PER_READ = 500;
 export function createRedisOutcomes(redis: Redis, settings: RedisSettings): RedisOutcomes {
   const { prefix, name, outcomeTtlMs, maxWaiting, logger } = settings;
   const head = `${prefix}:${name}:outcome:`;
-  const markOf = (key: string) => `${prefix}:${name}:unreadable:${key}`;
   const waiters = createWaiters({ maxWaiting, onFirst: follow, onLast: leave });
-  let subscriber: Redis | undefined;
+  const resolveStored = createResolveStored(waiters, "Redis", logger);
+  let subscriber: Connection | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const unreadable = new Set<string>();
-  let hasWarned = false;
 
-  function openSubscriber(): Redis {
+  function openSubscriber(): Connection {
     const opened = openConnection(settings, "subscriber");
-    opened.on("message", (channel: string) => void recheck([channel.slice(head.length)]));
-    opened.on("ready", () => void resubscribe(opened));
-    timer = setInterval(() => void watch(opened), RECHECK_MS);
+    const { redis: client } = opened;
+    client.on("message", (channel: string) => void recheck([channel.slice(head.length)]));
+    client.on("ready", () => void resubscribe(client));
+    timer = setInterval(() => void watch(client), RECHECK_MS);
     timer.unref();
     return opened;
   }
 
   function follow(key: string): void {
     subscriber ??= openSubscriber();
-    void subscriber
+    void subscriber.redis
       .subscribe(head + key)
       .then(() => recheck([key]))
       .catch(ignoreOutage);
@@ -93,8 +88,7 @@ export function createRedisOutcomes(redis: Redis, settings: RedisSettings): Redi
   }
 
   function leave(key: string): void {
-    unreadable.delete(key);
-    subscriber?.unsubscribe(head + key).catch(ignoreOutage);
+    subscriber?.redis.unsubscribe(head + key).catch(ignoreOutage);
   }
 
   /** Finds missed outcomes, and a connection that is dead without having been closed. */
@@ -116,49 +110,29 @@ export function createRedisOutcomes(redis: Redis, settings: RedisSettings): Redi
       const page = keys.slice(start, start + KEYS_PER_READ);
       const texts = await redis.mget(page.map((key) => head + key)).catch(() => []);
       for (const [index, text] of texts.entries()) {
-        if (text !== null) resolve(page[index] ?? "", text);
+        if (text !== null) resolveStored(page[index] ?? "", text);
       }
     }
-  }
-
-  function resolve(key: string, text: string): void {
-    const event = parseStoredOutcome(text);
-    if (event !== undefined) waiters.resolve(key, event);
-    else markUnreadable(key, text.length);
-  }
-
-  /** The next outcome of the challenge may replace one that is unreadable. */
-  function markUnreadable(key: string, length: number): void {
-    if (unreadable.has(key)) return;
-    unreadable.add(key);
-    redis.set(markOf(key), "", "PX", outcomeTtlMs).catch(() => unreadable.delete(key));
-    const message =
-      "An outcome in Redis is unreadable. The wait for it goes on; the next outcome replaces it.";
-    if (logger !== undefined) logger.error({ length }, message);
-    else if (!hasWarned) {
-      process.emitWarning(message, { type: "PushWebhooksWarning", code: "OUTCOME_UNREADABLE" });
-    }
-    hasWarned = true;
   }
 
   return {
     async record(account, event, ttlMs = outcomeTtlMs) {
       const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
       const text = JSON.stringify(event.params);
-      await redis.eval(RECORD, 2, head + key, markOf(key), text, ttlMs);
+      await redis.eval(RECORD, 1, head + key, text, ttlMs);
     },
     async recordFirst({ jobId, dedupeKey }, account, event) {
       const key = joinOutcomeKey({ account, challengeSid: event.challenge_sid });
       const text = JSON.stringify(event.params);
-      const keys = [head + key, markOf(key), dedupeKey];
-      return (await redis.eval(RECORD, 3, ...keys, text, outcomeTtlMs, jobId)) === 1;
+      const keys = [head + key, dedupeKey];
+      return (await redis.eval(RECORD, 2, ...keys, text, outcomeTtlMs, jobId)) === 1;
     },
     wait: (wait) => waiters.wait(joinOutcomeKey(wait), wait),
     closeWaits: waiters.close,
     disconnect() {
       clearInterval(timer);
       waiters.close();
-      if (subscriber !== undefined) endConnection(subscriber);
+      subscriber?.end();
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
-import type { BullQueue } from "./bull-queue";
 import { describeRedisError, listServers } from "./connection";
 import { createDurabilityCheck } from "./durability";
 import { QueueError } from "../queue-error";
@@ -34,10 +33,10 @@ const WARN_AFTER_MS = 2_000;
  * A server that rejects the queue, or is not durable, rejects `ready()` and is checked again after
  * 1 s to 30 s; every other failure is an outage that `ready()` waits for.
  */
-export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSettings): Readiness {
+export function watchReadiness(redis: Redis, settings: RedisSettings): Readiness {
   const { logger } = settings;
   const durability = createDurabilityCheck(settings);
-  const waiters = new Set<PendingReady>();
+  const pendingReady = new Set<PendingReady>();
   let problem: Error | undefined = new Error("Redis was not reached yet.");
   /** Rejects ready(); undefined in an outage. */
   let rejection: Error | undefined;
@@ -50,9 +49,9 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
   redis.on("ready", () => void check());
   redis.on("+node", () => void check());
   redis.on("error", (error: unknown) => {
-    const refusal = findRedisRejection(error);
-    if (refusal === undefined) setOutage(error);
-    else reject(toRejection(refusal));
+    const rejected = findRedisRejection(error);
+    if (rejected === undefined) setOutage(error);
+    else reject(toRejection(rejected));
   });
   redis.on("close", () => {
     checks++;
@@ -67,8 +66,8 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
   function reject(error: Error): void {
     problem = error;
     rejection = error;
-    for (const waiter of waiters) waiter.reject(error);
-    waiters.clear();
+    for (const pending of pendingReady) pending.reject(error);
+    pendingReady.clear();
     if (error.message === lastReported) return;
     lastReported = error.message;
     if (logger === undefined) process.emitWarning(error.message, { type: "DurabilityWarning" });
@@ -82,7 +81,6 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
       const servers = listServers(redis);
       if (servers.length === 0) throw new Error("The cluster has no primary.");
       for (const server of servers) await checkServer(server);
-      await bull.ready();
       if (run === checks) accept();
     } catch (error) {
       if (run === checks && !isClosed) fail(error);
@@ -90,7 +88,7 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
   }
 
   async function checkServer(server: Redis): Promise<void> {
-    const { role, isClusterNode } = parseServerInfo(await server.info());
+    const { role, isClusterNode } = parseServerInfo(await readInfo(server));
     if (isClusterNode && !redis.isCluster) {
       throw createRejection(
         "redisQueue: connection is a node of a Redis Cluster. Pass connection: { cluster: [{ host, port }] }.",
@@ -109,14 +107,14 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
     rejection = undefined;
     lastReported = undefined;
     failures = 0;
-    for (const waiter of waiters) waiter.resolve();
-    waiters.clear();
+    for (const pending of pendingReady) pending.resolve();
+    pendingReady.clear();
   }
 
   function fail(error: unknown): void {
-    const refusal = findRedisRejection(error);
-    if (refusal !== undefined || error instanceof QueueError) {
-      reject(refusal === undefined ? (error as Error) : toRejection(refusal));
+    const rejected = findRedisRejection(error);
+    if (rejected !== undefined || error instanceof QueueError) {
+      reject(rejected === undefined ? (error as Error) : toRejection(rejected));
       checkAfter(Math.min(FIRST_RECHECK_MS * 2 ** failures++, LONGEST_RECHECK_MS));
       return;
     }
@@ -150,7 +148,7 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
       if (rejection !== undefined) return Promise.reject(rejection);
       if (logger === undefined) setTimeout(warnIfStillWaiting, WARN_AFTER_MS).unref();
       return new Promise((resolve, rejectReady) => {
-        waiters.add({ resolve, reject: rejectReady });
+        pendingReady.add({ resolve, reject: rejectReady });
       });
     },
     assertReady() {
@@ -162,8 +160,8 @@ export function watchReadiness(redis: Redis, bull: BullQueue, settings: RedisSet
     close() {
       isClosed = true;
       clearTimeout(timer);
-      for (const waiter of waiters) waiter.reject(createClosedError());
-      waiters.clear();
+      for (const pending of pendingReady) pending.reject(createClosedError());
+      pendingReady.clear();
     },
   };
 }
@@ -173,22 +171,32 @@ interface PendingReady {
   reject: (error: Error) => void;
 }
 
+/** A Redis that rejects INFO to its user is taken for a primary. */
+async function readInfo(server: Redis): Promise<string> {
+  try {
+    return await server.info();
+  } catch (error) {
+    if (findRedisRejection(error) === undefined) throw error;
+    return "";
+  }
+}
+
 function createRejection(message: string, cause?: unknown): QueueError {
   const options = cause === undefined ? undefined : { cause: createNeutralCause(cause) };
   return new QueueError("REDIS_REJECTED", message, options);
 }
 
-function toRejection(refusal: Error): QueueError {
-  const words = describeRedisError(refusal);
+function toRejection(rejected: Error): QueueError {
+  const words = describeRedisError(rejected);
   return createRejection(
     `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${findAdvice(words)}`,
-    refusal,
+    rejected,
   );
 }
 
 function findAdvice(words: string): string {
   if (words.startsWith("NOPERM")) {
-    return "The user of connection needs every command of BullMQ, INFO included.";
+    return "The user of connection needs every command of BullMQ.";
   }
   if (/^(WRONGPASS|NOAUTH)\b|\b(auth|password)\b/i.test(words)) {
     return "Check username, password and the other options of connection.";

@@ -1,3 +1,5 @@
+import { Queue } from "bullmq";
+import type { Redis } from "ioredis";
 import type { CloseOptions } from "../../receiver/close-options";
 import { CLOSE_RULES, settleWithin } from "../../receiver/close-options";
 import { createRetry } from "../../delivery/retry";
@@ -5,19 +7,19 @@ import { validateOptions } from "../../validation/validate-options";
 import type { DurableQueue, EventWorker } from "../durable-queue";
 import { createEventWorker } from "../event-worker";
 import { validateWork } from "../work-options";
-import { openBullQueue } from "./bull-queue";
-import { endConnection, openConnection } from "./connection";
-import { createRedisLetters } from "./dead-letters";
+import { openConnection } from "./connection";
+import { createRedisDeadLetters } from "./dead-letters";
 import { QueueError } from "../queue-error";
 import { createOperations } from "./operations";
-import { resolveRedisOptions, type RedisQueueOptions } from "./options";
+import { resolveRedisOptions, type RedisQueueOptions, type RedisSettings } from "./options";
 import { createRedisOutcomes } from "./outcomes";
 import { watchReadiness } from "./readiness";
 import { readStats } from "./stats";
-import { createEventStore } from "./store";
+import { createPrepareStore } from "./store";
 import { startRedisWorker, type RedisWorker } from "./worker";
 import { createWorkerBeats } from "./worker-beats";
 import { createClosedError } from "../closed-error";
+import type { StoredEvent } from "../stored-event";
 
 const ATTEMPT_MS = 2_000;
 
@@ -29,12 +31,13 @@ const ATTEMPT_MS = 2_000;
 export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
   const { storeTimeoutMs, maxPending } = settings;
-  const redis = openConnection(settings, "store");
-  const bull = openBullQueue(redis, settings);
-  const readiness = watchReadiness(redis, bull, settings);
+  const connection = openConnection(settings, "store");
+  const { redis } = connection;
+  const getQueue = openQueue(redis, settings);
+  const readiness = watchReadiness(redis, settings);
   const outcomes = createRedisOutcomes(redis, settings);
-  const store = createEventStore({ bull, redis, outcomes, readiness }, settings);
-  const letters = createRedisLetters(bull, redis, settings);
+  const prepareStore = createPrepareStore({ getQueue, redis, outcomes, readiness }, settings);
+  const deadLetters = createRedisDeadLetters(getQueue, redis, settings);
   const beats = createWorkerBeats(redis, settings);
   const workers = new Map<EventWorker, RedisWorker>();
   const storing = new Set<Promise<unknown>>();
@@ -59,9 +62,7 @@ export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
     for (const running of workers.values()) running.disconnect();
     outcomes.disconnect();
     readiness.close();
-    store.close();
-    bull.close();
-    endConnection(redis);
+    connection.end();
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {
@@ -77,7 +78,7 @@ export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
       if (closed !== undefined) {
         return Promise.reject(createClosedError());
       }
-      const stored = retryStore(store.prepare(queued), deadlineAtMs);
+      const stored = retryStore(prepareStore(queued), deadlineAtMs);
       storing.add(stored);
       const remove = () => storing.delete(stored);
       stored.then(remove, remove);
@@ -86,7 +87,7 @@ export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);
       if (closed !== undefined) throw createClosedError();
-      const parts = { outcomes, letters, beats };
+      const parts = { outcomes, beats, countDeadLetters: deadLetters.count };
       const running = startRedisWorker(settings, parts, handlers, workOptions);
       const worker = createEventWorker(running.finish, () => {
         running.disconnect();
@@ -96,23 +97,46 @@ export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
       return worker;
     },
     async *deadLetters() {
-      for (const jobId of await run(letters.listIds)) {
-        const letter = await run(() => letters.read(jobId));
+      for (const jobId of await run(deadLetters.listIds)) {
+        const letter = await run(() => deadLetters.read(jobId));
         if (letter !== undefined) yield letter;
       }
     },
-    retry: (...args) => run(() => letters.retry(...args)),
+    retry: (...args) => run(() => deadLetters.retry(...args)),
     async retryAll() {
       let count = 0;
-      for (const jobId of await run(letters.listIds)) {
-        if (await run(() => letters.retryOne(jobId))) count++;
+      for (const jobId of await run(deadLetters.listIds)) {
+        if (await run(() => deadLetters.retryOne(jobId))) count++;
       }
       return count;
     },
-    discard: (...args) => run(() => letters.discard(...args)),
+    discard: (...args) => run(() => deadLetters.discard(...args)),
     stats: () => run(() => readStats(redis, beats, settings)),
     close,
     [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+/**
+ * Opens the queue of BullMQ when Redis is first reached: one whose connection ends before is rejected
+ * for ever. A user that may not run INFO can add events, too.
+ */
+function openQueue(redis: Redis, { name, prefix }: RedisSettings): () => Queue<StoredEvent> {
+  let queue: Queue<StoredEvent> | undefined;
+  redis.once("ready", () => {
+    queue = new Queue<StoredEvent>(name, {
+      connection: redis,
+      prefix,
+      skipVersionCheck: true,
+      // This package reads no events of BullMQ.
+      streams: { events: { maxLen: 100 } },
+    });
+    // The connection reports its outages itself.
+    queue.on("error", () => {});
+  });
+  return () => {
+    if (queue === undefined) throw new Error("Redis was not reached yet.");
+    return queue;
   };
 }
 

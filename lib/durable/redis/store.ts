@@ -1,86 +1,77 @@
-import type { BackoffOptions } from "bullmq";
+import type { BackoffOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { DeliveryResult } from "../../observability/diagnostics";
 import { isChallengeEvent } from "../../event/event";
 import type { QueuedEvent } from "../../delivery/event-queue";
 import type { Backoff } from "../backoff";
-import { createJobId, dedupeIdOf, hasContent, toStoredEvent } from "../stored-event";
-import type { BullQueue } from "./bull-queue";
-import { createMemoryGuard, estimateBytes } from "./memory-guard";
+import {
+  createJobId,
+  dedupeIdOf,
+  hasContent,
+  toStoredEvent,
+  type StoredEvent,
+} from "../stored-event";
+import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import type { RedisOutcomes } from "./outcomes";
 import type { Readiness } from "./readiness";
-import { createReplicaConfirmation } from "./replica-confirmation";
+import { createReplicaConfirmation } from "./replicas";
 
-/** Puts events into Redis. */
-export interface EventStore {
-  /**
-   * Creates the attempt to store an event and the outcome of its challenge. It may be repeated until
-   * it succeeds: the event is stored once, however often a reply of Redis is lost.
-   */
-  prepare(queued: QueuedEvent): () => Promise<DeliveryResult>;
-  close(): void;
-}
-
-/** The parts of a queue that an event store uses. */
-export interface EventStoreParts {
-  bull: BullQueue;
+/** The parts of a queue that stores events. */
+export interface StoreParts {
+  getQueue: () => Queue<StoredEvent>;
   redis: Redis;
   outcomes: RedisOutcomes;
   readiness: Readiness;
 }
 
-/** Creates the store of a queue. */
-export function createEventStore(
-  { bull, redis, outcomes, readiness }: EventStoreParts,
+/**
+ * Creates the function that prepares an attempt to store an event and the outcome of its challenge.
+ * The attempt may be repeated until it succeeds: the event is stored once, however often a reply of
+ * Redis is lost.
+ */
+export function createPrepareStore(
+  { getQueue, redis, outcomes, readiness }: StoreParts,
   settings: RedisSettings,
-): EventStore {
+): (queued: QueuedEvent) => () => Promise<DeliveryResult> {
   const { prefix, name, attempts, backoff, dedupeTtlMs, replicas } = settings;
-  const memory = createMemoryGuard(redis, settings);
-  const confirmation =
-    replicas > 0 ? createReplicaConfirmation(settings, () => redis.disconnect(true)) : undefined;
+  const assertMemory = createMemoryCheck(redis, settings);
+  const confirm = replicas > 0 ? createReplicaConfirmation(redis, settings) : undefined;
 
-  return {
-    prepare(queued) {
-      const { event, account, contentHash } = queued;
-      const jobId = createJobId(queued);
-      const stored = toStoredEvent(queued);
-      const bytes = estimateBytes(stored.params);
-      const dedupeId = dedupeIdOf(queued);
-      const first = { jobId, dedupeKey: `${prefix}:${name}:de:${dedupeId}` };
-      const options = {
-        jobId,
-        attempts,
-        backoff: toBullBackoff(backoff),
-        deduplication: { id: dedupeId, ttl: dedupeTtlMs },
-        removeOnComplete: true,
-        // The failed jobs are the dead letters.
-        removeOnFail: false,
-        stackTraceLimit: 1,
-      };
-      const record = isChallengeEvent(event)
-        ? () => outcomes.recordFirst(first, account, event)
-        : undefined;
+  return function prepare(queued) {
+    const { event, account, contentHash } = queued;
+    const jobId = createJobId(queued);
+    const stored = toStoredEvent(queued);
+    const dedupeId = dedupeIdOf(queued);
+    const first = { jobId, dedupeKey: `${prefix}:${name}:de:${dedupeId}` };
+    const options = {
+      jobId,
+      attempts,
+      backoff: toBullBackoff(backoff),
+      deduplication: { id: dedupeId, ttl: dedupeTtlMs },
+      removeOnComplete: true,
+      stackTraceLimit: 1,
+    };
+    const record = isChallengeEvent(event)
+      ? () => outcomes.recordFirst(first, account, event)
+      : undefined;
 
-      return async function attempt() {
-        readiness.assertReady();
-        const admitted = memory.admit(bytes);
-        if (admitted !== undefined) await admitted;
-        const adding = bull.current().add("event", stored, options);
-        // In the same round trip. It records nothing if Redis runs it before the job is there.
-        const recording = record && settleRecording(afterMicrotasks().then(record));
-        const job = await adding;
-        const isNew = job.id === jobId;
-        if (isNew && record !== undefined) await completeRecord(record, await recording);
-        await confirmation?.confirm(first.dedupeKey);
-        if (isNew) return "new";
-        const hasOneOf = (hashes: readonly string[]) =>
-          hashes.some((hash) => hasContent(job.id ?? "", hash));
-        const isEqual = hasOneOf([contentHash]) || hasOneOf(queued.listOtherHashes?.() ?? []);
-        return isEqual ? "duplicate" : "conflict";
-      };
-    },
-    close: () => confirmation?.close(),
+    return async function attempt() {
+      readiness.assertReady();
+      assertMemory();
+      const adding = getQueue().add("event", stored, options);
+      // In the same round trip. It records nothing if Redis runs it before the job is there.
+      const recording = record && settleRecording(afterMicrotasks().then(record));
+      const job = await adding;
+      const isNew = job.id === jobId;
+      if (isNew && record !== undefined) await completeRecord(record, await recording);
+      await confirm?.(first.dedupeKey);
+      if (isNew) return "new";
+      const hasOneOf = (hashes: readonly string[]) =>
+        hashes.some((hash) => hasContent(job.id ?? "", hash));
+      const isEqual = hasOneOf([contentHash]) || hasOneOf(queued.listOtherHashes?.() ?? []);
+      return isEqual ? "duplicate" : "conflict";
+    };
   };
 }
 

@@ -4,9 +4,7 @@ import type { WebhookError } from "../../errors/webhook-error";
 import { isChallengeEvent } from "../../event/event";
 import type { Handlers } from "../../delivery/handler-registry";
 import { createRetry } from "../../delivery/retry";
-import { openBullWorker } from "./bull-worker";
-import { describeRedisError, endConnection, openConnection } from "./connection";
-import type { RedisLetters } from "./dead-letters";
+import { describeRedisError, openConnection } from "./connection";
 import type { RedisSettings } from "./options";
 import type { RedisOutcomes } from "./outcomes";
 import { findRedisRejection } from "./redis-reply";
@@ -28,8 +26,9 @@ export interface RedisWorker {
 /** The parts of a queue that a worker uses. */
 export interface WorkerParts {
   outcomes: RedisOutcomes;
-  letters: RedisLetters;
   beats: WorkerBeats;
+  /** Counts the dead letters. */
+  countDeadLetters(): Promise<number>;
 }
 
 /**
@@ -46,16 +45,17 @@ const RUN_RETRY_MS = 500;
 const BEAT_MS = 2_000;
 /** BullMQ takes the next event within 6 s, or reports an error. */
 const FAILING_MS = 8_000;
+const RESTART_MS = 500;
 
 /** Starts a worker that runs handlers for stored events. */
 export function startRedisWorker(
   settings: RedisSettings,
-  { outcomes, letters, beats }: WorkerParts,
+  { outcomes, beats, countDeadLetters }: WorkerParts,
   handlers: Handlers,
   workOptions: WorkOptions,
 ): RedisWorker {
   const { concurrency = 16 } = workOptions;
-  const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs } = settings;
+  const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs, maxDeadLetters } = settings;
   const runner = createEventRunner(handlers, workOptions, logger);
   const retryRecord = createRetry({
     retryForMs: storeTimeoutMs,
@@ -63,15 +63,41 @@ export function startRedisWorker(
     attemptMs: RECORD_ATTEMPT_MS,
   });
   const connection = openConnection(settings, "worker");
+  const { redis } = connection;
   const workerId = crypto.randomUUID();
+  let bull: Worker<StoredEvent> | undefined;
+  let isStopped = false;
   let failedAtMs: number | undefined;
+  let isLimitReached = false;
   const active = new Set<string | undefined>();
   const state = new EventEmitter();
-  const bull = openBullWorker(connection, openWorker, reportRun);
+  void start();
 
-  function openWorker(): Worker<StoredEvent> {
+  async function start(): Promise<void> {
+    const isInfoRejected = await redis.info().then(
+      () => false,
+      (error: unknown) => findRedisRejection(error) !== undefined,
+    );
+    if (isStopped) return;
+    bull = openWorker(isInfoRejected);
+    try {
+      await bull.waitUntilReady();
+    } catch {
+      // run() of a worker that failed to connect would try again without a pause.
+      void bull.close(true).catch(() => {});
+      bull = undefined;
+      if (!isStopped) setTimeout(start, RESTART_MS).unref();
+      return;
+    }
+    if (isStopped) return;
+    bull.run().catch(reportError);
+    reportRun();
+  }
+
+  function openWorker(skipVersionCheck: boolean): Worker<StoredEvent> {
     const worker = new Worker<StoredEvent>(name, handleJob, {
-      connection,
+      connection: redis,
+      skipVersionCheck,
       prefix,
       concurrency,
       autorun: false,
@@ -79,9 +105,11 @@ export function startRedisWorker(
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: MAX_STALLS,
       runRetryDelay: RUN_RETRY_MS,
+      // The failed jobs are the dead letters.
+      removeOnFail: { count: maxDeadLetters },
     });
     worker.on("error", reportError);
-    worker.on("failed", reportLetter);
+    worker.on("failed", reportDeadLetter);
     worker.on("active", ({ id }) => void active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
@@ -102,21 +130,27 @@ export function startRedisWorker(
     if (failedAtMs !== undefined) logger?.info({}, "A worker takes events again");
     failedAtMs = undefined;
     // A worker that cannot count itself does not count: stats() then shows one less.
-    if (connection.status === "ready") beats.beat(workerId).catch(() => {});
+    if (redis.status === "ready") beats.beat(workerId).catch(() => {});
   }
 
   const beatTimer = setInterval(() => {
-    if (!bull.isRunning()) return;
+    if (bull?.isRunning() !== true) return;
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS);
   beatTimer.unref();
 
-  function reportLetter(job: Job<StoredEvent> | undefined, error: Error): void {
+  function reportDeadLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
     const { type, uuid } = readEventNames(job.data);
     runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
-    // The next dead letter makes up for it: it discards what is too many, also what was not added.
-    letters.add(job).catch(() => {});
+    countDeadLetters().then(reportLimit, () => {});
+  }
+
+  function reportLimit(count: number): void {
+    const wasReached = isLimitReached;
+    isLimitReached = count >= maxDeadLetters;
+    if (wasReached || !isLimitReached) return;
+    logger?.error({ maxDeadLetters }, "Each further dead letter discards the oldest one");
   }
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
@@ -136,7 +170,7 @@ export function startRedisWorker(
     storedAtMs: number,
   ): Promise<void> {
     if (!isChallengeEvent(event)) return;
-    // What is left of the time of the outcome: a late retry must not bring back an expired one.
+    // Remaining lifetime of the outcome: a late retry must not bring back an expired one.
     const leftMs = Math.min(storedAtMs + outcomeTtlMs - Date.now(), outcomeTtlMs);
     if (leftMs <= 0) return;
     try {
@@ -153,26 +187,27 @@ export function startRedisWorker(
     if (active.size === 0) state.emit("idle");
   }
 
-  async function finishHandlers(): Promise<void> {
-    await bull.current().pause(true);
+  /** Like worker.close(), which awaits the event that is being fetched, but also a Redis that is down. */
+  async function finishHandlers(worker: Worker): Promise<void> {
+    await worker.pause(true);
     if (active.size > 0) await once(state, "idle");
   }
 
   return {
     async finish() {
       clearInterval(beatTimer);
-      bull.stop();
+      isStopped = true;
       beats.remove(workerId).catch(() => {});
-      // worker.close() awaits the event that is being fetched, but also a Redis that is down.
-      const isReady = connection.status === "ready";
-      const finished = isReady ? bull.current().close() : finishHandlers();
+      if (bull === undefined) return;
+      const finished = redis.status === "ready" ? bull.close() : finishHandlers(bull);
       await Promise.race([finished, once(state, "disconnected")]);
     },
     disconnect() {
       clearInterval(beatTimer);
+      isStopped = true;
       state.emit("disconnected");
-      bull.disconnect();
-      endConnection(connection);
+      void bull?.close(true).catch(() => {});
+      connection.end();
     },
   };
 }

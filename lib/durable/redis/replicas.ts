@@ -1,45 +1,21 @@
 import type { Redis } from "ioredis";
-import { endConnection, listServers, openConnection } from "./connection";
+import { listServers } from "./connection";
 import type { RedisSettings } from "./options";
-
-/** Confirms that replicas have what was stored. */
-export interface ReplicaConfirmation {
-  /**
-   * Resolves when `replicas` replicas have what was written before this call on the server that has
-   * the key.
-   *
-   * @throws Error when too few replicas confirm within 1 s, or when the server lacks the key.
-   */
-  confirm(key: string): Promise<void>;
-  close(): void;
-}
 
 const WAIT_MS = 1_000;
 /** A primary that was cut off from its replicas may have been replaced: connect anew. */
 const MAX_SHORTFALLS = 3;
 
-interface PendingConfirmation {
-  key: string;
-  resolve: () => void;
-  reject: (error: Error) => void;
-}
-
 /**
- * Creates the confirmation of replicas. WAIT blocks a connection, so it has one of its own, where
- * one WAIT confirms all that was stored meanwhile.
+ * Creates the confirmation that `replicas` replicas have every earlier write of this connection's
+ * server. One WAIT confirms all that was stored while the one before it ran.
  *
- * WAIT concerns the writes of its connection before it. The connection reads the keys to prove that
- * it reached the server that has them, then writes a marker and waits for that.
- *
- * @param reconnect called after three shortfalls in a row.
+ * @throws (by the function) Error when too few replicas confirm within 1 s, or when the server lacks
+ *   the key.
  */
-export function createReplicaConfirmation(
-  settings: RedisSettings,
-  reconnect: () => void,
-): ReplicaConfirmation {
+export function createReplicaConfirmation(redis: Redis, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
-  const redis: Redis = openConnection(settings, "replicas");
   let pending: PendingConfirmation[] = [];
   let isRunning = false;
   let shortfalls = 0;
@@ -58,26 +34,27 @@ export function createReplicaConfirmation(
     return Promise.any(asked);
   }
 
+  /**
+   * Reads the keys to prove that they are on the server that WAIT reaches, and writes a marker: WAIT
+   * concerns the writes of its own connection, which may be newer than the event.
+   */
   async function confirmAll(keys: string[]): Promise<boolean[]> {
-    const server = (owner ??= await findOwner());
-    const pipeline = server.pipeline().mget(keys).set(marker, "").wait(replicas, WAIT_MS);
+    owner ??= await findOwner();
+    const pipeline = owner.pipeline().mget(keys).set(marker, "").wait(replicas, WAIT_MS);
     const replies = (await pipeline.exec()) ?? [];
     for (const [error] of replies) {
       if (error !== null) throw error;
     }
-    const [found = [], , confirmed = 0] = replies.map(([, reply]) => reply) as [
-      (string | null)[]?,
-      unknown?,
-      number?,
+    const [[, found], , [, confirmed]] = replies as [
+      [null, (string | null)[]],
+      unknown,
+      [null, number],
     ];
     if (confirmed >= replicas) {
       shortfalls = 0;
       return found.map((value) => value !== null);
     }
-    if (++shortfalls % MAX_SHORTFALLS === 0) {
-      redis.disconnect(true);
-      reconnect();
-    }
+    if (++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
     throw new Error(`${confirmed} of ${replicas} replicas have the event.`);
   }
 
@@ -94,19 +71,22 @@ export function createReplicaConfirmation(
         }
       } catch (error) {
         owner = undefined;
-        for (const { reject } of batch) reject(error as Error);
+        for (const { reject } of batch) reject(error);
       }
     }
     isRunning = false;
   }
 
-  return {
-    confirm(key) {
-      return new Promise((resolve, reject) => {
-        pending.push({ key, resolve, reject });
-        if (!isRunning) void run();
-      });
-    },
-    close: () => endConnection(redis),
+  return function confirm(key: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      pending.push({ key, resolve, reject });
+      if (!isRunning) void run();
+    });
   };
+}
+
+interface PendingConfirmation {
+  key: string;
+  resolve: () => void;
+  reject: (error: unknown) => void;
 }

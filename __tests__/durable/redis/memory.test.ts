@@ -1,0 +1,78 @@
+import { createHandlers, WebhookError } from "express-push-verification";
+import { redisQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { QUEUE_NAME as name, queuedEvent } from "../../support/durable";
+import {
+  describeWithRedis,
+  startRedis,
+  stopRedis,
+  until,
+  type RedisServer,
+} from "../../support/redis";
+
+const isMemoryReason = (reason: unknown) =>
+  reason instanceof WebhookError &&
+  reason.code === "STORE_UNAVAILABLE" &&
+  reason.cause instanceof Error &&
+  /^Redis uses (8[5-9]|9\d) % of its maxmemory/.test(reason.cause.message);
+const ignore = { onError: () => {} };
+
+describeWithRedis("a Redis with a maxmemory", () => {
+  let server: RedisServer;
+  let queue: DurableQueue;
+  let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
+  beforeEach(async () => {
+    server = await startRedis();
+    logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+    queue = redisQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
+    await queue.ready();
+  });
+  afterEach(async () => {
+    await queue.close({ deadlineMs: 200 });
+    await stopRedis();
+  });
+
+  const store = (uuid: string, size = 100_000, by = queue) => {
+    const factor_friendly_name = "x".repeat(size);
+    const event = eventFixture("factor.created", { uuid, factor_friendly_name });
+    return by.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+  };
+  const usedBytes = async () =>
+    Number((/^used_memory:(\d+)/m.exec(await server.redis.info("memory")) ?? [])[1]);
+  const setLimit = (bytes: number) => server.redis.config("SET", "maxmemory", String(bytes));
+
+  it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
+    await setLimit((await usedBytes()) + 20_000_000);
+    let stored = 0;
+    let reason: unknown;
+    // On a busy machine a store may also exceed its time: then the same one again.
+    while (!isMemoryReason(reason)) {
+      reason = await store(`u${stored}`).then(
+        () => void stored++,
+        (error: unknown) => error,
+      );
+    }
+    expect(logger.error.mock.calls).toEqual([
+      [expect.anything(), expect.stringContaining("maxmemory")],
+    ]);
+
+    let handled = 0;
+    queue.work(createHandlers().onAny(() => void handled++));
+    await until(() => handled >= stored, 40_000);
+    await until(() => store("after").then(Boolean, () => false), 20_000);
+    expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
+  }, 120_000);
+
+  it("that is full shows that workers take no events", async () => {
+    queue.work(
+      createHandlers().onAny(() => {}),
+      ignore,
+    );
+    await until(async () => (await queue.stats()).workers === 1);
+    await setLimit(1_000_000);
+    await until(async () => (await queue.stats()).workers === 0, 40_000);
+    await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
+    await setLimit(0);
+    await until(async () => (await queue.stats()).workers === 1, 40_000);
+  }, 120_000);
+});

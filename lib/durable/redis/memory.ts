@@ -1,0 +1,46 @@
+import type { Redis } from "ioredis";
+import type { RedisSettings } from "./options";
+import { parseServerInfo } from "./server-info";
+
+const FULL_SHARE = 0.85;
+/** Below it, a shortage ends: near 85 %, workers and new events would alternate. */
+const RELAXED_SHARE = 0.8;
+const READ_MS = 250;
+/** A script, because the key selects the node of a cluster that has the queue. */
+const INFO = 'return redis.call("INFO", "memory")';
+
+/**
+ * Creates a check that keeps memory of Redis free for workers: at maxmemory they cannot take events
+ * out of the queue. While events are stored, it reads the memory every 250 ms. Logs the beginning and
+ * the end of a shortage.
+ *
+ * @throws (by the check) Error from 85 % of maxmemory on, until Redis uses less than 80 %.
+ */
+export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisSettings) {
+  let shortage: Error | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+
+  async function read(): Promise<void> {
+    const text = await redis.eval(INFO, 1, `${prefix}:${name}:meta`);
+    const { usedBytes, limitBytes } = parseServerInfo(String(text));
+    const isShort = shortage !== undefined;
+    if (usedBytes < (isShort ? RELAXED_SHARE : FULL_SHARE) * limitBytes || limitBytes === 0) {
+      shortage = undefined;
+      if (isShort) logger?.info({}, "Redis has memory again: events are stored.");
+      return;
+    }
+    const percent = Math.floor((usedBytes / limitBytes) * 100);
+    const message = `Redis uses ${percent} % of its maxmemory (${limitBytes} bytes). Events are stored below 85 %, so that workers can drain the queue. Raise maxmemory or add workers.`;
+    shortage = new Error(message);
+    if (!isShort) logger?.error({ usedBytes, limitBytes }, message);
+  }
+
+  return function assertMemory(): void {
+    if (performance.now() - readAtMs >= READ_MS) {
+      readAtMs = performance.now();
+      // A Redis that does not show its memory rejects events itself when it is full.
+      read().catch(() => {});
+    }
+    if (shortage !== undefined) throw shortage;
+  };
+}
