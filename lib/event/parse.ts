@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod/mini";
 import { hasParameter, KNOWN_NAMES, V1_PARAMETERS, V2_PARAMETERS } from "../form/parameters";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, type EventIssue, type PushEvent, type UnknownPushEvent } from "./event";
@@ -98,7 +98,7 @@ function collectDraft(params: readonly Pair[]): Draft {
   return draft;
 }
 
-function check<Schema extends z.ZodType>(
+function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   event: unknown,
   subject: string,

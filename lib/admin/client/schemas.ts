@@ -77,12 +77,12 @@ export const webhookListSchema = z.looseObject({
 });
 
 /** Parses the argument `what`. @throws InputError when the schema does not accept the value. */
-export function parseInput<Schema extends z.ZodType>(
+export function parseInput<Schema extends z.core.$ZodType>(
   what: string,
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = z.safeParse(schema, value);
   if (result.success) return result.data;
   throw new InputError(
     what,

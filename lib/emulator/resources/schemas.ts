@@ -10,7 +10,7 @@ const MAX_DETAILS_CHARACTERS = 16_384;
 const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
 
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
-function limitJson<Schema extends z.ZodType>(schema: Schema, maxCharacters: number) {
+function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
   const fits = (value: unknown) => {
     try {
       return JSON.stringify(value).length <= maxCharacters;
@@ -18,7 +18,7 @@ function limitJson<Schema extends z.ZodType>(schema: Schema, maxCharacters: numb
       return false;
     }
   };
-  return schema.refine(fits, `must be up to ${maxCharacters} characters as JSON`);
+  return z.lazy(() => schema).refine(fits, `must be up to ${maxCharacters} characters as JSON`);
 }
 
 const optionalMetadataSchema = limitJson(metadataSchema, MAX_METADATA_CHARACTERS).optional();
