@@ -4,10 +4,11 @@
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
+import { installPackage } from "./support/built-package";
 import { findRecipe, FRAMEWORKS, ROOT } from "./support/docs";
 import { findFreePort, untilListening } from "./support/ports";
 import { send } from "./support/servers";
@@ -26,13 +27,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
 
   beforeAll(async () => {
     rmSync(folder, { recursive: true, force: true });
-    const installed = join(folder, "node_modules", "express-push-verification");
-    mkdirSync(installed, { recursive: true });
-    cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
-    const outDir = join(installed, "dist");
-    await run(process.execPath, [tsc, "-p", ".", "--outDir", outDir], {
-      cwd: ROOT,
-    });
+    await installPackage(folder);
     const settings = {
       extends: "../../../tsconfig.json",
       compilerOptions: {
