@@ -25,6 +25,7 @@ async function receiver(options: Partial<PushWebhooksOptions> = {}, respondAfter
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
     logger: silent,
     ...options,
   });
@@ -185,7 +186,12 @@ describe.each(HTTP2_SERVERS.filter(([, { isSecure }]) => isSecure))(
   "a receiver over HTTP/1.1 on %s",
   (_name, { listenerOf }) => {
     it("accepts and rejects as on an HTTP/1.1 server, on the same port", async () => {
-      const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
+      const push = pushWebhooks({
+        authToken: AUTH_TOKEN,
+        publicUrl: PUBLIC_URL,
+        methods: ["POST", "GET"],
+        logger: silent,
+      });
       const { port } = await startHttp2Server(listenerOf(push), true);
       const ask = ({ method, path, headers, body }: TestRequest) =>
         new Promise<[number | undefined, string]>((resolve, reject) => {

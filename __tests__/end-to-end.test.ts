@@ -661,7 +661,12 @@ async function startReceiver(
   options: Partial<PushWebhooksOptions>,
   before: Middleware[],
 ) {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
+    ...options,
+  });
   const events: (PushEvent | UnknownPushEvent)[] = [];
   push.onAny((event) => void events.push(event));
   const port = await startServer(listenerOf(push, ...before));

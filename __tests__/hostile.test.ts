@@ -35,6 +35,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       const push = pushWebhooks({
         authToken: AUTH_TOKEN,
         publicUrl: PUBLIC_URL,
+        methods: ["POST", "GET"],
         logger: silent,
         ...row.options,
       });
@@ -139,7 +140,13 @@ async function startReceiver(kind: Http2Kind, options: Partial<PushWebhooksOptio
   const warnings: string[] = [];
   const error = (_fields: object, message: string) => void warnings.push(message);
   const logger = { ...silent, error };
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger, ...options });
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
+    logger,
+    ...options,
+  });
   const events: object[] = [];
   push.onAny((event) => void events.push(event));
   const server: StartedHttp2Server = await startHttp2Server(kind.listenerOf(push), kind.isSecure);

@@ -11,7 +11,7 @@ describe("WebhookError", () => {
   });
 
   it("has the headers of its response", () => {
-    expect(new WebhookError("METHOD_NOT_ALLOWED", "").headers).toEqual({ Allow: "POST, GET" });
+    expect(new WebhookError("METHOD_NOT_ALLOWED", "").headers).toEqual({ Allow: "POST" });
     expect(new WebhookError("CLOSING", "").headers).toEqual({ "Retry-After": "5" });
     expect(new WebhookError("PAYLOAD_INVALID", "").headers).toEqual({});
   });

@@ -22,7 +22,12 @@ async function deliver(
 ) {
   const events: object[] = [];
   const codes: string[] = [];
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
+    ...options,
+  });
   push.onAny((event) => void events.push(event));
   push.onRejected((error) => void codes.push(error.code));
   const port = await startServer((req, res) => void push(req, res));

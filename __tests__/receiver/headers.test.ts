@@ -1,7 +1,11 @@
 import { checkHeaders } from "../../lib/receiver/headers";
 
 const signature = "spltyRVLIB+qQr/llzKRKlLsVRc=";
-const rules = { signatureHeader: "x-service-signature", limitBytes: 100 };
+const rules = {
+  methods: ["POST", "GET"] as ("POST" | "GET")[],
+  signatureHeader: "x-service-signature",
+  limitBytes: 100,
+};
 const FORM = "application/x-www-form-urlencoded";
 
 function head(method: string | undefined, headers: Record<string, string | string[]>) {

@@ -1,12 +1,16 @@
 import connect from "connect";
 import express from "express";
 import express4 from "express4";
-import { pushWebhooks } from "express-push-verification";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { createWarnOfPath } from "../../lib/receiver/path-warning";
 import { PUBLIC_URL } from "../support/webhook-requests";
 import { mount, startServer, stopServers, type Middleware } from "../support/servers";
 
-const options = { authToken: "token", publicUrl: PUBLIC_URL };
+const options: PushWebhooksOptions = {
+  authToken: "token",
+  publicUrl: PUBLIC_URL,
+  methods: ["POST", "GET"],
+};
 const path = new URL(PUBLIC_URL).pathname;
 let warnings: jest.SpyInstance;
 

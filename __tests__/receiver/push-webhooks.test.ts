@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import express from "express";
 import supertest from "supertest";
-import { pushWebhooks, WebhookError } from "express-push-verification";
+import { pushWebhooks, WebhookError, type PushWebhooksOptions } from "express-push-verification";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -73,7 +73,7 @@ describe("pushWebhooks", () => {
   });
 
   it("passes onRejected a request without data that identifies a user", async () => {
-    const push = pushWebhooks(options);
+    const push = pushWebhooks({ ...options, methods: ["POST", "GET"] });
     const rejected: object[] = [];
     push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
     const app = express().use(PATH, push);
@@ -85,8 +85,32 @@ describe("pushWebhooks", () => {
     ]);
   });
 
+  it.each<[methods: PushWebhooksOptions["methods"], post: number, get: number, allow: string]>([
+    [undefined, 200, 405, "POST"],
+    [["POST"], 200, 405, "POST"],
+    [["POST", "GET"], 200, 200, "POST, GET"],
+    [["GET"], 405, 200, "GET"],
+  ])("accepts the methods %j", async (methods, post, get, allow) => {
+    const push = pushWebhooks({ ...options, methods });
+    const port = await startServer(express().use(PATH, push));
+    for (const [method, status] of [
+      ["POST", post],
+      ["GET", get],
+    ] as const) {
+      expect(await send(port, eventRequest("factor.created", {}, { method }))).toMatchObject({
+        status,
+      });
+    }
+    const { status, headers } = await supertest(express().use(PATH, push)).put(PATH);
+    expect([status, headers["allow"]]).toEqual([405, allow]);
+  });
+
   it("uses the configured URL for any mount path", async () => {
-    const push = pushWebhooks({ ...options, publicUrl: `${PUBLIC_URL}?tenant=blue` });
+    const push = pushWebhooks({
+      ...options,
+      methods: ["POST", "GET"],
+      publicUrl: `${PUBLIC_URL}?tenant=blue`,
+    });
     const events: string[] = [];
     push.onAny((event) => void events.push(event.type));
     const app = express().use("/behind", express.Router().use("/a/proxy", push));

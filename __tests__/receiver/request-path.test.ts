@@ -27,6 +27,7 @@ describe("the request path", () => {
         authToken: ["next", AUTH_TOKEN],
         publicUrl: ["https://new.example.test/push", PUBLIC_URL],
         name: "login",
+        methods: ["POST", "GET"],
         queue: { store, outcomes: createMemoryOutcomes() },
       });
       const port = await startServer(push);

@@ -9,6 +9,7 @@ describe("resolveVerifyOptions", () => {
     expect(resolveVerifyOptions(good)).toEqual({
       authToken: AUTH_TOKEN,
       publicUrls: [PUBLIC_URL],
+      methods: ["POST"],
       signatureHeader: "x-service-signature",
       urlMatching: "ports",
       limitBytes: 65_536,

@@ -2,6 +2,7 @@ import {
   verifyPushRequest,
   verifySignature,
   type PushRequest,
+  type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
 import recorded from "../fixtures/webhook-calls.json";
@@ -15,7 +16,11 @@ import {
   signedRequestOf,
 } from "../support/webhook-requests";
 
-const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+const options: VerifyOptions = {
+  authToken: AUTH_TOKEN,
+  publicUrl: PUBLIC_URL,
+  methods: ["POST", "GET"],
+};
 
 function requestOf(request: {
   method: string;
@@ -35,7 +40,11 @@ describe("verifyPushRequest", () => {
   it.each(recorded.calls.map((one) => [one.id, one] as const))("%s", async (_id, request) => {
     const { method, url, body } = request;
     const headers = request.headers as Record<string, string>;
-    const about = { authToken: recorded.about.token, publicUrl: recorded.about.configuredUrl };
+    const about = {
+      authToken: recorded.about.token,
+      publicUrl: recorded.about.configuredUrl,
+      methods: ["POST", "GET"] as ("POST" | "GET")[],
+    };
     const { type, version } = request;
     for (const given of [headers, new Headers(headers)]) {
       const event = await verifyPushRequest({ method, url, headers: given, body }, about);
@@ -141,7 +150,7 @@ describe("verifyPushRequest", () => {
   describe("of a GET request", () => {
     const publicUrl = `${PUBLIC_URL}?tenant=blue`;
     const get = eventRequest("factor.deleted", {}, { method: "GET", publicUrl });
-    const configured = { authToken: AUTH_TOKEN, publicUrl };
+    const configured = { ...options, publicUrl };
 
     it("accepts the path or the whole URL", async () => {
       for (const url of [get.path, `https://elsewhere.example${get.path}`]) {

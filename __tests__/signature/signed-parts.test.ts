@@ -1,4 +1,4 @@
-import { sign, verifyPushRequest, type Pair } from "express-push-verification";
+import { sign, verifyPushRequest, type Pair, type VerifyOptions } from "express-push-verification";
 import {
   createCoverGet,
   createCoverPost,
@@ -140,7 +140,11 @@ describe("createFindUrlAmbiguity", () => {
 });
 
 describe("a request to another URL of the account, which is not a publicUrl here", () => {
-  const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+  const options: VerifyOptions = {
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
+  };
   const victim = eventPairs("challenge.approved", "v1", { entity_identity: "victim" }).toSorted(
     ([a], [b]) => (a < b ? -1 : 1),
   );

@@ -50,7 +50,7 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const app = express();
   const publicUrl = `${await startTarget(app)}/webhooks/push${query}`;
-  const push = pushWebhooks({ authToken, publicUrl, ...options });
+  const push = pushWebhooks({ authToken, publicUrl, methods: ["POST", "GET"], ...options });
   const receiver: Receiver = { push, publicUrl, events: [], rejected: [] };
   push.onAny((event) => void receiver.events.push(event));
   push.onRejected((error) => void receiver.rejected.push(error.code));

@@ -9,6 +9,7 @@ import {
   verifyPushRequest,
   type PushEvent,
   type PushWebhooksOptions,
+  type VerifyOptions,
 } from "express-push-verification";
 import {
   signedRequest,
@@ -22,7 +23,8 @@ import {
   PUBLIC_URL as publicUrl,
 } from "../support/webhook-requests";
 
-const options = { authToken, publicUrl };
+const methods: VerifyOptions["methods"] = ["POST", "GET"];
+const options = { authToken, publicUrl, methods };
 const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
   (["v1", "v2"] as const).flatMap((version) =>
     (["POST", "GET"] as const).flatMap((method) =>
@@ -35,7 +37,7 @@ describe("signedRequest", () => {
   it.each(EVERY)(
     "creates %s of %s by %s to %j as a receiver accepts it",
     async (type, version, method, query) => {
-      const given = { authToken, publicUrl: publicUrl + query };
+      const given = { ...options, publicUrl: publicUrl + query };
       const made = signedRequest(given, type, {}, { version, method });
       const event = await verifyPushRequest(made, given);
       expect(event).toMatchObject({ type, version, issues: [] });

@@ -35,14 +35,11 @@ export const STATUS_BY_CODE = {
 /** The stable name of an error: a key of {@link STATUS_BY_CODE}. */
 export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
 
-const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
-  405: { Allow: "POST, GET" },
-  503: { "Retry-After": "5" },
-};
-
 /** Options of {@link WebhookError}. */
 export interface WebhookErrorOptions {
   cause?: unknown;
+  /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */
+  methods?: readonly string[] | undefined;
   /** Explains why a signature does not match; returns undefined when its budget is used up. */
   explain?: (() => SignatureReport | undefined) | undefined;
 }
@@ -86,7 +83,7 @@ export class WebhookError extends Error {
     this.#explain = options.explain;
     this.code = code;
     this.status = STATUS_BY_CODE[code];
-    this.headers = { ...HEADERS_BY_STATUS[this.status] };
+    this.headers = listHeaders(this.status, options);
   }
 
   /**
@@ -114,4 +111,12 @@ export class WebhookError extends Error {
     const { name, code, status, message } = this;
     return { name, code, status, message };
   }
+}
+
+function listHeaders(
+  status: number,
+  { methods = ["POST"] }: WebhookErrorOptions,
+): Record<string, string> {
+  if (status === 405) return { Allow: methods.join(", ") };
+  return status === 503 ? { "Retry-After": "5" } : {};
 }

@@ -2,14 +2,14 @@ import { createFindTokens, type FoundTokens } from "./auth-tokens";
 import { createExplainBudget } from "./explain-budget";
 import type { CheckedHeaders } from "./headers";
 import { createMismatch, type ReceivedEvidence } from "./signature-mismatch";
-import type { VerifySettings } from "./verify-options";
+import type { PushMethod, VerifySettings } from "./verify-options";
 import type { WebhookError } from "../errors/webhook-error";
 import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
 import type { SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
 export interface AuthenticatedRequest {
-  method: "GET" | "POST";
+  method: PushMethod;
   signature: string;
   /** Returns the signatures that the other tokens make; undefined when there is one token. */
   listOtherSignatures: (() => readonly string[]) | undefined;

@@ -1,4 +1,4 @@
-import type { VerifySettings } from "./verify-options";
+import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { explainMalformed } from "../signature/explain";
 import { isFormType } from "../form/form";
@@ -17,7 +17,7 @@ export interface RequestHeaders {
 
 /** The method and the headers of a webhook request, checked. */
 export interface CheckedHeaders {
-  method: "GET" | "POST";
+  method: PushMethod;
   signature: string;
   /** Whether a body is announced. */
   hasBody: boolean;
@@ -27,7 +27,7 @@ export interface CheckedHeaders {
 }
 
 /** The options that headers are checked against. */
-export type HeaderRules = Pick<VerifySettings, "signatureHeader" | "limitBytes">;
+export type HeaderRules = Pick<VerifySettings, "methods" | "signatureHeader" | "limitBytes">;
 
 /**
  * Checks everything about a webhook request that can be checked before its body is read.
@@ -36,10 +36,12 @@ export type HeaderRules = Pick<VerifySettings, "signatureHeader" | "limitBytes">
  *   `SIGNATURE_MISMATCH` for a GET with a body, `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`.
  */
 export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): CheckedHeaders {
-  const { method, listHeader, mayHaveBody } = headers;
-  if (method !== "POST" && method !== "GET") {
-    const message = "The method of a webhook request must be POST or GET.";
-    throw new WebhookError("METHOD_NOT_ALLOWED", message);
+  const { listHeader, mayHaveBody } = headers;
+  const { methods } = rules;
+  const method = methods.find((one) => one === headers.method);
+  if (method === undefined) {
+    const message = `The option methods allows ${methods.join(" and ")} only. Add "GET" to it only for a Webhook whose webhook_method is GET.`;
+    throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
   const signature = readSignature(headers, rules.signatureHeader);
   const lengths = listHeader("content-length").map(Number);

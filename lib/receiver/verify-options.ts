@@ -7,6 +7,9 @@ import type { UrlMatching } from "../signature/signature";
 import { warnOfWhitespace, type AuthTokenResolver, type AuthTokens } from "./tokens";
 import { isHttpUrl } from "../form/url";
 
+/** A method of webhook requests. */
+export type PushMethod = "GET" | "POST";
+
 /** Options of `verifyPushRequest`; `pushWebhooks` has these and others. */
 export interface VerifyOptions {
   /**
@@ -20,6 +23,13 @@ export interface VerifyOptions {
    * URL, even if a proxy changes the request. A list while you move to another domain.
    */
   publicUrl: string | readonly string[];
+  /**
+   * The methods that are accepted. Add `"GET"` only for a Webhook whose `webhook_method` is GET:
+   * an attacker who makes the service
+   * call a URL by GET chooses parameters that the service signs.
+   * @default ["POST"]
+   */
+  methods?: readonly PushMethod[] | undefined;
   /** The name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
   /** `"ports"` accepts the URL with or without its port, `"exact"` does not. @default "ports" */
@@ -63,6 +73,13 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
       'the webhook_url exactly as configured at the service, an absolute http or https URL such as "https://app.example.com/webhooks/push", or a list of such URLs',
     required: true,
   },
+  methods: {
+    accepts: (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((one) => one === "POST" || one === "GET"),
+    expected: '["POST"], ["POST", "GET"] or ["GET"]',
+  },
   signatureHeader: HEADER_NAME,
   urlMatching: oneOf("exact", "ports"),
   limitBytes: wholeNumber(1, 2 ** 30, "bytes"),
@@ -102,6 +119,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     // Copied, so that a later change of the list has no effect.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
     publicUrls: Object.freeze([options.publicUrl].flat()),
+    methods: [...new Set(options.methods ?? (["POST"] as const))],
     /** In lower case. */
     signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
     urlMatching: options.urlMatching ?? "ports",
