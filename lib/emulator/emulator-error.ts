@@ -5,15 +5,22 @@ export const ERRORS = {
   BAD_REQUEST: { serviceCode: 20001, status: 400 },
   KEY_NAME_INVALID: { serviceCode: 20002, status: 400 },
   NOT_AUTHENTICATED: { serviceCode: 20003, status: 401 },
+  CROSS_SITE: { serviceCode: 20003, status: 403 },
   METHOD_NOT_ALLOWED: { serviceCode: 20004, status: 405 },
   PAGE_SIZE_INVALID: { serviceCode: 20007, status: 400 },
   NOT_FOUND: { serviceCode: 20404, status: 404 },
+  ALREADY_EXISTS: { serviceCode: 20409, status: 409 },
   ILLEGAL_TRANSITION: { serviceCode: 20409, status: 409 },
   BODY_TOO_LARGE: { serviceCode: 20413, status: 413 },
   INTERNAL: { serviceCode: 20500, status: 500 },
+  NOT_EMULATED: { serviceCode: 20501, status: 501 },
   PAGE_TOKEN_INVALID: { serviceCode: 21481, status: 400 },
   PARAMETER_INVALID: { serviceCode: 60200, status: 400 },
-  WEBHOOK_REQUEST_INVALID: { serviceCode: 60306, status: 400 },
+  REQUEST_INVALID: { serviceCode: 60306, status: 400 },
+  FACTOR_VERIFICATION_FAILED: { serviceCode: 60311, status: 403 },
+  FACTOR_UNVERIFIED: { serviceCode: 60318, status: 403 },
+  CHALLENGE_EXPIRED: { serviceCode: 60323, status: 403 },
+  CHALLENGE_VERIFICATION_FAILED: { serviceCode: 60324, status: 403 },
   TOO_MANY_KEYS: { serviceCode: 70151, status: 400 },
 } as const;
 
@@ -55,7 +62,7 @@ export class EmulatorError extends Error {
   }
 }
 
-/** Creates the error of a path without an endpoint or a resource; its message holds the path. */
+/** Creates the error of a resource that does not exist; its message holds the path. */
 export function notFound(path: string): EmulatorError {
   return new EmulatorError("NOT_FOUND", `The requested resource ${path} was not found`);
 }

@@ -4,6 +4,9 @@ import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
 import { createDeliveries } from "./outbound/deliveries";
 import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/delivery";
+import { createAccessTokens } from "./resources/access-tokens";
+import { createDevice, type Device } from "./resources/device";
+import { createEntities } from "./resources/entities";
 import { createFactors, type Factors } from "./resources/factors";
 import type { Fault } from "./outbound/fault";
 import { createFaults } from "./outbound/faults";
@@ -13,7 +16,7 @@ import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
 import { createApiServer } from "./api/server";
 import { createVerifyEndpoints } from "./api/verify-api";
 import type { NewWebhook, WebhookResource } from "./resources/webhook";
-import { createWebhooks, toWebhookFields } from "./resources/webhooks";
+import { createWebhooks } from "./resources/webhooks";
 
 /**
  * Emulated service of the specification, in this process; see {@link createEmulator}.
@@ -47,6 +50,8 @@ export interface Emulator extends Factors, AsyncDisposable {
   createKey(key?: NewKey): KeyResource & { secret: string };
   /** Creates a webhook, by default for all events, in v2. */
   createWebhook(webhook: NewWebhook): Omit<WebhookResource, "url">;
+  /** Creates a device with a private key, which registers itself and answers challenges. */
+  device(): Device;
   /** Adds a fault to the next webhook requests. */
   injectFault(fault: Fault): void;
   /** Removes the faults that have not happened yet. */
@@ -79,20 +84,22 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = resolveEmulatorOptions(options);
   const { accountSid, authToken, previousAuthToken, serviceSid, signatureHeader, now } = settings;
   const keys = createKeys(now, settings.maxKeys);
-  const webhooks = createWebhooks(now, settings.webhookMethod);
+  const webhooks = createWebhooks(settings);
+  const accessTokens = createAccessTokens(now);
   const faults = createFaults();
   const deliveries = createDeliveries(settings, faults);
-  const factors = createFactors(now, (type, fields) => {
+  const entities = createEntities(now, (type, fields) => {
     const event = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
     for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });
+  const factors = createFactors(entities);
   const server = createApiServer(
-    (authorization) => authenticate(authorization, settings, keys),
-    createEndpointRouter([
+    (authorization) => authenticate(authorization, settings, keys, accessTokens),
+    createEndpointRouter({
       ...createAccountEndpoints(accountSid, keys),
-      ...createVerifyEndpoints(settings, webhooks, factors),
+      ...createVerifyEndpoints(settings, webhooks, entities, accessTokens),
       ...createControlEndpoints(factors, deliveries, faults),
-    ]),
+    }),
   );
   for (const key of settings.keys) keys.create(key);
   for (const webhook of settings.webhooks) webhooks.create(webhook);
@@ -122,7 +129,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       const created = keys.create(key);
       return { ...toKeyResource(created), secret: created.secret };
     },
-    createWebhook: (webhook) => toWebhookFields(webhooks.create(webhook), settings),
+    createWebhook: (webhook) => structuredClone(webhooks.create(webhook)),
+    device: () => createDevice(entities),
     injectFault: faults.inject,
     clearFaults: faults.clear,
     onDelivery: deliveries.onDelivery,

@@ -4,6 +4,7 @@ export type { EmulatorOptions } from "./options";
 export type { KeyResource, NewKey } from "./resources/key";
 export type { NewWebhook, WebhookResource } from "./resources/webhook";
 export type { Factor, NewFactor } from "./resources/factor";
+export type { Device } from "./resources/device";
 export type { Challenge, ChallengeDecision, NewChallenge } from "./resources/challenge";
 export type {
   WebhookDelivery,

@@ -1,5 +1,5 @@
 /** The prefixes of SIDs (specification, section 2.5). */
-export type SidPrefix = "AC" | "SK" | "VA" | "YW" | "YE" | "YF" | "YC";
+export type SidPrefix = "AC" | "SK" | "VA" | "YW" | "YE" | "YF" | "YC" | "YK" | "NT";
 
 /** The part of a SID after its prefix, as the source of a regular expression (section 2). */
 export const SID_DIGITS = "[0-9a-fA-F]{32}";

@@ -1,16 +1,19 @@
-import { created, found, noContent, type Endpoint, type EndpointRequest } from "./endpoint-router";
+import { z } from "zod";
+import { created, found, noContent, type Endpoints, type EndpointRequest } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { StoredKey } from "../resources/key";
 import { KEY_LIST, toKeyResource, type StoredKeys } from "../resources/keys";
 import { cutPage } from "../resources/pagination";
-import { readForm, readSingle } from "./request-form";
+import { readForm, readParameters } from "./parameters";
 import { isSid } from "../../form/sid";
 
+const KEY_PARAMETERS = z.object({ FriendlyName: z.string().optional() });
+
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
-export function createAccountEndpoints(accountSid: string, keys: StoredKeys): Endpoint[] {
-  function assertAccess({ path, identity }: EndpointRequest, sid: string | undefined): void {
-    assertMayManageKeys(identity);
+export function createAccountEndpoints(accountSid: string, keys: StoredKeys): Endpoints {
+  function assertAccess({ path, caller }: EndpointRequest, sid: string | undefined): void {
+    assertMayManageKeys(caller);
     if (!isSid("AC", sid)) throw notFound(path);
     // Credentials are valid for their own account only.
     if (sid !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
@@ -23,46 +26,43 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
     return key;
   }
 
-  return [
-    {
-      path: /^\/2010-04-01\/Accounts\/([^/]+)\/Keys\.json$/,
-      methods: {
-        GET(request, [account]) {
-          assertAccess(request, account);
-          const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
-          // The envelope of the specification (section 2.2).
-          return found({
-            keys: page.items.map(toKeyResource),
-            uri: page.url,
-            first_page_uri: page.first,
-            next_page_uri: page.next,
-            previous_page_uri: page.previous,
-            page: page.page,
-            page_size: page.pageSize,
-            start: page.start,
-            end: page.start + Math.max(page.items.length - 1, 0),
-          });
-        },
-        POST(request, [account]) {
-          assertAccess(request, account);
-          // The account API creates Standard keys only.
-          const key = keys.create({ friendly_name: readSingle(readForm(request), "FriendlyName") });
-          return created({ ...toKeyResource(key), secret: key.secret });
-        },
+  const readFriendlyName = (request: EndpointRequest) =>
+    readParameters(readForm(request), KEY_PARAMETERS, () => "PARAMETER_INVALID").FriendlyName;
+
+  return {
+    "/2010-04-01/Accounts/{AccountSid}/Keys.json": {
+      GET(request, [account]) {
+        assertAccess(request, account);
+        const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
+        // The envelope of the specification (section 2.2).
+        return found({
+          keys: page.items.map(toKeyResource),
+          uri: page.url,
+          first_page_uri: page.first,
+          next_page_uri: page.next,
+          previous_page_uri: page.previous,
+          page: page.page,
+          page_size: page.pageSize,
+          start: page.start,
+          end: page.start + Math.max(page.items.length - 1, 0),
+        });
+      },
+      POST(request, [account]) {
+        assertAccess(request, account);
+        // The account API creates Standard keys only.
+        const key = keys.create({ friendly_name: readFriendlyName(request) });
+        return created({ ...toKeyResource(key), secret: key.secret });
       },
     },
-    {
-      path: /^\/2010-04-01\/Accounts\/([^/]+)\/Keys\/([^/]+)\.json$/,
-      methods: {
-        GET: (request, params) => found(toKeyResource(findKey(request, params))),
-        POST(request, params) {
-          const key = findKey(request, params);
-          const friendlyName = readSingle(readForm(request), "FriendlyName");
-          if (friendlyName !== undefined) keys.rename(key, friendlyName);
-          return found(toKeyResource(key));
-        },
-        DELETE: noContent((request, params) => keys.remove(findKey(request, params))),
+    "/2010-04-01/Accounts/{AccountSid}/Keys/{Sid}.json": {
+      GET: (request, params) => found(toKeyResource(findKey(request, params))),
+      POST(request, params) {
+        const key = findKey(request, params);
+        const friendlyName = readFriendlyName(request);
+        if (friendlyName !== undefined) keys.rename(key, friendlyName);
+        return found(toKeyResource(key));
       },
+      DELETE: noContent((request, params) => keys.remove(findKey(request, params))),
     },
-  ];
+  };
 }

@@ -1,5 +1,5 @@
-import { created, found, noContent } from "./endpoint-router";
-import type { EndpointHandler, EndpointRequest, Endpoint } from "./endpoint-router";
+import { created, found, noContent, prefixEndpoints } from "./endpoint-router";
+import type { EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
@@ -18,57 +18,54 @@ export function createControlEndpoints(
   factors: Factors,
   deliveries: Deliveries,
   faults: Faults,
-): Endpoint[] {
-  const methodsByPath: Record<string, Record<string, EndpointHandler>> = {
-    factors: { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
-    "factors/([^/]+)": {
+): Endpoints {
+  const endpoints: Endpoints = {
+    "/factors": { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
+    "/factors/{sid}": {
       GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
       DELETE: noContent((_request, [sid = ""]) => factors.deleteFactor(sid)),
     },
-    "factors/([^/]+)/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
-    challenges: {
+    "/factors/{sid}/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
+    "/challenges": {
       POST: (request) => created(factors.createChallenge(readJsonObject(request) as NewChallenge)),
     },
-    "challenges/([^/]+)": { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) },
-    "challenges/([^/]+)/approve": {
+    "/challenges/{sid}": { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) },
+    "/challenges/{sid}/approve": {
       POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJsonObject(request))),
     },
-    "challenges/([^/]+)/deny": {
+    "/challenges/{sid}/deny": {
       POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJsonObject(request))),
     },
-    deliveries: {
+    "/deliveries": {
       async GET({ query }) {
         if (new Map(query).get("settled") === "true") await deliveries.settled();
         return found({ deliveries: deliveries.list() });
       },
     },
-    faults: {
+    "/faults": {
       POST: noContent((request) => faults.inject(readJsonObject(request) as Fault)),
       DELETE: noContent(() => faults.clear()),
     },
   };
-  return Object.entries(methodsByPath).map(([path, methods]) => ({
-    path: new RegExp(`^/_control/${path}$`),
-    methods: Object.fromEntries(
-      Object.entries(methods).map(([method, handler]) => [method, forAccount(handler)]),
-    ),
-  }));
-}
-
-/** Limits a handler to the account and to Main keys, which have its access (section 1). */
-function forAccount(handler: EndpointHandler): EndpointHandler {
-  return (request, params) => {
-    assertMayManageKeys(request.identity);
-    return handler(request, params);
-  };
+  return prefixEndpoints("/_control", endpoints, ({ caller, origin, baseUrl }) => {
+    // Main keys have the access of the account (section 1).
+    assertMayManageKeys(caller);
+    // A browser may send remembered credentials with a form of any site.
+    if (origin !== undefined && origin !== baseUrl) {
+      throw new EmulatorError("CROSS_SITE", "Pages of another origin may not use the control API");
+    }
+  });
 }
 
 /**
- * Parses the body as a JSON object; ignores the content type. An empty body is an empty object; any
- * other is rejected with EmulatorError 20001.
+ * Parses the body as a JSON object. An empty body is an empty object; another content type, and JSON
+ * that is no object, are rejected with EmulatorError 20001.
  */
-function readJsonObject({ body }: EndpointRequest): object {
+function readJsonObject({ body, contentType }: EndpointRequest): object {
   if (body.length === 0) return {};
+  if (!/^application\/json *(;|$)/i.test(contentType)) {
+    throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be application/json");
+  }
   let json: unknown;
   try {
     json = JSON.parse(body.toString("utf8"));

@@ -1,6 +1,7 @@
+import { decodeSafely } from "../../form/percent-encoding";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
-import type { Identity } from "./credentials";
+import type { Caller } from "./credentials";
 
 /** An authenticated request to one of the service's endpoints. */
 export interface EndpointRequest {
@@ -10,9 +11,11 @@ export interface EndpointRequest {
   query: readonly Pair[];
   body: Buffer;
   contentType: string;
+  /** Header that a browser adds; undefined for other clients. */
+  origin: string | undefined;
   /** Origin at which the client reaches the service: the start of absolute URLs in responses. */
   baseUrl: string;
-  identity: Identity;
+  caller: Caller;
 }
 
 /** Response of an endpoint; without `body`, the response has no body. */
@@ -32,7 +35,7 @@ export function created(body: unknown): EndpointResponse {
   return { status: 201, body };
 }
 
-/** Handles one method of a path; `params` holds the groups that the path's pattern captured. */
+/** Handles one method of a path; `params` holds what the path has in its braces, decoded. */
 export type EndpointHandler = (
   request: EndpointRequest,
   params: readonly string[],
@@ -46,28 +49,64 @@ export function noContent(change: (...args: Parameters<EndpointHandler>) => void
   };
 }
 
-/** Handlers of one path, by method. */
-export interface Endpoint {
-  path: RegExp;
-  methods: Partial<Record<string, EndpointHandler>>;
+/** Handlers by path, such as `/Webhooks/{Sid}`, and by method. */
+export type Endpoints = Readonly<Record<string, Partial<Record<string, EndpointHandler>>>>;
+
+/** Adds a prefix to the paths of endpoints, and a check that runs before each handler. */
+export function prefixEndpoints(
+  prefix: string,
+  endpoints: Endpoints,
+  check: (...args: Parameters<EndpointHandler>) => void,
+): Endpoints {
+  const prefixed = Object.entries(endpoints).map(([path, methods]) => {
+    const checked = Object.entries(methods).map(([method, handler]) => [
+      method,
+      (...args: Parameters<EndpointHandler>) => {
+        check(...args);
+        return handler?.(...args);
+      },
+    ]);
+    return [prefix + path, Object.fromEntries(checked)];
+  });
+  return Object.fromEntries(prefixed) as Endpoints;
 }
 
 /**
  * Creates the function that passes a request to the endpoint of its path and method. It throws
- * EmulatorError 20404 for an unknown path, 20004 for a method that the path does not support.
+ * EmulatorError 20501 for an unknown path, 20004 for a method that the path does not support.
  */
-export function createEndpointRouter(endpoints: readonly Endpoint[]) {
+export function createEndpointRouter(endpoints: Endpoints) {
+  const routes = Object.entries(endpoints).map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "([^/]+)")}$`),
+    methods,
+  }));
+
   return function routeRequest(request: EndpointRequest) {
-    for (const { path, methods } of endpoints) {
-      const match = path.exec(request.path);
+    for (const { pattern, methods } of routes) {
+      const match = pattern.exec(request.path);
       if (match === null) continue;
       const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
       if (handler === undefined) {
         const Allow = Object.keys(methods).join(", ");
         throw new EmulatorError("METHOD_NOT_ALLOWED", "Method not allowed", { Allow });
       }
-      return handler(request, match.slice(1));
+      return handler(request, match.slice(1).map(decodeSafely));
     }
-    throw notFound(request.path);
+    throw notEmulated(request);
   };
+}
+
+/** Rejects a request that the service may know and the emulator does not. */
+export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
+  return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
+}
+
+/** Returns the URL of a request without its query. */
+export function urlOf({ baseUrl, path }: EndpointRequest): string {
+  return baseUrl + path;
+}
+
+/** Rejects a path of the verification API without a resource; the message omits the version. */
+export function resourceNotFound({ path }: EndpointRequest): EmulatorError {
+  return notFound(path.replace(/^\/v2(?=\/)/, ""));
 }

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
-import type { Identity } from "./credentials";
+import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
-import { decodeParameters } from "./request-form";
+import { decodeParameters } from "./parameters";
 
 const MAX_BODY_BYTES = 262_144;
 
@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 262_144;
  * @param route responds to an authenticated request.
  */
 export function createApiServer(
-  authenticate: (authorization: string | undefined) => Identity,
+  authenticate: (authorization: string | undefined) => Caller,
   route: (request: EndpointRequest) => EndpointResponse | Promise<EndpointResponse>,
 ) {
   const server = createServer((req, res) => void respond(req, res));
@@ -36,7 +36,7 @@ export function createApiServer(
   async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
     // Before the body and the route: an unauthenticated client cannot probe for resources.
-    const identity = authenticate(headers.authorization);
+    const caller = authenticate(headers.authorization);
     const body = await readRequestBody(req);
     const [path = "", query = ""] = target.split(/\?(.*)/s, 2);
     return {
@@ -45,8 +45,9 @@ export function createApiServer(
       query: decodeParameters(Buffer.from(query), "query"),
       body,
       contentType: headers["content-type"] ?? "",
+      origin: headers.origin,
       baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),
-      identity,
+      caller,
     };
   }
 

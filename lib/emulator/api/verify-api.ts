@@ -1,151 +1,144 @@
-import { created, found, noContent, type Endpoint, type EndpointRequest } from "./endpoint-router";
-import { EmulatorError, notFound } from "../emulator-error";
-import { cutPage } from "../resources/pagination";
-import { invalidParameter, readForm, readSingle } from "./request-form";
-import { decodeSafely } from "../../form/percent-encoding";
-import type { Challenge } from "../resources/challenge";
-import type { Factors } from "../resources/factors";
-import type { NewWebhook, StoredWebhook, WebhookFields } from "../resources/webhook";
-import { toWebhookFields, WEBHOOK_LIST, webhookFieldsSchema } from "../resources/webhooks";
-import type { StoredWebhooks, WebhookOwner } from "../resources/webhooks";
+import { z } from "zod";
+import { createChallengeEndpoints } from "./challenges-api";
+import {
+  created,
+  found,
+  noContent,
+  notEmulated,
+  prefixEndpoints,
+  resourceNotFound,
+  urlOf,
+} from "./endpoint-router";
+import type { Endpoints, EndpointRequest } from "./endpoint-router";
+import { createEntityEndpoints } from "./entities-api";
+import { EmulatorError } from "../emulator-error";
+import { cutPage, orderBy, toList } from "../resources/pagination";
+import { listOf, readForm, readParameters, toMembers } from "./parameters";
+import type { AccessTokens } from "../resources/access-tokens";
+import type { Entities } from "../resources/entities";
+import { formatIso8601, readSeconds } from "../resources/dates";
+import type { EmulatorSettings } from "../options";
+import type { NewWebhook, StoredWebhook } from "../resources/webhook";
+import { webhookFieldsSchema, type StoredWebhooks } from "../resources/webhooks";
+
+const { shape } = webhookFieldsSchema;
+/** No parameter sets webhook_method (section 4.2). */
+const NEW_WEBHOOK = z.object({
+  FriendlyName: shape.friendly_name,
+  EventTypes: listOf(shape.event_types.element).transform((types) => [...new Set(types)]),
+  WebhookUrl: shape.webhook_url,
+  Status: shape.status.optional(),
+  Version: shape.version.optional(),
+});
+const CHANGED_WEBHOOK = NEW_WEBHOOK.partial();
 
 /**
- * Creates the endpoints of the verification API: those of webhooks (section 4.2), and the one that
- * shows a challenge.
+ * Creates the endpoints of the verification API: those of webhooks (section 4.2), of the service
+ * itself, and of its entities.
  */
 export function createVerifyEndpoints(
-  owner: WebhookOwner,
+  owner: EmulatorSettings,
   webhooks: StoredWebhooks,
-  factors: Factors,
-): Endpoint[] {
+  entities: Entities,
+  accessTokens: AccessTokens,
+): Endpoints {
+  const startDate = formatIso8601(readSeconds(owner.now));
   const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) => ({
-    ...toWebhookFields(webhook, owner),
+    ...webhook,
     url: `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`,
   });
 
-  function assertService({ path }: EndpointRequest, service: string | undefined): void {
-    if (service !== owner.serviceSid) throw notFound(withoutVersion(path));
-  }
-
-  function findWebhook(request: EndpointRequest, [service, sid = ""]: readonly string[]) {
-    assertService(request, service);
+  function findWebhook(request: EndpointRequest, [, sid = ""]: readonly string[]) {
     const webhook = webhooks.find(sid);
-    if (webhook === undefined) throw notFound(withoutVersion(request.path));
+    if (webhook === undefined) throw resourceNotFound(request);
     return webhook;
   }
 
-  return [
-    {
-      path: /^\/v2\/Services\/([^/]+)\/Webhooks$/,
-      methods: {
-        GET(request, [service]) {
-          assertService(request, service);
-          const url = request.baseUrl + request.path;
-          const page = cutPage(webhooks.list(), request.query, url, WEBHOOK_LIST);
-          // The envelope of the specification (section 2.4).
-          return found({
-            webhooks: page.items.map((webhook) => toResource(webhook, request)),
-            meta: {
-              page: page.page,
-              page_size: page.pageSize,
-              first_page_url: page.first,
-              previous_page_url: page.previous,
-              url: page.url,
-              next_page_url: page.next,
-              key: "webhooks",
-            },
-          });
-        },
-        POST(request, [service]) {
-          assertService(request, service);
-          return created(toResource(webhooks.create(readNewWebhook(request)), request));
-        },
+  const endpoints: Endpoints = {
+    "": {
+      GET: (request) => found(toServiceResource(owner, startDate, request)),
+      POST: rejectAsNotEmulated,
+      DELETE: rejectAsNotEmulated,
+    },
+    "/Webhooks": {
+      GET(request) {
+        const page = cutPage(webhooks.list(), request.query, urlOf(request), orderBy("YW"));
+        return found(toList("webhooks", page, (webhook) => toResource(webhook, request)));
+      },
+      POST(request) {
+        const webhook = readParameters(readForm(request), NEW_WEBHOOK, chooseWebhookCode);
+        return created(
+          toResource(webhooks.create(toMembers(webhook) as unknown as NewWebhook), request),
+        );
       },
     },
-    {
-      path: /^\/v2\/Services\/([^/]+)\/Webhooks\/([^/]+)$/,
-      methods: {
-        GET: (request, params) => found(toResource(findWebhook(request, params), request)),
-        POST(request, params) {
-          const webhook = findWebhook(request, params);
-          webhooks.change(webhook, readWebhook(request));
-          return found(toResource(webhook, request));
-        },
-        DELETE: noContent((request, params) => webhooks.remove(findWebhook(request, params))),
+    "/Webhooks/{Sid}": {
+      GET: (request, params) => found(toResource(findWebhook(request, params), request)),
+      POST(request, params) {
+        const webhook = findWebhook(request, params);
+        const change = readParameters(readForm(request), CHANGED_WEBHOOK, chooseWebhookCode);
+        webhooks.change(webhook, toMembers(change));
+        return found(toResource(webhook, request));
       },
+      DELETE: noContent((request, params) => webhooks.remove(findWebhook(request, params))),
     },
-    {
-      path: /^\/v2\/Services\/([^/]+)\/Entities\/([^/]+)\/Challenges\/([^/]+)$/,
-      methods: {
-        GET(request, [service, identity = "", sid = ""]) {
-          assertService(request, service);
-          const challenge = factors.fetchChallenge(sid);
-          if (challenge.entity_identity !== decodeSafely(identity)) {
-            throw notFound(withoutVersion(request.path));
-          }
-          return found(toChallengeResource(challenge, owner, request));
-        },
-      },
-    },
-  ];
+    ...createEntityEndpoints(owner, entities, accessTokens),
+    ...createChallengeEndpoints(owner, entities),
+  };
+  return prefixEndpoints("/v2/Services/{ServiceSid}", endpoints, (request, params) => {
+    const [service, identity] = params;
+    const { caller, method, path } = request;
+    if (typeof caller === "object") {
+      // An access token registers a device of its own user, and is rejected everywhere else.
+      const isOwn = caller.entity_identity === identity;
+      if (!isOwn || method !== "POST" || !path.endsWith("/Factors")) {
+        throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
+      }
+    }
+    if (service !== owner.serviceSid) throw resourceNotFound(request);
+  });
 }
 
-function toChallengeResource(
-  { entity_identity: identity, ...challenge }: Challenge,
-  { accountSid, serviceSid }: WebhookOwner,
-  { baseUrl, path }: EndpointRequest,
+/** Returns the service: the members of the public API, with the values of a new service. */
+function toServiceResource(
+  { accountSid, serviceSid }: EmulatorSettings,
+  date: string,
+  request: EndpointRequest,
 ) {
-  const url = baseUrl + path;
+  const url = urlOf(request);
   return {
-    ...challenge,
+    sid: serviceSid,
     account_sid: accountSid,
-    service_sid: serviceSid,
-    identity,
-    hidden_details: challenge.hidden_details ?? null,
-    metadata: challenge.metadata ?? null,
-    date_responded: challenge.date_responded ?? null,
-    responded_reason: null,
+    friendly_name: "emulator",
+    code_length: 6,
+    lookup_enabled: false,
+    psd2_enabled: false,
+    skip_sms_to_landlines: false,
+    dtmf_input_required: true,
+    tts_name: null,
+    do_not_share_warning_enabled: false,
+    custom_code_enabled: false,
+    push: { include_date: true, apn_credential_sid: null, fcm_credential_sid: null },
+    totp: { issuer: "emulator", time_step: 30, code_length: 6, skew: 1 },
+    default_template_sid: null,
+    whatsapp: null,
+    passkeys: null,
+    verify_event_subscription_enabled: false,
+    date_created: date,
+    date_updated: date,
     url,
-    links: { notifications: `${url}/Notifications` },
+    links: {
+      entities: `${url}/Entities`,
+      webhooks: `${url}/Webhooks`,
+      access_tokens: `${url}/AccessTokens`,
+    },
   };
 }
 
-/** Field that each parameter sets. No parameter sets webhook_method (section 4.2). */
-const FIELDS = {
-  FriendlyName: "friendly_name",
-  WebhookUrl: "webhook_url",
-  Status: "status",
-  Version: "version",
-} as const;
-
-function readWebhook(request: EndpointRequest): Partial<WebhookFields> {
-  const parameters = readForm(request);
-  const fields: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(FIELDS)) {
-    const value = readSingle(parameters, name);
-    if (value === undefined) continue;
-    if (!webhookFieldsSchema.shape[field].safeParse(value).success) throw invalidParameter(name);
-    fields[field] = value;
-  }
-  const eventTypes = parameters.get("EventTypes");
-  if (eventTypes !== undefined) {
-    if (!webhookFieldsSchema.shape.event_types.safeParse(eventTypes).success) {
-      throw new EmulatorError("WEBHOOK_REQUEST_INVALID", "Invalid Request");
-    }
-    fields.event_types = [...new Set(eventTypes)];
-  }
-  return fields;
+function rejectAsNotEmulated(request: EndpointRequest): never {
+  throw notEmulated(request);
 }
 
-function readNewWebhook(request: EndpointRequest): NewWebhook {
-  const { friendly_name, event_types, webhook_url, ...rest } = readWebhook(request);
-  if (friendly_name === undefined) throw invalidParameter("FriendlyName");
-  if (event_types === undefined) throw invalidParameter("EventTypes");
-  if (webhook_url === undefined) throw invalidParameter("WebhookUrl");
-  return { friendly_name, event_types, webhook_url, ...rest };
-}
-
-/** Removes the version from a path: error messages of the verification API omit it. */
-function withoutVersion(path: string): string {
-  return path.replace(/^\/v2(?=\/)/, "");
+function chooseWebhookCode(name: string, isMissing: boolean) {
+  return name === "EventTypes" && !isMissing ? "REQUEST_INVALID" : "PARAMETER_INVALID";
 }

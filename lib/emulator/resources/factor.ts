@@ -1,3 +1,11 @@
+/** User of the service, known by an identifier that the app chose. */
+export interface Entity {
+  sid: string;
+  identity: string;
+  date_created: string;
+  date_updated: string;
+}
+
 /** Registered device of a user. Fields that events do not have are not specified (section 2.5). */
 export interface Factor {
   sid: string;
@@ -5,10 +13,20 @@ export interface Factor {
   entity_identity: string;
   factor_type: string;
   friendly_name: string;
+  /** How the device is reached, or how its one-time passwords are made. */
+  config: Readonly<Record<string, unknown>>;
   metadata?: Record<string, string> | undefined;
   status: "unverified" | "verified";
   date_created: string;
   date_updated: string;
+}
+
+/** Key of a factor, which only the response to its creation shows. */
+export type FactorBinding = { alg: "ES256"; public_key: string } | { secret: string; uri: string };
+
+/** Stored factor; without a binding, its device exists only as methods of the emulator. */
+export interface StoredFactor extends Factor {
+  binding: FactorBinding | undefined;
 }
 
 /** Fields of a factor to create. */

@@ -9,10 +9,7 @@ export interface KeyResource {
 }
 
 /** Stored key, with the fields that responses show once or never. */
-export interface StoredKey extends Complete<NewKey> {
-  createdSeconds: number;
-  updatedSeconds: number;
-}
+export type StoredKey = KeyResource & Complete<NewKey>;
 
 /** Fields of a key to create. */
 export interface NewKey {

@@ -26,7 +26,7 @@ export const newKeySchema = z.strictObject({
 /** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 export const KEY_LIST: ListRules = {
   prefix: "SK",
-  sortedBy: "updatedSeconds",
+  sortedBy: "date_updated",
   newestFirst: true,
   invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
 };
@@ -53,8 +53,8 @@ export function createKeys(now: Clock, maxKeys: number) {
       if (keys.size >= maxKeys) {
         throw new EmulatorError("TOO_MANY_KEYS", "Maximum Number Of API Keys Exceeded");
       }
-      const seconds = readSeconds(now);
-      const created: StoredKey = { ...fields, createdSeconds: seconds, updatedSeconds: seconds };
+      const date = formatRfc2822(readSeconds(now));
+      const created: StoredKey = { ...fields, date_created: date, date_updated: date };
       keys.set(created.sid, created);
       return created;
     },
@@ -62,7 +62,7 @@ export function createKeys(now: Clock, maxKeys: number) {
     rename(key: StoredKey, friendlyName: string): void {
       assertKeyName(friendlyName);
       key.friendly_name = friendlyName;
-      key.updatedSeconds = readSeconds(now);
+      key.date_updated = formatRfc2822(readSeconds(now));
     },
     remove: ({ sid }: StoredKey) => void keys.delete(sid),
     list: () => keys.values(),
@@ -70,13 +70,8 @@ export function createKeys(now: Clock, maxKeys: number) {
 }
 
 /** Returns the fields of a key that responses show (section 2.1). */
-export function toKeyResource(key: StoredKey): KeyResource {
-  return {
-    sid: key.sid,
-    friendly_name: key.friendly_name,
-    date_created: formatRfc2822(key.createdSeconds),
-    date_updated: formatRfc2822(key.updatedSeconds),
-  };
+export function toKeyResource({ secret: _, type: __, ...resource }: StoredKey): KeyResource {
+  return resource;
 }
 
 function assertKeyName(name: unknown): void {

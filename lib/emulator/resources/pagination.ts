@@ -1,14 +1,22 @@
 import type { Pair } from "../../form/form";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
+import { encodeForm } from "../../form/percent-encoding";
 import { isSid, type SidPrefix } from "../../form/sid";
 
 /** Order of a list, by a date and then by SID, and the codes of its errors. */
 export interface ListRules {
   prefix: SidPrefix;
-  sortedBy: "createdSeconds" | "updatedSeconds";
+  sortedBy: "date_created" | "date_updated";
   newestFirst: boolean;
   /** Code of the error for an invalid value of each parameter. */
   invalid: Readonly<Record<"PageSize" | "Page" | "PageToken", EmulatorErrorCode>>;
+}
+
+/** Creates the order of a list of the verification API, with the code of its errors. */
+export function orderBy(prefix: SidPrefix, newestFirst = false): ListRules {
+  const code = "REQUEST_INVALID";
+  const invalid = { PageSize: code, Page: code, PageToken: code } as const;
+  return { prefix, sortedBy: "date_created", newestFirst, invalid };
 }
 
 /** One page of a list; its links are URLs. */
@@ -49,6 +57,7 @@ const SIDES = {
   PU: { includes: (order: number) => order <= 0, fromEnd: true },
 } as const;
 
+const PAGE_PARAMETERS: ReadonlySet<string> = new Set(["PageSize", "Page", "PageToken"]);
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
@@ -59,14 +68,17 @@ const MAX_PAGE_SIZE = 1000;
  * @param url the URL of the list, without a query.
  * @throws EmulatorError for an invalid parameter, with the code that `rules` has for it.
  */
-export function cutPage<Item extends { sid: string } & Record<ListRules["sortedBy"], number>>(
+export function cutPage<Item extends { sid: string } & Record<ListRules["sortedBy"], string>>(
   all: Iterable<Item>,
   parameters: readonly Pair[],
   url: string,
   rules: ListRules,
 ): ListPage<Item> {
   const { pageSize, page, place } = readPageParameters(parameters, rules);
-  const positionOf = (item: Item) => ({ seconds: item[rules.sortedBy], sid: item.sid });
+  const positionOf = (item: Item) => ({
+    seconds: Date.parse(item[rules.sortedBy]) / 1000,
+    sid: item.sid,
+  });
   const compare = (a: Position, b: Position) =>
     (rules.newestFirst ? b.seconds - a.seconds : a.seconds - b.seconds) ||
     (a.sid < b.sid ? -1 : Number(a.sid > b.sid));
@@ -90,9 +102,11 @@ export function cutPage<Item extends { sid: string } & Record<ListRules["sortedB
     if (fromEnd) after = { ...place, side: "PF" };
     else before = { ...place, side: "PU" };
   }
+  const filters = parameters.filter(([name]) => !PAGE_PARAMETERS.has(name));
+  const filterQuery = filters.length === 0 ? "" : `${encodeForm(filters)}&`;
   const linkTo = (index: number, to?: Place) => {
     const token = to === undefined ? "" : `&PageToken=${writeToken(to)}`;
-    return `${url}?PageSize=${pageSize}&Page=${index}${token}`;
+    return `${url}?${filterQuery}PageSize=${pageSize}&Page=${index}${token}`;
   };
   return {
     items,
@@ -103,6 +117,26 @@ export function cutPage<Item extends { sid: string } & Record<ListRules["sortedB
     first: linkTo(0),
     previous: before === undefined ? null : linkTo(Math.max(page - 1, 0), before),
     next: after === undefined ? null : linkTo(page + 1, after),
+  };
+}
+
+/** Returns the envelope of a list of the verification API (section 2.4). */
+export function toList<Item>(
+  key: string,
+  page: ListPage<Item>,
+  toResource: (item: Item) => unknown,
+) {
+  return {
+    [key]: page.items.map(toResource),
+    meta: {
+      page: page.page,
+      page_size: page.pageSize,
+      first_page_url: page.first,
+      previous_page_url: page.previous,
+      url: page.url,
+      next_page_url: page.next,
+      key,
+    },
   };
 }
 

@@ -7,10 +7,10 @@ const MAX_METADATA_CHARACTERS = 1024;
 const MAX_DETAILS_CHARACTERS = 16_384;
 
 /** Text that can be sent: without lone surrogates, which have no UTF-8 form. */
-const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
+export const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
 
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
-function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
+export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
   const fits = (value: unknown) => {
     try {
       return JSON.stringify(value).length <= maxCharacters;
@@ -73,6 +73,12 @@ export const faultSchema = z.discriminatedUnion("kind", [
     params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
   }),
 ]);
+
+/** Omits the members that are undefined. */
+export function dropUndefined<Fields extends object>(fields: Fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+}
 
 /** Validates fields of a resource. @throws EmulatorError 60200 that names the first invalid one. */
 export function validateFields<Schema extends z.ZodType>(

@@ -1,5 +1,4 @@
 import type { PushEventType } from "../../event/event";
-import type { Complete } from "../../validation/validate-options";
 
 /** Webhook as responses show it (specification, section 2.3). */
 export interface WebhookResource {
@@ -17,15 +16,8 @@ export interface WebhookResource {
   url: string;
 }
 
-/** Fields of a webhook that a client sets (sections 2.3 and 4.2). */
-export type WebhookFields = Complete<NewWebhook>;
-
 /** Stored webhook. */
-export interface StoredWebhook extends WebhookFields {
-  sid: string;
-  createdSeconds: number;
-  updatedSeconds: number;
-}
+export type StoredWebhook = Omit<WebhookResource, "url">;
 
 /** Fields of a webhook to create. */
 export interface NewWebhook {

@@ -1,0 +1,45 @@
+import { formatIso8601, readSeconds, type Clock } from "./dates";
+import { keepNewest } from "./keep-newest";
+import { createAuthToken, createSid } from "./sids";
+
+/** Token with which a device may create one factor of a user. */
+export interface AccessToken {
+  sid: string;
+  token: string;
+  entity_identity: string;
+  factor_type: string;
+  factor_friendly_name: string | null;
+  /** In seconds. */
+  ttl: number;
+  date_created: string;
+}
+
+/** Access tokens of the service. */
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
+
+const MAX_ACCESS_TOKENS = 10_000;
+
+/** Creates the access tokens of the service; each expires after its `ttl`. */
+export function createAccessTokens(now: Clock) {
+  const accessTokens = new Map<string, AccessToken>();
+
+  return {
+    create(fields: Omit<AccessToken, "sid" | "token" | "date_created">): AccessToken {
+      const date_created = formatIso8601(readSeconds(now));
+      const accessToken = {
+        sid: createSid("YK"),
+        token: createAuthToken(),
+        ...fields,
+        date_created,
+      };
+      keepNewest(accessTokens, accessToken.sid, accessToken, MAX_ACCESS_TOKENS);
+      return accessToken;
+    },
+    find: (sid: string) => accessTokens.get(sid),
+    /** Finds the access token that a device sends, unless it has expired. */
+    authenticate: (token: string): AccessToken | undefined =>
+      [...accessTokens.values()].find(
+        (one) => one.token === token && Date.parse(one.date_created) + one.ttl * 1000 > now(),
+      ),
+  };
+}

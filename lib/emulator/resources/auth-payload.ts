@@ -1,0 +1,98 @@
+import { createPublicKey, sign, verify, type KeyObject } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Challenge } from "./challenge";
+
+/** What a user decides on a device. */
+export type Decision = "approved" | "denied";
+
+/** Members of a challenge that a device signs, in addition to the `status` of its decision. */
+const SIGNATURE_FIELDS = [
+  "sid",
+  "entity_sid",
+  "identity",
+  "factor_sid",
+  "date_created",
+  "expiration_date",
+  "details",
+  "hidden_details",
+] as const;
+
+/** Value of the header that names the members to sign. */
+export const SIGNATURE_FIELDS_VALUE = SIGNATURE_FIELDS.join(",");
+
+/** ES256 of JSON Web Tokens: the signature is r and s, without DER (RFC 7518, section 3.4). */
+const JWT_ENCODING = "ieee-p1363";
+
+/** Returns whether a text is base64 of the DER encoding of a public key on the curve P-256. */
+export function isPublicKey(text: string): boolean {
+  try {
+    return readPublicKey(text).asymmetricKeyDetails?.namedCurve === "prime256v1";
+  } catch {
+    return false;
+  }
+}
+
+/** Signs the SID of a factor: base64 of the DER signature, by ECDSA with SHA-256. */
+export function signFactor(privateKey: KeyObject, factorSid: string): string {
+  return sign("sha256", Buffer.from(factorSid), privateKey).toString("base64");
+}
+
+/** Returns whether a payload is the signature of a factor's SID. */
+export function isFactorPayload(publicKey: string, factorSid: string, payload: string): boolean {
+  const signature = Buffer.from(payload, "base64");
+  return verify("sha256", Buffer.from(factorSid), readPublicKey(publicKey), signature);
+}
+
+/** Signs a challenge and the decision of its user: a JSON Web Token, by ES256. */
+export function signChallenge(
+  privateKey: KeyObject,
+  challenge: Challenge,
+  status: Decision,
+): string {
+  const text = [
+    { typ: "JWT", alg: "ES256" },
+    { ...listSignedMembers(challenge), status },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
+  const key = { key: privateKey, dsaEncoding: JWT_ENCODING } as const;
+  return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
+}
+
+/** Returns the decision in the payload of a challenge; undefined when the signature is not of it. */
+export function readDecision(
+  publicKey: string,
+  challenge: Challenge,
+  payload: string,
+): Decision | undefined {
+  const [header = "", body = "", signature = ""] = payload.split(".");
+  const key = { key: readPublicKey(publicKey), dsaEncoding: JWT_ENCODING } as const;
+  const signed = Buffer.from(`${header}.${body}`);
+  if (!verify("sha256", signed, key, Buffer.from(signature, "base64url"))) return undefined;
+  const { alg } = readPart(header);
+  const { status, ...members } = readPart(body);
+  if (alg !== "ES256" || (status !== "approved" && status !== "denied")) return undefined;
+  return isDeepStrictEqual(members, listSignedMembers(challenge)) ? status : undefined;
+}
+
+function readPublicKey(text: string): KeyObject {
+  return createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" });
+}
+
+/** Lists the members to sign as a response shows them: parsed from its JSON. */
+function listSignedMembers({ entity_identity, ...challenge }: Challenge): Record<string, unknown> {
+  const members = { ...challenge, identity: entity_identity };
+  return JSON.parse(
+    JSON.stringify(
+      Object.fromEntries(SIGNATURE_FIELDS.map((name) => [name, members[name] ?? null])),
+    ),
+  ) as Record<string, unknown>;
+}
+
+function readPart(part: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(Buffer.from(part, "base64url").toString()) as object) };
+  } catch {
+    return {};
+  }
+}

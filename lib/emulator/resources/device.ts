@@ -1,0 +1,72 @@
+import { generateKeyPairSync } from "node:crypto";
+import { signChallenge, signFactor, type Decision } from "./auth-payload";
+import type { Challenge, ChallengeDecision } from "./challenge";
+import type { Entities } from "./entities";
+import { notFound } from "../emulator-error";
+import type { Factor, NewFactor } from "./factor";
+import { copyFactor, registerFactor } from "./factors";
+import { decisionSchema, validateFields } from "./schemas";
+
+/**
+ * Device of a user, with a private key of its own. It answers with signatures, which the emulator
+ * verifies as it verifies an `AuthPayload` that arrives over HTTP.
+ */
+export interface Device {
+  /** The parameter `Binding.PublicKey` of a new factor: base64 of the DER encoding. */
+  readonly publicKey: string;
+  /** Registers the device: creates a factor with its key and verifies it. Sends both events. */
+  register(factor?: NewFactor): Factor;
+  /** Returns the `AuthPayload` that verifies a factor with the key of this device. */
+  signFactor(factorSid: string): string;
+  /** Returns the `AuthPayload` that approves or denies a challenge. */
+  signChallenge(challengeSid: string, status: Decision): string;
+  /**
+   * Approves a challenge. Throws `CHALLENGE_EXPIRED`, `CHALLENGE_VERIFICATION_FAILED` for a challenge
+   * of another device, or `ILLEGAL_TRANSITION` for one that was decided.
+   */
+  approve(challengeSid: string, decision?: ChallengeDecision): Challenge;
+  /** Denies a challenge. Throws as `approve`. */
+  deny(challengeSid: string, decision?: ChallengeDecision): Challenge;
+  /** Adds a listener that receives a copy of each challenge that the device is notified of. */
+  onChallenge(listener: (challenge: Challenge) => void): void;
+}
+
+/** Creates a device with a new key on the curve P-256. */
+export function createDevice(entities: Entities): Device {
+  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const publicKey = keys.publicKey.export({ type: "spki", format: "der" }).toString("base64");
+
+  function findChallenge(sid: string): Challenge {
+    const challenge = entities.findChallenge(sid);
+    if (challenge === undefined) throw notFound(`/Challenges/${sid}`);
+    return challenge;
+  }
+
+  const sign = (sid: string, status: Decision) =>
+    signChallenge(keys.privateKey, findChallenge(sid), status);
+
+  function answer(sid: string, status: Decision, given: ChallengeDecision = {}): Challenge {
+    const decision = structuredClone(validateFields(decisionSchema, given));
+    const challenge = findChallenge(sid);
+    return structuredClone(entities.answerChallenge(challenge, sign(sid, status), decision));
+  }
+
+  return {
+    publicKey,
+    register(given) {
+      const factor = registerFactor(entities, given, { alg: "ES256", public_key: publicKey });
+      const payload = signFactor(keys.privateKey, factor.sid);
+      return copyFactor(entities.verifyFactor(factor, payload));
+    },
+    signFactor: (sid) => signFactor(keys.privateKey, sid),
+    signChallenge: sign,
+    approve: (sid, decision) => answer(sid, "approved", decision),
+    deny: (sid, decision) => answer(sid, "denied", decision),
+    onChallenge(listener) {
+      entities.onNotification((challenge, { binding }) => {
+        const isMine = binding !== undefined && "public_key" in binding;
+        if (isMine && binding.public_key === publicKey) listener(structuredClone(challenge));
+      });
+    },
+  };
+}

@@ -1,0 +1,255 @@
+import type { EventParameters } from "../../form/parameters";
+import type { PushEventType } from "../../event/event";
+import { callSafely } from "../../observability/safe-call";
+import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
+import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
+import { formatIso8601, readSeconds, type Clock } from "./dates";
+import { EmulatorError } from "../emulator-error";
+import type { Entity, StoredFactor } from "./factor";
+import { keepNewest } from "./keep-newest";
+import { createSid } from "./sids";
+import { isTotpCode, type TotpConfig } from "./totp";
+
+/** Receives the event of each transition, with its parameters except the uuid. */
+export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
+
+/** Receives a challenge that its factor is notified of. */
+export type NotificationListener = (challenge: Challenge, factor: StoredFactor) => void;
+
+type FactorFields = Pick<
+  StoredFactor,
+  "factor_type" | "friendly_name" | "config" | "metadata" | "binding"
+>;
+
+type FactorChange = Partial<Pick<StoredFactor, "friendly_name" | "config">>;
+
+const DEFAULT_EXPIRATION_SECONDS = 300;
+const MAX_EXPIRATION_SECONDS = 3_600;
+
+/** Stored entities with their factors and challenges. */
+export type Entities = ReturnType<typeof createEntities>;
+
+/**
+ * Creates the state machine of entities, factors and challenges (specification, section 3.3): a
+ * factor is created, verified, deleted; a challenge of a verified factor is approved or denied, once,
+ * or it expires. What its methods return is live.
+ *
+ * @param maxKept the number of entities, of factors and of challenges to keep; the oldest are removed
+ *   first.
+ */
+export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
+  const entities = new Map<string, Entity>();
+  const factors = new Map<string, StoredFactor>();
+  const challenges = new Map<string, Challenge>();
+  const listeners = new Set<NotificationListener>();
+  const readDate = () => formatIso8601(readSeconds(now));
+
+  function createEntity(identity: string): Entity {
+    if (entities.has(identity)) {
+      throw new EmulatorError("ALREADY_EXISTS", "An entity with this Identity exists already");
+    }
+    const date = readDate();
+    const entity = { sid: createSid("YE"), identity, date_created: date, date_updated: date };
+    keepNewest(entities, identity, entity, maxKept);
+    return entity;
+  }
+
+  function deleteFactor(factor: StoredFactor): void {
+    factors.delete(factor.sid);
+    emit("factor.deleted", fieldsOf(factor));
+  }
+
+  function markVerified(factor: StoredFactor): StoredFactor {
+    if (factor.status === "verified") throw illegal(`The factor ${factor.sid} is already verified`);
+    Object.assign(factor, { status: "verified", date_updated: readDate() });
+    emit("factor.verified", fieldsOf(factor));
+    return factor;
+  }
+
+  /** Lets a challenge expire whose time is over, and returns it. */
+  function readChallenge(challenge: Challenge): Challenge {
+    const { status, expiration_date } = challenge;
+    if (status === "pending" && now() >= Date.parse(expiration_date)) {
+      Object.assign(challenge, { status: "expired", date_updated: expiration_date });
+    }
+    return challenge;
+  }
+
+  /** Returns the factor of a pending challenge. */
+  function findPendingFactor(challenge: Challenge): StoredFactor {
+    const { sid, status } = readChallenge(challenge);
+    const factor = factors.get(challenge.factor_sid);
+    if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
+    if (status === "expired") {
+      throw new EmulatorError("CHALLENGE_EXPIRED", `The challenge ${sid} is expired`);
+    }
+    if (status !== "pending") throw illegal(`The challenge ${sid} is already ${status}`);
+    return factor;
+  }
+
+  function readExpiration(given: string | undefined): string {
+    const seconds = readSeconds(now);
+    if (given === undefined) return formatIso8601(seconds + DEFAULT_EXPIRATION_SECONDS);
+    const expirationSeconds = Math.floor(Date.parse(given) / 1000);
+    if (expirationSeconds <= seconds || expirationSeconds > seconds + MAX_EXPIRATION_SECONDS) {
+      const message = "Invalid parameter: ExpirationDate (must be within the next 60 minutes)";
+      throw new EmulatorError("REQUEST_INVALID", message);
+    }
+    return formatIso8601(expirationSeconds);
+  }
+
+  /** Notifies the device of a pending challenge, after the response to the current request. */
+  function notify(challenge: Challenge): void {
+    const factor = findPendingFactor(challenge);
+    for (const listener of listeners) {
+      queueMicrotask(() => void callSafely(() => listener(challenge, factor)));
+    }
+  }
+
+  function decide(
+    challenge: Challenge,
+    status: Decision,
+    { metadata }: ChallengeDecision = {},
+  ): Challenge {
+    const factor = findPendingFactor(challenge);
+    const date = readDate();
+    Object.assign(challenge, { status, metadata, date_updated: date, date_responded: date });
+    emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
+    return challenge;
+  }
+
+  return {
+    createEntity,
+    findEntity: (identity: string) => entities.get(identity),
+    listEntities: () => entities.values(),
+    /** Deletes an entity with its factors and challenges. */
+    deleteEntity({ identity }: Entity): void {
+      entities.delete(identity);
+      for (const factor of factors.values()) {
+        if (factor.entity_identity === identity) deleteFactor(factor);
+      }
+      for (const [sid, { entity_identity }] of challenges) {
+        if (entity_identity === identity) challenges.delete(sid);
+      }
+    },
+    /** Creates a factor, and its entity unless it exists. */
+    createFactor(identity: string, fields: FactorFields): StoredFactor {
+      const entity = entities.get(identity) ?? createEntity(identity);
+      const date = readDate();
+      const factor: StoredFactor = {
+        sid: createSid("YF"),
+        entity_sid: entity.sid,
+        entity_identity: identity,
+        ...fields,
+        status: "unverified",
+        date_created: date,
+        date_updated: date,
+      };
+      keepNewest(factors, factor.sid, factor, maxKept);
+      emit("factor.created", fieldsOf(factor));
+      return factor;
+    },
+    findFactor: (sid: string) => factors.get(sid),
+    listFactors: (identity: string) =>
+      [...factors.values()].filter((factor) => factor.entity_identity === identity),
+    markVerified,
+    /** Verifies a factor by a payload of its device: a signature, or a one-time password. */
+    verifyFactor(factor: StoredFactor, payload: string): StoredFactor {
+      const { binding, config, sid } = factor;
+      const isValid =
+        binding !== undefined &&
+        ("public_key" in binding
+          ? isFactorPayload(binding.public_key, sid, payload)
+          : isTotpCode(binding.secret, config as unknown as TotpConfig, payload, now()));
+      if (!isValid) {
+        throw new EmulatorError("FACTOR_VERIFICATION_FAILED", "Factor verification failed");
+      }
+      return markVerified(factor);
+    },
+    changeFactor(factor: StoredFactor, { config, ...change }: FactorChange): StoredFactor {
+      Object.assign(factor, change, {
+        config: { ...factor.config, ...config },
+        date_updated: readDate(),
+      });
+      return factor;
+    },
+    deleteFactor,
+    /** Creates a challenge and notifies the device. */
+    createChallenge(factor: StoredFactor, fields: Omit<NewChallenge, "factor_sid">): Challenge {
+      if (factor.status !== "verified") {
+        throw new EmulatorError("FACTOR_UNVERIFIED", `The factor ${factor.sid} is not verified`);
+      }
+      const { message = "", ...details } = fields.details ?? {};
+      const date = readDate();
+      const challenge: Challenge = {
+        sid: createSid("YC"),
+        factor_sid: factor.sid,
+        factor_type: factor.factor_type,
+        entity_sid: factor.entity_sid,
+        entity_identity: factor.entity_identity,
+        // In the order of the specification (section 6.2).
+        details: { message, date, fields: [], ...details },
+        hidden_details: fields.hidden_details,
+        status: "pending",
+        date_created: date,
+        date_updated: date,
+        expiration_date: readExpiration(fields.expiration_date),
+      };
+      keepNewest(challenges, challenge.sid, challenge, maxKept);
+      notify(challenge);
+      return challenge;
+    },
+    findChallenge(sid: string): Challenge | undefined {
+      const challenge = challenges.get(sid);
+      return challenge && readChallenge(challenge);
+    },
+    listChallenges: (identity: string) =>
+      [...challenges.values()]
+        .filter((challenge) => challenge.entity_identity === identity)
+        .map(readChallenge),
+    decide,
+    /** Decides a challenge by a payload of its device: a signed decision, or a one-time password. */
+    answerChallenge(challenge: Challenge, payload: string, given?: ChallengeDecision): Challenge {
+      const { binding, config } = findPendingFactor(challenge);
+      let status: Decision | undefined;
+      if (binding !== undefined && "public_key" in binding) {
+        status = readDecision(binding.public_key, challenge, payload);
+      } else if (
+        binding !== undefined &&
+        isTotpCode(binding.secret, config as unknown as TotpConfig, payload, now())
+      ) {
+        status = "approved";
+      }
+      if (status === undefined) {
+        throw new EmulatorError("CHALLENGE_VERIFICATION_FAILED", "Challenge verification failed");
+      }
+      return decide(challenge, status, given);
+    },
+    notify,
+    onNotification: (listener: NotificationListener) => void listeners.add(listener),
+  };
+}
+
+function fieldsOf(factor: StoredFactor): EventParameters {
+  return {
+    entity_identity: factor.entity_identity,
+    factor_sid: factor.sid,
+    factor_type: factor.factor_type,
+    factor_friendly_name: factor.friendly_name,
+    factor_metadata: factor.metadata && JSON.stringify(factor.metadata),
+  };
+}
+
+function challengeFieldsOf(challenge: Challenge): EventParameters {
+  const { hidden_details, metadata } = challenge;
+  return {
+    challenge_sid: challenge.sid,
+    challenge_details: JSON.stringify(challenge.details),
+    challenge_hidden_details: hidden_details && JSON.stringify(hidden_details),
+    challenge_metadata: metadata && JSON.stringify(metadata),
+  };
+}
+
+function illegal(message: string): EmulatorError {
+  return new EmulatorError("ILLEGAL_TRANSITION", message);
+}
