@@ -281,7 +281,7 @@ const STATES: Row[] = [
       const refused = { serviceCode: 20409, status: 409 };
       const refuses = (act: () => unknown, why: object = refused) =>
         expect(act).toThrow(expect.objectContaining(why));
-      refuses(() => emulator.createChallenge({ factor_sid }));
+      refuses(() => emulator.createChallenge({ factor_sid }), { serviceCode: 60318, status: 403 });
       emulator.verifyFactor(factor_sid);
       refuses(() => emulator.verifyFactor(factor_sid));
       const challenge = emulator.createChallenge({ factor_sid }).sid;

@@ -91,6 +91,7 @@ export async function callApi(
     headers: {
       ...(as !== null && { authorization: `Basic ${btoa(`${username}:${password}`)}` }),
       ...(form && { "content-type": "application/x-www-form-urlencoded" }),
+      ...(json !== undefined && { "content-type": "application/json" }),
     },
     ...(body !== undefined && { body }),
   });

@@ -95,11 +95,11 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const factors = createFactors(entities);
   const server = createApiServer(
     (authorization) => authenticate(authorization, settings, keys, accessTokens),
-    createEndpointRouter({
-      ...createAccountEndpoints(accountSid, keys),
-      ...createVerifyEndpoints(settings, webhooks, entities, accessTokens),
-      ...createControlEndpoints(factors, deliveries, faults),
-    }),
+    createEndpointRouter([
+      createAccountEndpoints(accountSid, keys),
+      createVerifyEndpoints(settings, webhooks, entities, accessTokens),
+      createControlEndpoints(factors, deliveries, faults),
+    ]),
   );
   for (const key of settings.keys) keys.create(key);
   for (const webhook of settings.webhooks) webhooks.create(webhook);

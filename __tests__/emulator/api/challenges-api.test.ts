@@ -65,7 +65,9 @@ describe("a challenge over REST", () => {
       status: "expired",
       date_updated: "2024-03-05T09:25:00Z",
     });
-    expect(() => emulator.approveChallenge(sid)).toThrow(expect.objectContaining({ status: 409 }));
+    expect(() => emulator.approveChallenge(sid)).toThrow(
+      expect.objectContaining({ status: 403, serviceCode: 60323 }),
+    );
   });
 
   it.each(["2024-03-05T09:20:00Z", "2024-03-05T10:20:01Z", "tomorrow"])(

@@ -79,24 +79,49 @@ describe("the control API", () => {
     ["POST", "challenges/YCx/approve", "", 404, 20404],
     ["POST", "faults", '{"kind":"explode"}', 400, 60200],
     ["PUT", "factors", "{}", 405, 20004],
-    ["GET", "nothing", "", 404, 20404],
+    ["GET", "nothing", "", 501, 20501],
   ])("rejects %s %s %s", async (method, path, body, status, code) => {
     const emulator = await startEmulator();
     const response = await fetch(`${emulator.url}/_control/${path}`, {
       method,
-      headers: { authorization: `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}` },
+      headers: {
+        authorization: `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`,
+        "content-type": "application/json",
+      },
       ...(body !== "" && { body }),
     });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ code, status });
   });
 
-  it("rejects illegal transitions with 409", async () => {
+  it("rejects transitions that the state does not allow", async () => {
     const emulator = await startEmulator();
     const { sid: factor_sid } = emulator.createFactor();
     expect(
       await callApi(emulator, "POST", "/_control/challenges", { json: { factor_sid } }),
-    ).toMatchObject({ status: 409, body: { code: 20409 } });
+    ).toMatchObject({ status: 403, body: { code: 60318 } });
+    emulator.verifyFactor(factor_sid);
+    expect(await callApi(emulator, "POST", `/_control/factors/${factor_sid}/verify`)).toMatchObject(
+      { status: 409, body: { code: 20409 } },
+    );
+  });
+
+  it("rejects other content types than JSON, and pages of another origin", async () => {
+    const emulator = await startEmulator();
+    const send = (headers: Record<string, string>) =>
+      fetch(`${emulator.url}/_control/factors`, {
+        method: "POST",
+        headers: {
+          authorization: `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`,
+          ...headers,
+        },
+        body: "{}",
+      });
+    const json = "application/json";
+    expect((await send({ "content-type": "text/plain" })).status).toBe(400);
+    expect((await send({ "content-type": json, origin: "https://a.test" })).status).toBe(403);
+    expect((await send({ "content-type": json, origin: "null" })).status).toBe(403);
+    expect((await send({ "content-type": json, origin: emulator.url })).status).toBe(201);
   });
 
   it("rejects Standard keys", async () => {

@@ -86,11 +86,14 @@ describe("the emulator's server", () => {
   });
 
   it.each(["/", "/2010-04-01/Accounts", "/v2/Services", "/v1/Services/x/Webhooks"])(
-    "responds 404 to %s",
+    "says that it does not have %s",
     async (path) => {
       const emulator = await startEmulator();
       const rejected = await callApi(emulator, "GET", path);
-      expect(rejected).toMatchObject({ status: 404, body: { code: 20404, status: 404 } });
+      expect(rejected).toMatchObject({
+        status: 501,
+        body: { code: 20501, message: `The emulator does not have GET ${path}`, status: 501 },
+      });
       expect(rejected.headers.get("content-type")).toBe("application/json");
     },
   );
@@ -99,7 +102,7 @@ describe("the emulator's server", () => {
     const emulator = await startEmulator();
     const { body } = await callApi(emulator, "GET", "/");
     expect(Object.keys(body)).toEqual(Object.keys(errors.keyNotFound.body));
-    expect(body.more_info).toBe(errors.keyNotFound.body.more_info);
+    expect(body.more_info).toBe("https://docs.example.test/errors/20501");
   });
 
   it("rejects a body over the limit with 413", async () => {

@@ -1,10 +1,12 @@
+import { createEntities } from "../../../lib/emulator/resources/entities";
 import { createFactors, type Factors } from "../../../lib/emulator/resources/factors";
 
 let events: [type: string, fields: Record<string, string | undefined>][];
 let factors: Factors;
 beforeEach(() => {
   events = [];
-  factors = createFactors(Date.now, (type, fields) => events.push([type, { ...fields }]));
+  const emit = (type: string, fields: object) => void events.push([type, { ...fields }]);
+  factors = createFactors(createEntities(Date.now, emit));
 });
 
 const types = () => events.map(([type]) => type);
@@ -99,7 +101,7 @@ describe("factors and challenges", () => {
 
   it("reject a challenge for a factor that is unverified, deleted or unknown", () => {
     const { sid } = factors.createFactor();
-    expect(() => factors.createChallenge({ factor_sid: sid })).toThrow(refusal(20409, 409));
+    expect(() => factors.createChallenge({ factor_sid: sid })).toThrow(refusal(60318, 403));
     factors.verifyFactor(sid);
     factors.deleteFactor(sid);
     expect(() => factors.createChallenge({ factor_sid: sid })).toThrow(refusal(20404, 404));
@@ -157,11 +159,11 @@ describe("factors and challenges", () => {
   it("are copies of the stored resources", () => {
     const factor = factors.createFactor();
     factor.status = "verified";
-    expect(() => factors.createChallenge({ factor_sid: factor.sid })).toThrow(refusal(20409, 409));
+    expect(() => factors.createChallenge({ factor_sid: factor.sid })).toThrow(refusal(60318, 403));
   });
 
   it("are removed over the limit, the oldest first", () => {
-    const few = createFactors(Date.now, () => {}, 2);
+    const few = createFactors(createEntities(Date.now, () => {}, 2));
     const sids = [1, 2, 3].map(() => few.createFactor().sid);
     expect(() => few.fetchFactor(sids[0]!)).toThrow(refusal(20404, 404));
     expect(few.fetchFactor(sids[1]!).sid).toBe(sids[1]);

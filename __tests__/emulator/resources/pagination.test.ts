@@ -1,22 +1,23 @@
 import fc from "fast-check";
 import { KEY_LIST } from "../../../lib/emulator/resources/keys";
-import { cutPage, type ListPage } from "../../../lib/emulator/resources/pagination";
+import { cutPage, orderBy, type ListPage } from "../../../lib/emulator/resources/pagination";
 import { createSid } from "../../../lib/emulator/resources/sids";
-import { WEBHOOK_LIST } from "../../../lib/emulator/resources/webhooks";
 import { decodeForm } from "../../../lib/form/form";
 
 interface Item {
   sid: string;
-  createdSeconds: number;
-  updatedSeconds: number;
+  date_created: string;
+  date_updated: string;
 }
 const create = (updatedSeconds: number): Item => ({
   sid: createSid("SK"),
-  createdSeconds: 0,
-  updatedSeconds,
+  date_created: "2024-03-05T09:20:00Z",
+  date_updated: new Date(updatedSeconds * 1000).toUTCString(),
 });
 const sort = (items: Item[]) =>
-  items.toSorted((a, b) => b.updatedSeconds - a.updatedSeconds || (a.sid < b.sid ? -1 : 1));
+  items.toSorted(
+    (a, b) => Date.parse(b.date_updated) - Date.parse(a.date_updated) || (a.sid < b.sid ? -1 : 1),
+  );
 
 function cut(items: Item[], query: string, rules = KEY_LIST): ListPage<Item> {
   return cutPage(items, decodeForm(query), "/list", rules);
@@ -103,7 +104,7 @@ describe("pages", () => {
     const token = next!.split("&PageToken=")[1]!;
     const read = (text: string, rules = KEY_LIST) => cut([], `PageToken=${text}`, rules);
     expect(read(token).url).toBe(`/list?PageSize=50&Page=0&PageToken=${token}`);
-    expect(() => read(token, WEBHOOK_LIST)).toThrow(
+    expect(() => read(token, orderBy("YW"))).toThrow(
       expect.objectContaining({ serviceCode: 60306 }),
     );
     for (const other of [

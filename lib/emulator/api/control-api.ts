@@ -1,6 +1,7 @@
-import { created, found, noContent, prefixEndpoints } from "./endpoint-router";
-import type { EndpointRequest, Endpoints } from "./endpoint-router";
+import { created, found, noContent } from "./endpoint-router";
+import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
+import { parseJson } from "./parameters";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";
@@ -18,7 +19,7 @@ export function createControlEndpoints(
   factors: Factors,
   deliveries: Deliveries,
   faults: Faults,
-): Endpoints {
+): EndpointGroup {
   const endpoints: Endpoints = {
     "/factors": { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
     "/factors/{sid}": {
@@ -47,14 +48,19 @@ export function createControlEndpoints(
       DELETE: noContent(() => faults.clear()),
     },
   };
-  return prefixEndpoints("/_control", endpoints, ({ caller, origin, baseUrl }) => {
-    // Main keys have the access of the account (section 1).
-    assertMayManageKeys(caller);
-    // A browser may send remembered credentials with a form of any site.
-    if (origin !== undefined && origin !== baseUrl) {
-      throw new EmulatorError("CROSS_SITE", "Pages of another origin may not use the control API");
-    }
-  });
+  return {
+    prefix: "/_control",
+    endpoints,
+    check({ caller, origin, baseUrl }) {
+      // Main keys have the access of the account (section 1).
+      assertMayManageKeys(caller);
+      // A browser may send remembered credentials with a form of any site.
+      if (origin !== undefined && origin !== baseUrl) {
+        const message = "Pages of another origin may not use the control API";
+        throw new EmulatorError("CROSS_SITE", message);
+      }
+    },
+  };
 }
 
 /**
@@ -66,12 +72,7 @@ function readJsonObject({ body, contentType }: EndpointRequest): object {
   if (!/^application\/json *(;|$)/i.test(contentType)) {
     throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be application/json");
   }
-  let json: unknown;
-  try {
-    json = JSON.parse(body.toString("utf8"));
-  } catch {
-    json = undefined;
-  }
+  const json = parseJson(body.toString("utf8"));
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
     throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
   }

@@ -52,45 +52,37 @@ export function noContent(change: (...args: Parameters<EndpointHandler>) => void
 /** Handlers by path, such as `/Webhooks/{Sid}`, and by method. */
 export type Endpoints = Readonly<Record<string, Partial<Record<string, EndpointHandler>>>>;
 
-/** Adds a prefix to the paths of endpoints, and a check that runs before each handler. */
-export function prefixEndpoints(
-  prefix: string,
-  endpoints: Endpoints,
-  check: (...args: Parameters<EndpointHandler>) => void,
-): Endpoints {
-  const prefixed = Object.entries(endpoints).map(([path, methods]) => {
-    const checked = Object.entries(methods).map(([method, handler]) => [
-      method,
-      (...args: Parameters<EndpointHandler>) => {
-        check(...args);
-        return handler?.(...args);
-      },
-    ]);
-    return [prefix + path, Object.fromEntries(checked)];
-  });
-  return Object.fromEntries(prefixed) as Endpoints;
+/** Endpoints of one API: their paths start with `prefix`, and `check` runs before each handler. */
+export interface EndpointGroup {
+  prefix: string;
+  check(...args: Parameters<EndpointHandler>): void;
+  endpoints: Endpoints;
 }
 
 /**
  * Creates the function that passes a request to the endpoint of its path and method. It throws
  * EmulatorError 20501 for an unknown path, 20004 for a method that the path does not support.
  */
-export function createEndpointRouter(endpoints: Endpoints) {
-  const routes = Object.entries(endpoints).map(([path, methods]) => ({
-    pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "([^/]+)")}$`),
-    methods,
-  }));
+export function createEndpointRouter(groups: readonly EndpointGroup[]) {
+  const routes = groups.flatMap(({ prefix, check, endpoints }) =>
+    Object.entries(endpoints).map(([path, methods]) => {
+      const source = (prefix + path).replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "([^/]+)");
+      return { pattern: new RegExp(`^${source}$`), methods, check };
+    }),
+  );
 
   return function routeRequest(request: EndpointRequest) {
-    for (const { pattern, methods } of routes) {
+    for (const { pattern, methods, check } of routes) {
       const match = pattern.exec(request.path);
       if (match === null) continue;
+      const params = match.slice(1).map(decodeSafely);
+      check(request, params);
       const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
       if (handler === undefined) {
         const Allow = Object.keys(methods).join(", ");
         throw new EmulatorError("METHOD_NOT_ALLOWED", "Method not allowed", { Allow });
       }
-      return handler(request, match.slice(1).map(decodeSafely));
+      return handler(request, params);
     }
     throw notEmulated(request);
   };

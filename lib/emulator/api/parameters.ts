@@ -53,15 +53,16 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 /** Creates the schema of a parameter whose text is JSON. */
 export function jsonOf<Schema extends z.core.$ZodType>(schema: Schema) {
-  const parse = (text: string, context: z.RefinementCtx): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue("must be JSON");
-      return z.NEVER;
-    }
-  };
-  return z.string().transform(parse).pipe(schema);
+  return z.string().transform(parseJson).pipe(schema);
+}
+
+/** Parses JSON; returns undefined, which no schema of a parameter accepts, for other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The form of a POST, as pairs. @throws EmulatorError 20001 for a body that is not a form. */

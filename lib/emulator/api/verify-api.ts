@@ -1,15 +1,7 @@
 import { z } from "zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import {
-  created,
-  found,
-  noContent,
-  notEmulated,
-  prefixEndpoints,
-  resourceNotFound,
-  urlOf,
-} from "./endpoint-router";
-import type { Endpoints, EndpointRequest } from "./endpoint-router";
+import { created, found, noContent, notEmulated, resourceNotFound, urlOf } from "./endpoint-router";
+import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";
 import { cutPage, orderBy, toList } from "../resources/pagination";
@@ -41,7 +33,7 @@ export function createVerifyEndpoints(
   webhooks: StoredWebhooks,
   entities: Entities,
   accessTokens: AccessTokens,
-): Endpoints {
+): EndpointGroup {
   const startDate = formatIso8601(readSeconds(owner.now));
   const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) => ({
     ...webhook,
@@ -85,18 +77,21 @@ export function createVerifyEndpoints(
     ...createEntityEndpoints(owner, entities, accessTokens),
     ...createChallengeEndpoints(owner, entities),
   };
-  return prefixEndpoints("/v2/Services/{ServiceSid}", endpoints, (request, params) => {
-    const [service, identity] = params;
-    const { caller, method, path } = request;
-    if (typeof caller === "object") {
-      // An access token registers a device of its own user, and is rejected everywhere else.
-      const isOwn = caller.entity_identity === identity;
-      if (!isOwn || method !== "POST" || !path.endsWith("/Factors")) {
-        throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
+  return {
+    prefix: "/v2/Services/{ServiceSid}",
+    endpoints,
+    check(request, [service, identity]) {
+      const { caller, method, path } = request;
+      if (typeof caller === "object") {
+        // An access token registers a device of its own user, and is rejected everywhere else.
+        const isOwn = caller.entity_identity === identity;
+        if (!isOwn || method !== "POST" || !path.endsWith("/Factors")) {
+          throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
+        }
       }
-    }
-    if (service !== owner.serviceSid) throw resourceNotFound(request);
-  });
+      if (service !== owner.serviceSid) throw resourceNotFound(request);
+    },
+  };
 }
 
 /** Returns the service: the members of the public API, with the values of a new service. */

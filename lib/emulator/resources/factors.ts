@@ -70,7 +70,8 @@ export function registerFactor(
 }
 
 /** Copies a factor without its key. */
-export function copyFactor({ binding: _, ...factor }: StoredFactor): Factor {
+export function copyFactor(stored: StoredFactor): Factor {
+  const { binding: _, ...factor } = stored;
   return structuredClone(factor);
 }
 

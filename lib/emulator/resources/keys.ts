@@ -70,7 +70,8 @@ export function createKeys(now: Clock, maxKeys: number) {
 }
 
 /** Returns the fields of a key that responses show (section 2.1). */
-export function toKeyResource({ secret: _, type: __, ...resource }: StoredKey): KeyResource {
+export function toKeyResource(key: StoredKey): KeyResource {
+  const { secret: _, type: __, ...resource } = key;
   return resource;
 }
 

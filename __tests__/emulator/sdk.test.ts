@@ -1,0 +1,236 @@
+/**
+ * An app that is written for the vendor's SDK runs against the emulator: only the base URL of the SDK
+ * is changed.
+ */
+import twilio from "twilio";
+import type { Emulator } from "express-push-verification/emulator";
+import { startEmulator, startReceiver, stopEmulators } from "../support/emulators";
+
+afterEach(stopEmulators);
+
+const IDENTITY = "7d4c2f0e-6c1b-4d0e-9d3a-1b2c3d4e5f60";
+
+function createSdk(
+  emulator: Emulator,
+  [username, password] = [emulator.accountSid, emulator.authToken],
+) {
+  const sdk = twilio(username, password, { accountSid: emulator.accountSid });
+  sdk.verify.baseUrl = emulator.url;
+  sdk.api.baseUrl = emulator.url;
+  return sdk;
+}
+
+const verify = (emulator: Emulator) => createSdk(emulator).verify.v2.services(emulator.serviceSid);
+
+async function registerPhone(emulator: Emulator, identity = IDENTITY) {
+  const device = emulator.device();
+  const entity = verify(emulator).entities(identity);
+  const { sid } = await entity.newFactors.create({
+    friendlyName: "Zoë's phone",
+    factorType: "push",
+    "binding.alg": "ES256",
+    "binding.publicKey": device.publicKey,
+    "config.appId": "com.example.bank",
+    "config.notificationPlatform": "fcm",
+    "config.notificationToken": "n".repeat(32),
+    "config.sdkVersion": "1.0.0",
+    metadata: { os: "Android" },
+  });
+  await entity.factors(sid).update({ authPayload: device.signFactor(sid) });
+  return { device, entity, factorSid: sid };
+}
+
+describe("the vendor's SDK", () => {
+  it("registers a phone and asks its user, and the login goes on", async () => {
+    const emulator = await startEmulator();
+    const receiver = await startReceiver(emulator.authToken, {
+      allowedAccountSids: [emulator.accountSid],
+    });
+    await verify(emulator).webhooks.create({
+      friendlyName: "login",
+      eventTypes: ["*"],
+      webhookUrl: receiver.publicUrl,
+    });
+    const service = verify(emulator);
+    const created = await service.entities.create({ identity: IDENTITY });
+    expect(created).toMatchObject({ identity: IDENTITY, sid: expect.stringMatching(/^YE/) });
+
+    const { device, entity, factorSid } = await registerPhone(emulator);
+    const factor = await entity.factors(factorSid).fetch();
+    expect(factor).toMatchObject({
+      status: "verified",
+      factorType: "push",
+      friendlyName: "Zoë's phone",
+      entitySid: created.sid,
+      identity: IDENTITY,
+      metadata: { os: "Android" },
+      config: {
+        app_id: "com.example.bank",
+        notification_platform: "fcm",
+        notification_token: "n".repeat(32),
+        sdk_version: "1.0.0",
+      },
+    });
+
+    device.onChallenge((challenge) => device.approve(challenge.sid, { metadata: { pin: "ok" } }));
+    const challenge = await entity.challenges.create({
+      factorSid,
+      "details.message": "Sign in?",
+      "details.fields": [{ label: "Browser", value: "Firefox" }],
+      hiddenDetails: { ip: "203.0.113.77" },
+    });
+    expect(challenge).toMatchObject({ status: "pending", factorSid });
+    expect(challenge.expirationDate.getTime() - challenge.dateCreated.getTime()).toBe(300_000);
+    const event = await receiver.push.waitForChallenge({
+      challengeSid: challenge.sid,
+      entityIdentity: IDENTITY,
+    });
+    expect(event).toMatchObject({
+      type: "challenge.approved",
+      challenge_details: { message: "Sign in?", fields: [{ label: "Browser", value: "Firefox" }] },
+      challenge_hidden_details: { ip: "203.0.113.77" },
+      challenge_metadata: { pin: "ok" },
+    });
+    expect(await entity.challenges(challenge.sid).fetch()).toMatchObject({
+      status: "approved",
+      metadata: { pin: "ok" },
+    });
+  });
+
+  it("sends the answer of a device, and only a valid one counts", async () => {
+    const emulator = await startEmulator();
+    const { device, entity, factorSid } = await registerPhone(emulator);
+    const ask = () => entity.challenges.create({ factorSid, "details.message": "Sign in?" });
+    // A resource that the SDK created cannot fetch itself: it does not keep its own SID.
+    const { sid: firstSid } = await ask();
+    const first = entity.challenges(firstSid);
+    const second = await ask();
+    const answer = (authPayload: string) => first.update({ authPayload, metadata: { os: "x" } });
+    const wrong = { status: 403, code: 60324 };
+    await expect(answer("x")).rejects.toMatchObject(wrong);
+    await expect(answer(device.signChallenge(second.sid, "approved"))).rejects.toMatchObject(wrong);
+    const another = emulator.device().signChallenge(firstSid, "approved");
+    await expect(answer(another)).rejects.toMatchObject(wrong);
+    const [header, , signature] = device.signChallenge(firstSid, "denied").split(".");
+    const [, approved] = device.signChallenge(firstSid, "approved").split(".");
+    await expect(answer([header, approved, signature].join("."))).rejects.toMatchObject(wrong);
+    expect((await first.fetch()).status).toBe("pending");
+    expect(await answer(device.signChallenge(firstSid, "denied"))).toMatchObject({
+      status: "denied",
+      metadata: { os: "x" },
+      dateResponded: expect.any(Date),
+    });
+    await expect(answer(device.signChallenge(firstSid, "approved"))).rejects.toMatchObject({
+      status: 409,
+      code: 20409,
+    });
+  });
+
+  it("lists over pages, with filters", async () => {
+    let time = Date.UTC(2024, 2, 5, 9, 20);
+    const emulator = await startEmulator({ now: () => time });
+    const { device, entity, factorSid } = await registerPhone(emulator);
+    for (const index of [1, 2, 3, 4, 5]) {
+      await verify(emulator).entities.create({ identity: `user-000${index}` });
+      time += 1_000;
+      const { sid } = await entity.challenges.create({ factorSid, "details.message": `${index}` });
+      if (index % 2 === 0) device.deny(sid);
+    }
+    const entities = await verify(emulator).entities.list({ pageSize: 2 });
+    expect(entities.map(({ identity }) => identity).toSorted()).toEqual(
+      [IDENTITY, ...[1, 2, 3, 4, 5].map((index) => `user-000${index}`)].toSorted(),
+    );
+    expect(await entity.factors.list({ pageSize: 1 })).toMatchObject([{ sid: factorSid }]);
+    const messages = async (filter: object) =>
+      (await entity.challenges.list({ pageSize: 1, ...filter })).map(
+        ({ details }) => details.message,
+      );
+    expect(await messages({})).toEqual(["1", "2", "3", "4", "5"]);
+    expect(await messages({ status: "pending", order: "desc" })).toEqual(["5", "3", "1"]);
+    expect(await messages({ factorSid: `YF${"0".repeat(32)}` })).toEqual([]);
+    time += 300_000;
+    expect(await messages({ status: "expired" })).toEqual(["1", "3", "5"]);
+  });
+
+  it("reads the service, changes and deletes factors, notifies, and deletes entities", async () => {
+    const emulator = await startEmulator();
+    const { device, entity, factorSid } = await registerPhone(emulator);
+    expect(await verify(emulator).fetch()).toMatchObject({
+      sid: emulator.serviceSid,
+      accountSid: emulator.accountSid,
+      push: { include_date: true },
+    });
+    const factor = await entity.factors(factorSid).update({ friendlyName: "Old phone" });
+    expect(factor).toMatchObject({ friendlyName: "Old phone", status: "verified" });
+    expect(factor.config.app_id).toBe("com.example.bank");
+
+    const notified: string[] = [];
+    device.onChallenge((challenge) => void notified.push(challenge.sid));
+    const { sid } = await entity.challenges.create({ factorSid, "details.message": "m" });
+    const challenge = entity.challenges(sid);
+    expect(await challenge.notifications.create({ ttl: 60 })).toMatchObject({
+      challengeSid: sid,
+      identity: IDENTITY,
+      ttl: 60,
+    });
+    expect(notified).toEqual([sid, sid]);
+
+    expect(await entity.factors(factorSid).remove()).toBe(true);
+    await expect(entity.factors(factorSid).fetch()).rejects.toMatchObject({ code: 20404 });
+    expect(await entity.remove()).toBe(true);
+    await expect(challenge.fetch()).rejects.toMatchObject({ status: 404, code: 20404 });
+  });
+
+  it("creates an access token, with which a device registers itself and does nothing else", async () => {
+    const emulator = await startEmulator();
+    const service = verify(emulator);
+    const created = await service.accessTokens.create({ identity: IDENTITY, factorType: "push" });
+    expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60 });
+    expect(await service.accessTokens(created.sid).fetch()).toMatchObject({ token: created.token });
+    const phone = createSdk(emulator, ["token", created.token]).verify.v2.services(
+      emulator.serviceSid,
+    );
+    const factor = {
+      friendlyName: "Phone",
+      factorType: "push",
+      "binding.alg": "ES256",
+      "binding.publicKey": emulator.device().publicKey,
+      "config.appId": "com.example.bank",
+      "config.notificationPlatform": "none",
+    } as const;
+    const { newFactors, factors } = phone.entities(IDENTITY);
+    expect(await newFactors.create(factor)).toMatchObject({ status: "unverified" });
+    for (const attempt of [
+      () => phone.entities("another-user").newFactors.create(factor),
+      () => factors.list(),
+      () => phone.webhooks.list(),
+      () => createSdk(emulator, ["token", created.token]).keys.list(),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ status: 401, code: 20003 });
+    }
+  });
+
+  it("registers an authenticator app by its one-time passwords", async () => {
+    // The time and the secret of RFC 6238, appendix B.
+    const emulator = await startEmulator({ now: () => 1_111_111_109_000 });
+    const entity = verify(emulator).entities(IDENTITY);
+    const { sid, binding } = await entity.newFactors.create({
+      friendlyName: "ada@example.com",
+      factorType: "totp",
+      "binding.secret": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+      "config.codeLength": 8,
+    });
+    expect(binding.uri).toMatch(/^otpauth:\/\/totp\//);
+    const factor = entity.factors(sid);
+    await expect(factor.update({ authPayload: "00000000" })).rejects.toMatchObject({ code: 60311 });
+    expect(await factor.update({ authPayload: "07081804" })).toMatchObject({
+      status: "verified",
+      config: { alg: "sha1", time_step: 30, skew: 1, code_length: 8 },
+    });
+    const challenges = entity.challenges;
+    expect(await challenges.create({ factorSid: sid, authPayload: "07081804" })).toMatchObject({
+      status: "approved",
+      factorType: "totp",
+    });
+  });
+});
