@@ -15,7 +15,7 @@ describeWithRedis("a failover", () => {
     await queue.ready();
 
     proxy.drop("get-master-addr-by-name");
-    await primary.redis.client("KILL", "TYPE", "normal");
+    await primary.redis.call("CLIENT", "KILL", "TYPE", "normal");
     const announced = proxy.passes("+switch-master");
     await failOver();
     await announced;
