@@ -1,12 +1,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { hashText } from "../../../lib/signature/signature";
-import {
-  CHALLENGE_SID,
-  eventPairs,
-  eventRequest,
-  PUBLIC_URL,
-} from "../../support/webhook-requests";
+import { CHALLENGE_SID, eventPairs, PUBLIC_URL } from "../../support/webhook-requests";
 import {
   entityIdentity,
   openReceiver,

@@ -73,6 +73,8 @@ export function startRedisWorker(
   const state = new EventEmitter();
   void start();
 
+  const hasStopped = () => isStopped;
+
   async function start(): Promise<void> {
     const isInfoRejected = await redis.info().then(
       () => false,
@@ -86,10 +88,10 @@ export function startRedisWorker(
       // run() of a worker that failed to connect would try again without a pause.
       void bull.close(true).catch(() => {});
       bull = undefined;
-      if (!isStopped) setTimeout(start, RESTART_MS).unref();
+      if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
       return;
     }
-    if (isStopped) return;
+    if (hasStopped()) return;
     bull.run().catch(reportError);
     reportRun();
   }
