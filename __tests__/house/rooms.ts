@@ -35,6 +35,8 @@ const HOMES: Record<string, RegExp> = {
     /^(signature\/signature|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
   express: /^admin\/(router\/(router|routes|options|json-body)|console\/console-routes)\.ts$/,
   zod: /^(event\/(schema|parse)|(admin|emulator)\/[\w/-]+|durable\/stored-event)\.ts$/,
+  "zod/mini": /^event\/(schema|parse)\.ts$/,
+  "zod/v4/core": /^event\/schema\.ts$/,
   bullmq: /^durable\/redis\/[\w-]+\.ts$/,
   ioredis: /^durable\/redis\/[\w-]+\.ts$/,
   pg: /^durable\/postgres\/[\w-]+\.ts$/,

@@ -3,12 +3,12 @@ import { assertOwn, assertSchema, isEmpty, isLarge, READS_WAIT } from "./file-ch
 import { explainErrors } from "./file-error";
 import { createFileScan, type FileScan } from "./file-scan";
 import { retryWhileLocked } from "./lock-wait";
-import { canShare, connect, type Connection } from "./node-sqlite";
+import { canShare, connect, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
 /** A queue's open file. */
 export interface Database {
-  connection: Connection;
+  connection: SqliteConnection;
   /**
    * Runs statements in one transaction, which is rolled back when they throw.
    *
@@ -40,7 +40,7 @@ export function openDatabase(file: string, name: string): Database {
   }
 }
 
-function prepareDatabase(connection: Connection, file: string, name: string): Database {
+function prepareDatabase(connection: SqliteConnection, file: string, name: string): Database {
   explainErrors(file, () => {
     connection.exec(READS_WAIT);
     // Reads the file, too: SQLite reads the schema before the first statement.
@@ -86,7 +86,7 @@ function prepareDatabase(connection: Connection, file: string, name: string): Da
 }
 
 /** Begins a transaction that writes. */
-function beginWrite(connection: Connection): void {
+function beginWrite(connection: SqliteConnection): void {
   connection.exec("PRAGMA busy_timeout = 0");
   try {
     retryWhileLocked(() => connection.exec("BEGIN IMMEDIATE"));
@@ -95,7 +95,7 @@ function beginWrite(connection: Connection): void {
   }
 }
 
-function rollBack(connection: Connection): void {
+function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec("ROLLBACK");
   } catch (error) {
@@ -104,7 +104,7 @@ function rollBack(connection: Connection): void {
   }
 }
 
-function create(connection: Connection, name: string): void {
+function create(connection: SqliteConnection, name: string): void {
   connection.exec(SCHEMA);
   connection.prepare("INSERT INTO queue (name) VALUES (?)").run(name);
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);

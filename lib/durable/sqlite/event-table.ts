@@ -1,6 +1,6 @@
 import { MAX_STALLS } from "../handler-failure";
 import { writeErrorText } from "./error-text";
-import type { Connection } from "./node-sqlite";
+import type { SqliteConnection } from "./node-sqlite";
 import type { OutcomeTable } from "./outcome-table";
 import { LEASE_MS, type ClaimedEvent, type EventRun, type NewFileEvent } from "./protocol";
 
@@ -24,7 +24,7 @@ const PURGED_AT_ONCE = 200;
 
 /** Creates the view of the events; `owner` is this process. */
 export function createEventTable(
-  connection: Connection,
+  connection: SqliteConnection,
   outcomes: OutcomeTable,
   owner: number,
 ): EventTable {

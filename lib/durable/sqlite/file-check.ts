@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError, explainErrors } from "./file-error";
-import { connect, type Connection } from "./node-sqlite";
+import { connect, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from "./schema";
 
 /** A read waits while another process opens or closes the file. */
@@ -41,7 +41,7 @@ export function assertOwn(file: string, name: string): void {
  *
  * @throws QueueError; what SQLite throws.
  */
-export function assertSchema(connection: Connection, file: string, name: string): void {
+export function assertSchema(connection: SqliteConnection, file: string, name: string): void {
   const applicationId = readNumber(connection, "PRAGMA application_id");
   const version = readNumber(connection, "PRAGMA user_version");
   const isOwn = applicationId === APPLICATION_ID;
@@ -67,7 +67,7 @@ export function assertSchema(connection: Connection, file: string, name: string)
   );
 }
 
-function assertTables(connection: Connection, file: string): void {
+function assertTables(connection: SqliteConnection, file: string): void {
   const rows = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const found = new Set(rows.map(({ name }) => name));
   const missing = TABLES.filter((table) => !found.has(table));
@@ -80,17 +80,17 @@ export function isLarge(file: string): boolean {
   return statSync(file).size > MAX_CHECKED_BYTES;
 }
 
-function assertIntact(connection: Connection, file: string): void {
+function assertIntact(connection: SqliteConnection, file: string): void {
   const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
   if (result !== "ok") throw createDamageError(file, result);
 }
 
 /** Returns whether an open file has no tables. */
-export function isEmpty(connection: Connection): boolean {
+export function isEmpty(connection: SqliteConnection): boolean {
   return readNumber(connection, "SELECT count(*) FROM sqlite_schema") === 0;
 }
 
-function readNumber(connection: Connection, sql: string): number {
+function readNumber(connection: SqliteConnection, sql: string): number {
   const [value] = Object.values(connection.prepare(sql).get() ?? {});
   return Number(value);
 }

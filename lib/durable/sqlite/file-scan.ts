@@ -1,4 +1,4 @@
-import type { Connection, PreparedStatement, SqlValue } from "./node-sqlite";
+import type { SqliteConnection, PreparedStatement, SqlValue } from "./node-sqlite";
 
 /** Reads the tables and the indexes of a file in steps, between the transactions of the queue. */
 export interface FileScan {
@@ -23,7 +23,7 @@ const BEFORE_NUMBERS = Number.MIN_SAFE_INTEGER;
 const BEFORE_BYTES = new Uint8Array(0);
 
 /** Creates the scan of an open file. The tables without events have a page or two, always in use. */
-export function createFileScan(connection: Connection): FileScan {
+export function createFileScan(connection: SqliteConnection): FileScan {
   function createPart(
     table: string,
     start: Readonly<Record<string, SqlValue>>,

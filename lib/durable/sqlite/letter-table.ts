@@ -1,7 +1,7 @@
 import { parseJson } from "../../form/json";
 import { chooseLetters } from "../letter-choice";
 import { readErrorText } from "./error-text";
-import type { Connection } from "./node-sqlite";
+import type { SqliteConnection } from "./node-sqlite";
 import type { LetterQuery, LetterRow, Operations } from "./protocol";
 
 /** The dead letters: the events that have a `failed_at`. Its methods run in a transaction. */
@@ -10,7 +10,7 @@ export type LetterTable = Pick<Operations, "letters" | "retry" | "retrySome" | "
 const PAGE = 100;
 
 /** Creates the view of the dead letters. */
-export function createLetterTable(connection: Connection): LetterTable {
+export function createLetterTable(connection: SqliteConnection): LetterTable {
   const list = connection.prepare(`
     SELECT id, body, error, started, failed_at FROM event
     WHERE (failed_at, id) > (?, ?) AND failed_at <= ? ORDER BY failed_at, id LIMIT ${PAGE}`);

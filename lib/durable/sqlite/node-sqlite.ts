@@ -14,14 +14,14 @@ export interface PreparedStatement {
 }
 
 /** A connection of node:sqlite; the declarations of Node.js 20 have none. */
-export interface Connection {
+export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): PreparedStatement;
   close(): void;
 }
 
 interface SqliteModule {
-  DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => Connection;
+  DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => SqliteConnection;
 }
 
 /**
@@ -37,7 +37,7 @@ export function assertNodeSqlite(): void {
 }
 
 /** Opens a connection; loads node:sqlite on the first call. */
-export function connect(file: string, options: { readOnly?: boolean } = {}): Connection {
+export function connect(file: string, options: { readOnly?: boolean } = {}): SqliteConnection {
   const { DatabaseSync } = require("node:sqlite") as SqliteModule;
   return new DatabaseSync(file, options);
 }

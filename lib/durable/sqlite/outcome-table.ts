@@ -1,4 +1,4 @@
-import type { Connection } from "./node-sqlite";
+import type { SqliteConnection } from "./node-sqlite";
 import type { FileOutcomeRow } from "./protocol";
 
 /** The outcomes of challenges. */
@@ -16,7 +16,7 @@ export interface OutcomeTable {
 }
 
 /** Creates the view of the outcomes. */
-export function createOutcomeTable(connection: Connection): OutcomeTable {
+export function createOutcomeTable(connection: SqliteConnection): OutcomeTable {
   const find = connection.prepare("SELECT params FROM outcome WHERE key = ? AND expires_at > ?");
   const insert = connection.prepare(
     "INSERT OR REPLACE INTO outcome (key, params, expires_at) VALUES (?, ?, ?)",

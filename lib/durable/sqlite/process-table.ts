@@ -1,5 +1,5 @@
 import type { QueueStats } from "../durable-queue";
-import type { Connection } from "./node-sqlite";
+import type { SqliteConnection } from "./node-sqlite";
 import { LEASE_MS } from "./protocol";
 
 /** The processes that use the file. Its methods but `stats` and `countOthers` need a transaction. */
@@ -13,7 +13,7 @@ export interface ProcessTable {
 }
 
 /** Creates the view of the processes; `owner` is this one. */
-export function createProcessTable(connection: Connection, owner: number): ProcessTable {
+export function createProcessTable(connection: SqliteConnection, owner: number): ProcessTable {
   const upsert = connection.prepare(
     "INSERT OR REPLACE INTO process (id, seen_at, is_worker) VALUES (?, ?, ?)",
   );

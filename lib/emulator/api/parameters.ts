@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { decodeForm, isFormType, type Pair } from "../../form/form";
+import { parseJson } from "../../form/json";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 
@@ -54,15 +55,6 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 /** Creates the schema of a parameter whose text is JSON. */
 export function jsonOf<Schema extends z.core.$ZodType>(schema: Schema) {
   return z.string().transform(parseJson).pipe(schema);
-}
-
-/** Parses JSON; returns undefined, which no schema of a parameter accepts, for other text. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The form of a POST, as pairs. @throws EmulatorError 20001 for a body that is not a form. */
