@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
-import { connect, type Connection } from "../../lib/durable/sqlite/node-sqlite";
+import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
 import { openQueue, type StoppableEngine } from "./engine";
 import { createFile, removeFiles } from "./sqlite";
@@ -10,7 +10,7 @@ const OPEN_FILES = "/proc/self/fd";
 export function describeOnSqlite(title: string, suite: (engine: StoppableEngine) => void): void {
   describe(`sqliteQueue: ${title}`, () => {
     let file: string;
-    let locker: Connection | undefined;
+    let locker: SqliteConnection | undefined;
     const freeze = {
       name: "is locked by another process",
       begin() {

@@ -17,7 +17,7 @@ import {
   startPostgresProcess,
   type PostgresProcess,
 } from "../../__tests__/support/postgres-server";
-import { connect, type Connection } from "../../lib/durable/sqlite/node-sqlite";
+import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME, startRedis, type Revivable } from "./processes";
 
 /** A time in which the engine stores nothing. */
@@ -95,7 +95,7 @@ export async function startStore(engine = process.env.ENGINE): Promise<BenchStor
   }
   const folder = mkdtempSync(join(process.env.BENCH_FOLDER ?? tmpdir(), "push-bench-"));
   const file = join(folder, "push.db");
-  let locker: Connection | undefined;
+  let locker: SqliteConnection | undefined;
   return {
     env: { SQLITE_FILE: file },
     server: undefined,

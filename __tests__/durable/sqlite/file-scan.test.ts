@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { openDatabase } from "../../../lib/durable/sqlite/database";
 import { createFileScan } from "../../../lib/durable/sqlite/file-scan";
-import { connect, type Connection } from "../../../lib/durable/sqlite/node-sqlite";
+import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node-sqlite";
 import { createFile, damagePages, removeFiles } from "../../support/sqlite";
 
 afterEach(removeFiles);
@@ -21,7 +21,7 @@ function createFullFile(): string {
   return file;
 }
 
-function scan(connection: Connection): void {
+function scan(connection: SqliteConnection): void {
   const { readOn } = createFileScan(connection);
   while (readOn());
 }

@@ -1,5 +1,5 @@
 import { once, EventEmitter } from "node:events";
-import { connect, type Connection } from "../../../lib/durable/sqlite/node-sqlite";
+import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node-sqlite";
 import type { NewFileEvent } from "../../../lib/durable/sqlite/protocol";
 import { startThread, type ThreadClient } from "../../../lib/durable/sqlite/thread-client";
 import { measureHeap } from "../../support/heap";
@@ -10,7 +10,7 @@ jest.setTimeout(30_000);
 const BODY_BYTES = 64 * 1024;
 
 let client: ThreadClient;
-let blocker: Connection | undefined;
+let blocker: SqliteConnection | undefined;
 
 afterEach(async () => {
   blocker?.close();
