@@ -203,7 +203,7 @@ function listCommands() {
         .replaceAll(/"[^"]*"/g, "value")
         .split(" ")
         .slice(2);
-      const isGroup = words[0] === "webhooks" || words[0] === "keys";
+      const isGroup = ["webhooks", "keys", "queue"].includes(words[0] ?? "");
       const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
       return { line, path, flags: words.filter((word) => word.startsWith("--")) };
     });

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
 import { addKeysCommand } from "./keys-command";
+import { addQueueCommand } from "./queue-command";
 import { Interruption } from "./secret";
 import { withoutControls, type Terminal } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
@@ -18,7 +19,9 @@ const EXIT_CODES = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated:
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = new Command("push-webhooks")
     .version(version)
-    .description("Emulate, send and explain push-verification webhooks; manage Webhooks and Keys.")
+    .description(
+      "Emulate, send and explain push-verification webhooks; manage Webhooks, Keys and queues.",
+    )
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
@@ -35,6 +38,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   addExplainCommand(program, terminal);
   addWebhooksCommand(program, terminal);
   addKeysCommand(program, terminal);
+  addQueueCommand(program, terminal);
 
   try {
     await program.parseAsync(args, { from: "user" });

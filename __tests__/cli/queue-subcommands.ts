@@ -1,0 +1,64 @@
+import {
+  PermanentError,
+  pushWebhooks,
+  type PushEvent,
+  type UnknownPushEvent,
+} from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
+import { until } from "../support/redis";
+import { send, startServer, stopServers } from "../support/servers";
+import { runCommand } from "../support/terminals";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+
+/** Tests the subcommands on a queue that has a dead letter. */
+export function testSubcommands(open: () => { store: string; queue: DurableQueue }): void {
+  let store: string;
+  let queue: DurableQueue;
+  let isFixed = false;
+  const events: (PushEvent | UnknownPushEvent)[] = [];
+
+  beforeAll(async () => {
+    ({ store, queue } = open());
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
+    push.onAny((event) => {
+      events.push(event);
+      if (!isFixed) throw new PermanentError("no such order");
+    });
+    queue.work(push.handlers);
+    const port = await startServer((req, res) => void push(req, res));
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 200);
+    await until(async () => (await queue.stats()).deadLetters === 1);
+  });
+  afterAll(async () => {
+    await queue.close();
+    await stopServers();
+  });
+
+  const run = (...args: string[]) =>
+    runCommand(["queue", ...args, "--name", "cli"], { PUSH_QUEUE: store });
+
+  it("list, retry and discard dead letters, and count", async () => {
+    const [{ uuid = "", account_sid = "" } = {}] = events;
+    const stats = await run("stats", "--json");
+    expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
+
+    const letters = await run("dead-letters");
+    expect(letters).toMatchObject({ code: 0, stderr: "" });
+    expect(letters.stdout).toMatch(`${uuid}\t${account_sid}\t\tfactor.created\t1\t`);
+    const json = await run("dead-letters", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject([{ uuid, attempts: 1 }]);
+    expect(letters.stdout + json.stdout).not.toContain("user-7f3a-22");
+
+    expect(await run("retry")).toMatchObject({ code: 2, stderr: expect.stringMatching("--all") });
+    expect(await run("retry", "no-such-uuid")).toMatchObject({ code: 1 });
+    isFixed = true;
+    expect(await run("retry", uuid)).toMatchObject({ code: 0, stdout: "retried 1\n" });
+    await until(() => events.length === 2);
+    expect(await run("discard", uuid)).toMatchObject({
+      code: 1,
+      stdout: "There is no such dead letter.\n",
+    });
+    const all = await run("retry", "--all", "--json");
+    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 0 }]);
+  });
+}

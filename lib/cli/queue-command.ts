@@ -1,0 +1,143 @@
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
+import { createLogger } from "../observability/console-logger";
+import { print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
+import { UsageError } from "./usage-error";
+
+interface QueueCommandOptions {
+  queue?: string;
+  name: string;
+  accountSid?: string;
+  all?: boolean;
+  json?: boolean;
+}
+
+const READY_WITHIN_MS = 10_000;
+
+/** Adds `queue stats|dead-letters|retry|discard`. */
+export function addQueueCommand(program: Command, terminal: Terminal): void {
+  const queues = program.command("queue").description("look at a queue and at its dead letters");
+
+  /** Adds a subcommand that runs with the queue and prints its result. */
+  function add<Args extends (string | undefined)[]>(
+    command: Command,
+    run: (queue: DurableQueue, options: QueueCommandOptions, ...args: Args) => Promise<void>,
+  ): void {
+    command
+      .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
+      .requiredOption("--name <name>", "name of the queue")
+      .option("--json", "print one JSON document")
+      .action(async (...args: [...Args, QueueCommandOptions, Command]) => {
+        const [options] = args.splice(-2) as [QueueCommandOptions, Command];
+        const queue = openQueue(terminal, options);
+        try {
+          await waitUntilReady(queue, terminal);
+          await run(queue, options, ...(args as unknown as Args));
+        } finally {
+          await queue.close({ deadlineMs: 1_000 });
+        }
+      });
+  }
+
+  add(
+    queues.command("stats").description("count the events of the queue"),
+    async (queue, { json }) => {
+      const stats = await queue.stats();
+      if (json === true) return printJson(terminal, stats);
+      printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
+    },
+  );
+
+  add(
+    queues.command("dead-letters").description("list the events that exhausted their attempts"),
+    async (queue, { json }) => {
+      const rows: object[] = [];
+      for await (const letter of queue.deadLetters()) {
+        const { uuid, accountSid, receiver, event, attempts, failedAt, error } = letter;
+        // Without the event: its parameters identify a user.
+        rows.push({ uuid, accountSid, receiver, type: event?.type, attempts, failedAt, error });
+      }
+      if (json === true) return printJson(terminal, rows);
+      const cells = rows.map((row) => Object.values(row).map(toCell));
+      const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
+      printTable(terminal, header, cells);
+    },
+  );
+
+  add<[uuid: string | undefined]>(
+    queues
+      .command("retry")
+      .description("run the handlers of a dead letter again")
+      .argument("[uuid]", "uuid of the event")
+      .option("--all", "retry every dead letter")
+      .option("--account-sid <sid>", "account, if several have a dead letter of this uuid"),
+    async (queue, options, uuid) => {
+      if ((uuid === undefined) !== (options.all === true)) {
+        throw new UsageError("Pass either the uuid of a dead letter or --all.");
+      }
+      const retried =
+        uuid === undefined
+          ? await queue.retryAll()
+          : Number(await queue.retry(uuid, { accountSid: options.accountSid }));
+      report(terminal, options, "retried", retried);
+    },
+  );
+
+  add<[uuid: string]>(
+    queues
+      .command("discard")
+      .description("remove a dead letter; its uuid stays known")
+      .argument("<uuid>", "uuid of the event")
+      .option("--account-sid <sid>", "account, if several have a dead letter of this uuid"),
+    async (queue, options, uuid) => {
+      const { accountSid } = options;
+      report(terminal, options, "discarded", Number(await queue.discard(uuid, { accountSid })));
+    },
+  );
+}
+
+function report(terminal: Terminal, options: QueueCommandOptions, done: string, count: number) {
+  if (count === 0 && options.all !== true) terminal.hasFailed = true;
+  if (options.json === true) printJson(terminal, { [done]: count });
+  else print(terminal, count === 0 ? "There is no such dead letter." : `${done} ${count}`);
+}
+
+function openQueue(terminal: Terminal, options: QueueCommandOptions): DurableQueue {
+  const { name, queue: store = terminal.env.PUSH_QUEUE ?? "" } = options;
+  const log = (_level: string, _fields: object, message: string) =>
+    void terminal.stderr.write(`${withoutControls(message)}\n`);
+  const settings = { name, logger: createLogger(log) };
+  // It stores nothing, so the store need not be durable.
+  const durability = "trust" as const;
+  if (/^rediss?:\/\//.test(store))
+    return redisQueue({ ...settings, connection: store, durability });
+  if (/^postgres(ql)?:\/\//.test(store)) {
+    return postgresQueue({ ...settings, connection: store, durability });
+  }
+  if (store !== "" && existsSync(store)) return sqliteQueue({ ...settings, file: store });
+  throw new UsageError(
+    "--queue, or PUSH_QUEUE, must be a URL with redis:// or postgres://, or a file that exists.",
+  );
+}
+
+async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
+  const timer = new AbortController();
+  const timeout = sleep(READY_WITHIN_MS, undefined, {
+    signal: AbortSignal.any([signal, timer.signal]),
+  });
+  const tooLate = async () => {
+    await timeout;
+    throw new Error(`The queue was not ready within ${READY_WITHIN_MS / 1_000} s.`);
+  };
+  try {
+    await Promise.race([queue.ready(), tooLate()]);
+  } finally {
+    timer.abort();
+  }
+}
+
+function toCell(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value ?? "");
+}
