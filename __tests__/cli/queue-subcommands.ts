@@ -38,7 +38,7 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     runCommand(["queue", ...args, "--name", "cli"], { PUSH_QUEUE: store });
 
   it("list, retry and discard dead letters, and count", async () => {
-    const [{ uuid = "", account_sid = "" } = {}] = events;
+    const [{ uuid, account_sid }] = events as [PushEvent];
     const stats = await run("stats", "--json");
     expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
 

@@ -20,21 +20,21 @@ const READY_WITHIN_MS = 10_000;
 export function addQueueCommand(program: Command, terminal: Terminal): void {
   const queues = program.command("queue").description("look at a queue and at its dead letters");
 
-  /** Adds a subcommand that runs with the queue and prints its result. */
-  function add<Args extends (string | undefined)[]>(
+  /** Adds a subcommand that runs with the queue; its argument is a uuid, or empty. */
+  function add(
     command: Command,
-    run: (queue: DurableQueue, options: QueueCommandOptions, ...args: Args) => Promise<void>,
+    run: (queue: DurableQueue, options: QueueCommandOptions, uuid: string) => Promise<void>,
   ): void {
     command
       .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
       .requiredOption("--name <name>", "name of the queue")
       .option("--json", "print one JSON document")
-      .action(async (...args: [...Args, QueueCommandOptions, Command]) => {
-        const [options] = args.splice(-2) as [QueueCommandOptions, Command];
+      .action(async () => {
+        const options = command.opts<QueueCommandOptions>();
         const queue = openQueue(terminal, options);
         try {
           await waitUntilReady(queue, terminal);
-          await run(queue, options, ...(args as unknown as Args));
+          await run(queue, options, command.args[0] ?? "");
         } finally {
           await queue.close({ deadlineMs: 1_000 });
         }
@@ -53,20 +53,22 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   add(
     queues.command("dead-letters").description("list the events that exhausted their attempts"),
     async (queue, { json }) => {
-      const rows: object[] = [];
+      const rows: Record<string, string | number | undefined>[] = [];
       for await (const letter of queue.deadLetters()) {
         const { uuid, accountSid, receiver, event, attempts, failedAt, error } = letter;
         // Without the event: its parameters identify a user.
-        rows.push({ uuid, accountSid, receiver, type: event?.type, attempts, failedAt, error });
+        const type = event?.type;
+        const at = failedAt.toISOString();
+        rows.push({ uuid, accountSid, receiver, type, attempts, failedAt: at, error });
       }
       if (json === true) return printJson(terminal, rows);
-      const cells = rows.map((row) => Object.values(row).map(toCell));
+      const cells = rows.map((row) => Object.values(row).map((cell) => cell ?? ""));
       const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
       printTable(terminal, header, cells);
     },
   );
 
-  add<[uuid: string | undefined]>(
+  add(
     queues
       .command("retry")
       .description("run the handlers of a dead letter again")
@@ -74,18 +76,18 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
       .option("--all", "retry every dead letter")
       .option("--account-sid <sid>", "account, if several have a dead letter of this uuid"),
     async (queue, options, uuid) => {
-      if ((uuid === undefined) !== (options.all === true)) {
+      if ((uuid === "") !== (options.all === true)) {
         throw new UsageError("Pass either the uuid of a dead letter or --all.");
       }
       const retried =
-        uuid === undefined
+        uuid === ""
           ? await queue.retryAll()
           : Number(await queue.retry(uuid, { accountSid: options.accountSid }));
       report(terminal, options, "retried", retried);
     },
   );
 
-  add<[uuid: string]>(
+  add(
     queues
       .command("discard")
       .description("remove a dead letter; its uuid stays known")
@@ -136,8 +138,4 @@ async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promis
   } finally {
     timer.abort();
   }
-}
-
-function toCell(value: unknown): string {
-  return value instanceof Date ? value.toISOString() : String(value ?? "");
 }
