@@ -67,6 +67,7 @@ export function startRedisWorker(
   const workerId = crypto.randomUUID();
   let bull: Worker<StoredEvent> | undefined;
   let isStopped = false;
+  const hasStopped = () => isStopped;
   let failedAtMs: number | undefined;
   let isLimitReached = false;
   const active = new Set<string | undefined>();
@@ -80,7 +81,7 @@ export function startRedisWorker(
       () => false,
       (error: unknown) => findRedisRejection(error) !== undefined,
     );
-    if (isStopped) return;
+    if (hasStopped()) return;
     bull = openWorker(isInfoRejected);
     try {
       await bull.waitUntilReady();
