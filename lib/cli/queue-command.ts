@@ -31,7 +31,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
       .option("--json", "print one JSON document")
       .action(async () => {
         const options = command.opts<QueueCommandOptions>();
-        const queue = openQueue(terminal, options);
+        const queue = openStore(terminal, options);
         try {
           await waitUntilReady(queue, terminal);
           await run(queue, options, command.args[0] ?? "");
@@ -106,7 +106,7 @@ function report(terminal: Terminal, options: QueueCommandOptions, done: string, 
   else print(terminal, count === 0 ? "There is no such dead letter." : `${done} ${count}`);
 }
 
-function openQueue(terminal: Terminal, options: QueueCommandOptions): DurableQueue {
+function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQueue {
   const { name, queue: store = terminal.env.PUSH_QUEUE ?? "" } = options;
   const log = (_level: string, _fields: object, message: string) =>
     void terminal.stderr.write(`${withoutControls(message)}\n`);

@@ -67,7 +67,6 @@ export function startRedisWorker(
   const workerId = crypto.randomUUID();
   let bull: Worker<StoredEvent> | undefined;
   let isStopped = false;
-  const hasStopped = () => isStopped;
   let failedAtMs: number | undefined;
   let isLimitReached = false;
   const active = new Set<string | undefined>();
@@ -81,7 +80,7 @@ export function startRedisWorker(
       () => false,
       (error: unknown) => findRedisRejection(error) !== undefined,
     );
-    if (hasStopped()) return;
+    if (isStopped) return;
     bull = openWorker(isInfoRejected);
     try {
       await bull.waitUntilReady();
