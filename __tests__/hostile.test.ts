@@ -2,19 +2,9 @@
  * Requests of untrusted clients, with and without a valid signature, as bytes on a socket, on every
  * kind of server. After each of them the next good request is accepted.
  */
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
+import { pushWebhooks } from "express-push-verification";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, type TestRequest } from "./support/webhook-requests";
 import { good, HOSTILE_ROWS, signature } from "./support/hostile-rows";
-import { FRAME_ROWS, STREAM_ROWS } from "./support/hostile-stream-rows";
-import { sendFrames } from "./support/http2-frames";
-import {
-  HTTP2_SERVERS,
-  sendStream,
-  startHttp2Server,
-  stopHttp2Servers,
-  type Http2Kind,
-  type StartedHttp2Server,
-} from "./support/http2-servers";
 import { rawRequest, send, sendRaw, SERVERS, startServer, stopServers } from "./support/servers";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -27,7 +17,6 @@ afterAll(() => {
   expect(unhandled).toEqual([]);
 });
 afterEach(stopServers);
-afterEach(stopHttp2Servers);
 
 describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   describe.each(Object.entries(HOSTILE_ROWS))("hostile by its %s:", (_kind, all) => {
@@ -60,102 +49,46 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   });
 });
 
-describe.each(HTTP2_SERVERS)("over HTTP/2 on %s", (_server, kind) => {
-  const rows = Object.values(HOSTILE_ROWS).flat();
-  const calls = rows.flatMap((row) =>
-    row.request === undefined ? [] : [{ ...row, request: row.request }],
-  );
+describe("through push.fetch", () => {
+  const rows = Object.values(HOSTILE_ROWS)
+    .flat()
+    .flatMap((row) => {
+      const request = row.request && toRequest(row.request);
+      return request === undefined ? [] : [[row.what, request, row] as const];
+    });
 
-  it.each(calls.map((row) => [row.what, row] as const))("%s", async (_what, row) => {
-    const { server, events, push } = await startReceiver(kind, row.options);
-    const session = server.openSession();
-    const { status, text, gaveUp } = await sendStream(session, row.request);
-    expect([row.status].flat()).toContain(status);
-    if (status !== 200) expect(events).toEqual([]);
-    if (row.event !== undefined && status === 200) expect(events).toMatchObject([row.event]);
+  it("has nearly every row", () => expect(rows.length).toBeGreaterThan(75));
+
+  it.each(rows)("%s", async (_what, request, row) => {
+    const push = pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      methods: ["POST", "GET"],
+      ...row.options,
+    });
+    const events: object[] = [];
+    const failures: string[] = [];
+    push.onAny((event) => void events.push(event));
+    push.onError((error) => void failures.push(error.code));
+    const response = await push.fetch(request);
+    expect([row.status].flat()).toContain(response.status);
+    if (response.status !== 200) expect(events).toEqual([]);
+    if (row.event !== undefined && response.status === 200)
+      expect(events).toMatchObject([row.event]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(failures).toEqual([]);
+    const text = await response.text();
     for (const secret of [AUTH_TOKEN, signature, "user-7f3a-22"])
       expect(text).not.toContain(secret);
-    expect(gaveUp).toBe(false);
-
-    const { publicUrl } = push;
-    const next = eventRequest("factor.verified", {}, { publicUrl });
-    const isTaken =
-      row.options?.allowedAccountSids === undefined &&
-      row.options?.allowedServiceSids === undefined;
-    expect(await sendStream(session, next)).toHaveProperty("status", isTaken ? 200 : 403);
   });
-
-  it.each(STREAM_ROWS.map((row) => [row.what, row.status, row] as const))(
-    "%s: %s",
-    async (_what, status, row) => {
-      const { server, events, warnings } = await startReceiver(kind, row.options);
-      const session = server.openSession();
-      const response = await sendStream(session, row.request, row);
-      expect(response).toMatchObject({ status, gaveUp: false });
-      expect(response.headers).not.toHaveProperty("connection");
-      expect(events).toHaveLength(status === 200 ? 1 : 0);
-
-      const next = await sendStream(session, eventRequest("factor.verified"));
-      expect(next).toMatchObject({ status: 200 });
-      expect(warnings).toEqual([]);
-    },
-  );
-
-  it("closes the stream of each, without an error where it has responded", async () => {
-    const { server, warnings } = await startReceiver(kind, { bodyTimeoutMs: 5_000 });
-    const session = server.openSession();
-    const responses = await Promise.all(
-      STREAM_ROWS.filter(({ status }) => status !== 408).map((row) =>
-        sendStream(session, row.request, { ...row, untilClosed: true }),
-      ),
-    );
-    for (const response of responses) {
-      expect(response.gaveUp).toBe(false);
-      expect(response.status === 0 || response.rstCode === 0).toBe(true);
-    }
-    await waitUntil(() => server.countStreams() === 0);
-    expect(warnings).toEqual([]);
-  });
-
-  if (kind.isSecure) return;
-
-  it.each(FRAME_ROWS.map((row) => [row.what, row.isOk, row] as const))(
-    "%s, as frames: %s",
-    async (_what, isOk, { frames, isReset = false, hasNoWindow = false }) => {
-      const { server, events, warnings } = await startReceiver(kind, { bodyTimeoutMs: 60 });
-      const response = await sendFrames(server.port, frames, isReset ? 100 : 3_000);
-      expect(response).toMatchObject({ isOk, gaveUp: isReset });
-      // A response is complete before its stream is reset.
-      expect(response.isWhole).toBe(response.hasHeaders && !hasNoWindow);
-      expect(events).toHaveLength(isOk ? 1 : 0);
-      const next = await sendStream(server.openSession(), eventRequest("factor.verified"));
-      expect(next.status).toBe(200);
-      await waitUntil(() => server.countStreams() === 0);
-      expect(warnings).toEqual([]);
-    },
-  );
 });
 
-async function startReceiver(kind: Http2Kind, options: Partial<PushWebhooksOptions> = {}) {
-  const warnings: string[] = [];
-  const error = (_fields: object, message: string) => void warnings.push(message);
-  const logger = { ...silent, error };
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    methods: ["POST", "GET"],
-    logger,
-    ...options,
-  });
-  const events: object[] = [];
-  push.onAny((event) => void events.push(event));
-  const server: StartedHttp2Server = await startHttp2Server(kind.listenerOf(push), kind.isSecure);
-  return { push, events, server, warnings };
-}
-
-async function waitUntil(isTrue: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100 && !isTrue(); turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+/** Returns undefined for what no `Request` can hold. */
+function toRequest({ method, path, headers, body }: TestRequest): Request | undefined {
+  try {
+    const url = `http://spoofed.example${path}`;
+    return new Request(url, { method, headers, ...(body !== undefined && { body }) });
+  } catch {
+    return undefined;
   }
-  expect(isTrue()).toBe(true);
 }

@@ -30,7 +30,7 @@ const SIDE_ROOMS = ["durable", "admin", "emulator", "testing", "cli"];
 
 /** The only files that may import each package. */
 const HOMES: Record<string, RegExp> = {
-  "body-parser": /^(receiver\/body|admin\/router\/json-body)\.ts$/,
+  "body-parser": /^admin\/router\/json-body\.ts$/,
   "node:crypto":
     /^(signature\/signature|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
   express: /^admin\/(router\/(router|routes|options|json-body)|console\/console-routes)\.ts$/,

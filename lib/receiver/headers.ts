@@ -1,19 +1,13 @@
+import { tooLarge } from "./body";
 import type { PushMethod, VerifySettings } from "./verify-options";
+import type { ReceivedRequest } from "./received-request";
 import { WebhookError } from "../errors/webhook-error";
 import { explainMalformed } from "../signature/explain";
 import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
-/** The method and the headers of a webhook request. */
-export interface RequestHeaders {
-  method: string | undefined;
-  /** Every value of a header, in the order of arrival; none when it is missing. */
-  listHeader: (name: string) => readonly string[];
-  /** The names of all headers, in lower case. */
-  listHeaderNames: () => readonly string[];
-  /** Whether a body may follow, on HTTP/2. Undefined on HTTP/1, where the headers announce it. */
-  mayHaveBody?: boolean | undefined;
-}
+/** The part of a webhook request that is known before its body. */
+export type RequestHeaders = Omit<ReceivedRequest, "target" | "remoteAddress" | "readBody">;
 
 /** The method and the headers of a webhook request, checked. */
 export interface CheckedHeaders {
@@ -21,9 +15,6 @@ export interface CheckedHeaders {
   signature: string;
   /** Whether a body is announced. */
   hasBody: boolean;
-  /** The announced length of the body in bytes; NaN when none is announced. */
-  contentLength: number;
-  isHttp2: boolean;
 }
 
 /** The options that headers are checked against. */
@@ -36,7 +27,6 @@ export type HeaderRules = Pick<VerifySettings, "methods" | "signatureHeader" | "
  *   `SIGNATURE_MISMATCH` for a GET with a body, `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`.
  */
 export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): CheckedHeaders {
-  const { listHeader, mayHaveBody } = headers;
   const { methods } = rules;
   const method = methods.find((one) => one === headers.method);
   if (method === undefined) {
@@ -44,19 +34,16 @@ export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): Check
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
   const signature = readSignature(headers, rules.signatureHeader);
-  const lengths = listHeader("content-length").map(Number);
+  const lengths = headers.listHeader("content-length").map(Number);
   const hasBody =
-    mayHaveBody === true ||
-    listHeader("transfer-encoding").length > 0 ||
-    lengths.some((length) => length !== 0);
+    headers.listHeader("transfer-encoding").length > 0 || lengths.some((length) => length !== 0);
   if (method === "GET") {
     if (hasBody) throw uncoveredBody();
-  } else if (hasBody || listHeader("content-type").length > 0) {
+  } else if (hasBody || headers.mayHaveBody || headers.listHeader("content-type").length > 0) {
     assertForm(headers);
     if (lengths.some((length) => length > rules.limitBytes)) throw tooLarge(rules.limitBytes);
   }
-  const contentLength = lengths[0] ?? Number.NaN;
-  return { method, signature, hasBody, contentLength, isHttp2: mayHaveBody !== undefined };
+  return { method, signature, hasBody };
 }
 
 /** Returns the error of a body that the signature does not cover. */
@@ -85,8 +72,9 @@ function readSignature(headers: RequestHeaders, name: string): string {
 }
 
 /** Says what to do about a missing signature header; names other headers, never their values. */
-function adviseOnHeader({ listHeaderNames }: RequestHeaders, missing: string): string {
-  const others = listHeaderNames()
+function adviseOnHeader(headers: RequestHeaders, missing: string): string {
+  const others = headers
+    .listHeaderNames()
     // The client chooses the names: bound them, and omit characters that could forge a log line.
     .filter((name) => name !== missing && /^[a-z0-9_-]{1,50}-signature$/.test(name))
     .slice(0, 3);
@@ -97,23 +85,20 @@ function adviseOnHeader({ listHeaderNames }: RequestHeaders, missing: string): s
   return `The request has ${others.join(", ")}; set signatureHeader to ${which}.`;
 }
 
-function assertForm({ listHeader }: RequestHeaders): void {
-  const contentTypes = listHeader("content-type");
+function assertForm(headers: RequestHeaders): void {
+  const contentTypes = headers.listHeader("content-type");
   if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
     throw new WebhookError(
       "CONTENT_TYPE_UNSUPPORTED",
       "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
     );
   }
-  if (listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")) {
+  if (
+    headers.listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")
+  ) {
     const message = "The body must not be compressed: Content-Encoding must be absent.";
     throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
   }
-}
-
-/** Returns the error of a body that is over the limit. */
-export function tooLarge(limitBytes: number): WebhookError {
-  return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
 }
 
 function isUtf8Form(contentType: string): boolean {

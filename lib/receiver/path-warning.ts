@@ -1,5 +1,4 @@
-import type { IncomingMessage } from "node:http";
-import { readTarget, shortenPath } from "./request-info";
+import { shortenPath } from "./received-request";
 
 /**
  * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
@@ -11,11 +10,8 @@ export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
   let hasWarned = false;
 
-  return function warnOfPath(req: IncomingMessage): void {
+  return function warnOfPath(target: string, isMounted: boolean): void {
     if (hasWarned) return;
-    const target = readTarget(req);
-    // Express and connect take the mount path out of url.
-    const isMounted = target !== req.url;
     if (isMounted || !target.startsWith("/") || paths.some((path) => isAtOrBelow(target, path))) {
       return;
     }

@@ -1,14 +1,17 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { CLOSE_RULES, DEFAULT_CLOSE_DEADLINE_MS, type CloseOptions } from "./close-options";
-import { createConnections } from "./connections";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "./close-options";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
+import { NodeRequest } from "./node-request";
+import { sendResponse } from "./node-response";
 import { createWarnOfPath } from "./path-warning";
 import type { DispatchContext, PushWebhooks } from "./receiver";
 import { toWebhookError } from "./rejection";
-import { describeRequest } from "./request-info";
-import { createReceive } from "./request-path";
-import { createRespond } from "./response";
+import { createReceiveEvent } from "./request-path";
+import { createRunningRequests } from "./running-requests";
+import { describeResponse } from "./response";
+import { WebRequest } from "./web-request";
+import { describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDedupe } from "../delivery/dedupe";
 import { createDeliverLater, createDeliverNow } from "../delivery/deliver";
@@ -18,7 +21,9 @@ import { createRetry } from "../delivery/retry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../event/account-scope";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
+import type { QueuedEvent } from "../delivery/event-queue";
 import { createMemoryOutcomes } from "../memory/memory-outcomes";
+import { publish } from "../observability/diagnostics";
 import { createReporter } from "../observability/reporter";
 import { hashText } from "../signature/signature";
 import { validateOptions } from "../validation/validate-options";
@@ -41,7 +46,16 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const { publicUrls, queue, name, acknowledge, deadlineMs, handlerTimeoutMs } = settings;
+  const {
+    publicUrls,
+    queue,
+    name,
+    acknowledge,
+    deadlineMs,
+    handlerTimeoutMs,
+    limitBytes,
+    bodyTimeoutMs,
+  } = settings;
   const reports = createReporter(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope({
@@ -53,50 +67,106 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
   const retryRecord = createRetry();
-  const connections = createConnections();
   const dedupe = createDedupe(settings.dedupe, reports.error);
   const dispatchToHandlers = createDispatch(handlers, reports);
   const deliver =
     queue === undefined
       ? createDeliverNow(settings, dedupe.deliverOnce, outcomes, dispatchToHandlers)
       : createDeliverLater(queue);
-  const receive = createReceive(settings, scope, deliver);
-  const respond = createRespond(settings, reports);
+  const receiveEvent = createReceiveEvent(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
+  const running = createRunningRequests();
   let isClosed = false;
   let closing: Promise<void> | undefined;
+
+  /** Handles a request; returns the reason why it was rejected. */
+  async function handle(request: ReceivedRequest): Promise<WebhookError | undefined> {
+    const startMs = performance.now();
+    const observed = observers.start();
+    let isDelivered = false;
+    try {
+      if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
+      publish("received", { method: request.method });
+      const { event, authenticated, ...indexes } = await receiveEvent(
+        request,
+        startMs + deadlineMs,
+      );
+      const queued: QueuedEvent = {
+        event,
+        account: scope.accountOf(event),
+        accountSid: event.account_sid,
+        uuid: event.uuid,
+        // A signature is a hash of the content, except that it depends on the token.
+        contentHash: authenticated.signature,
+        listOtherHashes: authenticated.listOtherSignatures,
+        ...indexes,
+        receiver: name,
+      };
+      if (observed !== undefined) observed.queued = queued;
+      const { result, finished } = await deliver(queued, startMs + deadlineMs);
+      if (observed !== undefined) observed.result = result;
+      isDelivered = true;
+      if (acknowledge === "after") await finished;
+      else finishLater(finished, observed);
+      reports.delivered(event, result);
+      observed?.finish();
+      return undefined;
+    } catch (error) {
+      const rejection = toWebhookError(error);
+      observed?.finish(rejection, describeRequest(request));
+      // The failure of a handler was reported already.
+      if (!isDelivered) {
+        reports.rejected(rejection, describeRequest(request), performance.now() - startMs);
+      }
+      return rejection;
+    }
+  }
+
+  function finishLater(finished: Promise<void>, observed: Observation | undefined): void {
+    running.begin();
+    finished.then(running.end, (error: unknown) => {
+      running.end();
+      observed?.failLater(toWebhookError(error));
+    });
+  }
 
   async function pushWebhooksMiddleware(
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): Promise<void> {
-    // Rejections after closing must not keep the receiver open.
-    const endRequest = isClosed ? undefined : connections.begin(req, res);
-    const startMs = performance.now();
-    const observed = observers.start();
-    let isDelivered = false;
+    running.begin();
     try {
-      if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
-      const { event, delivery } = await receive(req, res, startMs + deadlineMs, observed);
-      isDelivered = true;
-      if (acknowledge === "after") await delivery.finished;
-      else finishLater(delivery.finished, connections.begin(req, res), observed);
-      reports.delivered(event, delivery.result);
-      observed?.finish();
-      respond(req, res);
+      const request = new NodeRequest(req, settings);
+      const rejection = await handle(request);
+      if (rejection !== undefined && rejection.status < 500)
+        warnOfPath(request.target, request.isMounted);
+      if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
+      else
+        sendResponse(req, res, rejection, {
+          limitBytes,
+          bodyTimeoutMs,
+          isClosing: closing !== undefined,
+        });
     } catch (error) {
-      const rejection = toWebhookError(error);
-      observed?.finish(rejection, describeRequest(req));
-      // The failure of a handler was reported already.
-      if (!isDelivered) {
-        reports.rejected(rejection, describeRequest(req), performance.now() - startMs);
-        if (rejection.status < 500) warnOfPath(req);
-      }
-      respond(req, res, rejection, next);
+      // A library that replaced a method of `res`, or an error handler of the app, may throw.
+      reports.error(toWebhookError(error));
+      res.destroy();
     } finally {
-      endRequest?.();
+      running.end();
+    }
+  }
+
+  async function fetch(request: Request): Promise<Response> {
+    running.begin();
+    try {
+      const { status, headers, text } = describeResponse(
+        await handle(new WebRequest(request, settings)),
+      );
+      return new Response(text === "" ? null : text, { status, headers });
+    } finally {
+      running.end();
     }
   }
 
@@ -111,8 +181,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     await dispatchToHandlers(event, runContext, handlerTimeoutMs);
   }
 
-  async function drain(limitMs = DEFAULT_CLOSE_DEADLINE_MS): Promise<void> {
-    await connections.drain(limitMs);
+  async function drain(closeOptions: CloseOptions): Promise<void> {
+    await settleWithin(running.awaitNone(), closeOptions);
     isClosed = true;
     await dedupe.close();
   }
@@ -120,7 +190,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   function close(closeOptions: CloseOptions = {}): Promise<void> {
     validateOptions("close", closeOptions, CLOSE_RULES);
     waits.close();
-    return (closing ??= drain(closeOptions.deadlineMs));
+    return (closing ??= drain(closeOptions));
   }
 
   const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls"> = {
@@ -133,6 +203,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onRejected: chain(reports.onRejected),
     waitForChallenge: waits.waitForChallenge,
     dispatch,
+    fetch,
     close,
     handlers,
     [Symbol.asyncDispose]: () => close(),
@@ -152,9 +223,4 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   return push;
-}
-
-function finishLater(finished: Promise<void>, endRequest: () => void, observed?: Observation) {
-  finished.then(endRequest, endRequest);
-  finished.catch((error: unknown) => observed?.failLater(toWebhookError(error)));
 }

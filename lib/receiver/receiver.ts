@@ -27,6 +27,12 @@ export interface DispatchContext {
 export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDisposable {
   (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void): void;
   /**
+   * Handles a webhook request as a `Request` of the Web platform, as `push(req, res)` handles one of
+   * `node:http`: for Hono, Next.js, SvelteKit, Remix, Bun, Deno and edge runtimes with the modules of
+   * Node.js. Never rejects; with `forwardErrors` it responds, too. The body must be unread.
+   */
+  fetch(this: void, request: Request): Promise<Response>;
+  /**
    * Adds a listener of failures of handlers, of a store, of a token lookup, and of the receiver. A
    * failure that also rejects its request, with a status of 500 or above, has no event and reaches
    * `onRejected` too. `CLOSING` is not a failure.
@@ -55,9 +61,9 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   dispatch(event: PushEvent | UnknownPushEvent, context?: DispatchContext): Promise<void>;
   /**
-   * Rejects the pending waits at once and finishes the running requests. From then on the receiver
-   * responds 503 with `CLOSING`. Closes the dedupe store last. Call it after `server.close()`. At
-   * `deadlineMs` it destroys the connections whose request is incomplete, and resolves.
+   * Rejects the pending waits and waits for the running requests, until `deadlineMs` at most. From
+   * then on the receiver responds 503 with `CLOSING`. Closes the dedupe store last. Call it after
+   * `server.close()`; connections are closed by the server, with `server.closeIdleConnections()`.
    */
   close(options?: CloseOptions): Promise<void>;
   /** The handlers of this receiver, for `queue.work(push.handlers)`. */

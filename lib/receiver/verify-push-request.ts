@@ -1,15 +1,12 @@
-import { readGivenParams } from "./body";
-import { createAuthenticate } from "./authenticate";
 import { createExplainBudget } from "./explain-budget";
-import { checkHeaders, uncoveredBody, type RequestHeaders } from "./headers";
-import { createReadEvent } from "./read-event";
 import { addCode } from "./rejection";
-import { joinReceivedUrl } from "./request-info";
+import { createReceiveEvent } from "./request-path";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
+import { WebRequest } from "./web-request";
+import type { ReceivedRequest } from "./received-request";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
-import { createCoverGet, createCoverPost } from "../signature/signed-parts";
 
-/** A webhook request of any platform. */
+/** A webhook request of a platform that has no `Request` of the Web platform. */
 export interface PushRequest {
   /** `"POST"` or `"GET"`. */
   method: string;
@@ -22,12 +19,15 @@ export interface PushRequest {
     string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
 
+/** How long the body of a `Request` may take to arrive. */
+const BODY_TIMEOUT_MS = 10_000;
+
 // One per process: settings are resolved per request, so a budget of settings would not bound.
 const explainBudget = createExplainBudget();
 
 /**
  * Authenticates and parses one webhook request without a server, for example in a serverless
- * function. It does not drop duplicates: ignore events whose `uuid` you have handled.
+ * function: a `Request` whose body is unread, or the parts of a request. It does not drop duplicates: ignore events whose `uuid` you have handled.
  *
  * An event of a type that this version does not know is returned as an {@link UnknownPushEvent};
  * `isPushEvent` distinguishes them.
@@ -36,47 +36,48 @@ const explainBudget = createExplainBudget();
  *   be rejected, with the `status` to respond.
  */
 export async function verifyPushRequest(
-  request: PushRequest,
+  request: PushRequest | Request,
   options: VerifyOptions,
 ): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions(options);
-  const { method, url, headers, body } = request;
-  const given = { method, ...readGivenHeaders(headers) };
-  const { publicUrls, urlMatching, limitBytes } = settings;
-  const authenticate = createAuthenticate(settings, explainBudget);
-  const readEvidence = () => ({ url: joinReceivedUrl(given, url), body });
+  const receiveEvent = createReceiveEvent(settings, explainBudget);
   try {
-    const checked = checkHeaders(given, settings);
-    const params = readGivenParams(body, limitBytes);
-    if (checked.method === "GET" && params.length > 0) throw uncoveredBody();
-    const alternatives =
-      checked.method === "GET"
-        ? createCoverGet(publicUrls, urlMatching)(url)
-        : createCoverPost(publicUrls, urlMatching)(params);
-    const authenticated = await authenticate(checked, alternatives, readEvidence);
-    return createReadEvent(settings)(authenticated).event;
+    const received =
+      "bodyUsed" in request
+        ? new WebRequest(request, { ...settings, bodyTimeoutMs: BODY_TIMEOUT_MS })
+        : readGiven(request);
+    return (await receiveEvent(received)).event;
   } catch (error) {
     throw addCode(error);
   }
 }
 
-function readGivenHeaders(headers: PushRequest["headers"]): Omit<RequestHeaders, "method"> {
-  if (typeof headers.get === "function") {
-    const given = headers as Headers;
-    return {
-      listHeader(name) {
-        const value = given.get(name);
-        return value === null ? [] : [value];
-      },
-      listHeaderNames: () => [...given.keys()],
-    };
-  }
+function readGiven({ method, url, headers, body }: PushRequest): ReceivedRequest {
+  const request = {
+    method,
+    target: url,
+    remoteAddress: undefined,
+    mayHaveBody: false,
+    readBody: () => body,
+  };
+  if (typeof headers.get === "function") return { ...request, ...readHeaders(headers as Headers) };
   const entries = Object.entries(
     headers as Readonly<Record<string, string | string[] | undefined>>,
   );
   return {
+    ...request,
     listHeader: (name) =>
       entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])),
     listHeaderNames: () => entries.map(([key]) => key.toLowerCase()),
+  };
+}
+
+function readHeaders(headers: Headers): Pick<ReceivedRequest, "listHeader" | "listHeaderNames"> {
+  return {
+    listHeader(name) {
+      const value = headers.get(name);
+      return value === null ? [] : [value];
+    },
+    listHeaderNames: () => [...headers.keys()],
   };
 }

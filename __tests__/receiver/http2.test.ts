@@ -1,0 +1,117 @@
+/** Receivers on servers of `node:http2`: a good request is accepted, a hostile one does no harm. */
+import { connect, createServer, type ClientHttp2Session, type Http2Server } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pushWebhooks, type PushWebhooks } from "express-push-verification";
+import { HOSTILE_ROWS } from "../support/hostile-rows";
+import {
+  AUTH_TOKEN,
+  eventRequest,
+  PUBLIC_URL,
+  type TestRequest,
+} from "../support/webhook-requests";
+
+let push: PushWebhooks;
+let server: Http2Server;
+let session: ClientHttp2Session;
+let events: object[];
+let failures: string[];
+
+beforeEach(() => {
+  events = [];
+  failures = [];
+});
+afterEach(() => {
+  session.destroy();
+  server.close();
+});
+
+function start(options = {}): void {
+  const publicUrl = PUBLIC_URL;
+  const methods = ["POST", "GET"] as const;
+  push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl,
+    methods,
+    bodyTimeoutMs: 100,
+    ...options,
+  });
+  push.onAny((event) => void events.push(event));
+  push.onError((error) => void failures.push(error.code));
+  server = createServer((req, res) => {
+    push(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+  }).listen(0);
+  session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** Sends a request; returns its status, or 0 if the stream was reset without a response. */
+function send(
+  { method, path, headers, body }: TestRequest,
+  { isEndless = false, hasEnd = true, isReset = false } = {},
+): Promise<number> {
+  return new Promise((resolve) => {
+    const fields = { ":method": method, ":path": path, ...headers };
+    const stream = session.request(fields, {
+      endStream: body === undefined && hasEnd && !isEndless,
+    });
+    stream.on("response", (response) => resolve(Number(response[":status"])));
+    stream.on("error", () => {});
+    stream.on("close", () => resolve(0));
+    stream.resume();
+    if (isEndless) {
+      const chunk = Buffer.alloc(16_384, "y");
+      const write = () => void (stream.closed || stream.destroyed || stream.write(chunk, write));
+      write();
+    } else if (isReset) {
+      stream.write("uuid=", () => stream.close(8));
+    } else if (hasEnd) {
+      stream.end(body);
+    }
+  });
+}
+
+const good = () => eventRequest("challenge.approved");
+const get = () => eventRequest("factor.created", {}, { method: "GET" });
+
+it("accepts POST and GET, with and without a content-length", async () => {
+  start();
+  expect(await send(good())).toBe(200);
+  const measured = good();
+  measured.headers["content-length"] = String(Buffer.byteLength(measured.body ?? ""));
+  expect(await send(measured)).toBe(200);
+  expect(await send(get())).toBe(200);
+  expect([events.length, failures]).toEqual([3, []]);
+});
+
+const rows = Object.values(HOSTILE_ROWS).flat();
+it.each(
+  rows.flatMap(({ what, request, ...row }) =>
+    request === undefined ? [] : [[what, request, row] as const],
+  ),
+)("hostile: %s", async (_what, request, row) => {
+  start({ bodyTimeoutMs: 5_000, ...row.options });
+  expect([row.status].flat()).toContain(await send(request));
+  expect(failures).toEqual([]);
+});
+
+it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
+  ["a GET with a body", { ...get(), body: "a=b" }, {}, [403]],
+  ["a GET that does not end", get(), { hasEnd: false }, [408]],
+  ["a body that does not end", { ...good(), body: undefined }, { hasEnd: false }, [408]],
+  ["an endless body", good(), { isEndless: true }, [413]],
+  ["an endless body of a GET", get(), { isEndless: true }, [413]],
+  ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, [403]],
+  ["a reset", good(), { isReset: true }, [0]],
+  [
+    "a body without a type",
+    { ...good(), headers: { "x-service-signature": good().headers["x-service-signature"] ?? "" } },
+    {},
+    [415],
+  ],
+])("rejects or resets %s, and accepts the next request", async (_what, request, how, statuses) => {
+  start();
+  expect(statuses).toContain(await send(request, how));
+  expect(events).toEqual([]);
+  expect(await send(good())).toBe(200);
+  expect(failures).toEqual([]);
+});

@@ -1,0 +1,130 @@
+/** `push.fetch` and `verifyPushRequest` with a `Request` of the Web platform. */
+import {
+  pushWebhooks,
+  verifyPushRequest,
+  type PushWebhooksOptions,
+} from "express-push-verification";
+import {
+  AUTH_TOKEN,
+  eventRequest,
+  PUBLIC_URL,
+  type TestRequest,
+} from "../support/webhook-requests";
+
+const methods = ["POST", "GET"] as const;
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, methods };
+const good = (): TestRequest => eventRequest("challenge.approved");
+
+function requestOf({ method, path, headers, body }: TestRequest): Request {
+  return new Request(`https://internal.test${path}`, { method, headers, ...(body && { body }) });
+}
+
+/** A request whose body is a stream. */
+function streamed(body: ReadableStream, signal = new AbortController().signal): Request {
+  const { headers } = good();
+  const init = { method: "POST", headers, body, duplex: "half" as const, signal };
+  return new Request(PUBLIC_URL, init);
+}
+
+function receiver(more: Partial<PushWebhooksOptions> = {}) {
+  const push = pushWebhooks({ ...options, ...more });
+  const seen: unknown[] = [];
+  push.onAny((event) => void seen.push(event.type));
+  push.onRejected((error, request) => void seen.push(error.code, request.path));
+  return { push, seen };
+}
+
+it.each(["POST", "GET"] as const)("handles a %s once, also when it is repeated", async (method) => {
+  const { push, seen } = receiver();
+  const request = eventRequest("challenge.approved", {}, { method });
+  const responses = await Promise.all([1, 2, 3].map(() => push.fetch(requestOf(request))));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(seen).toEqual(["challenge.approved"]);
+});
+
+it("responds as push(req, res) does, with forwardErrors too", async () => {
+  const { push, seen } = receiver({ forwardErrors: true });
+  const response = await push.fetch(requestOf({ ...good(), method: "PUT" }));
+  expect(response.status).toBe(405);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    allow: "POST, GET",
+    "cache-control": "no-store",
+    "content-length": "19",
+    "content-type": "text/plain; charset=utf-8",
+  });
+  expect(await response.text()).toBe("Method Not Allowed\n");
+  expect(seen).toEqual(["METHOD_NOT_ALLOWED", "/push/events"]);
+});
+
+it("responds 413 to an endless body without reading on", async () => {
+  const { push } = receiver();
+  let pulled = 0;
+  const cancelled = jest.fn();
+  const body = new ReadableStream({
+    pull(controller) {
+      pulled++;
+      controller.enqueue(new Uint8Array(16_384));
+    },
+    cancel: cancelled,
+  });
+  expect(await push.fetch(streamed(body))).toHaveProperty("status", 413);
+  expect(pulled).toBeLessThan(8);
+  expect(cancelled).toHaveBeenCalled();
+});
+
+it("responds 408 to a body that does not arrive, and 400 to one that breaks off", async () => {
+  const { push } = receiver({ bodyTimeoutMs: 20 });
+  expect(await push.fetch(streamed(new ReadableStream()))).toHaveProperty("status", 408);
+  const broken = new ReadableStream({ pull: (one) => one.error(new Error("gone")) });
+  expect(await push.fetch(streamed(broken))).toHaveProperty("status", 400);
+});
+
+it("responds 500 to a request whose body was read, and names the fix", async () => {
+  const { push } = receiver();
+  const messages: string[] = [];
+  push.onError((error) => void messages.push(error.message));
+  const request = requestOf(good());
+  await request.text();
+  expect(await push.fetch(request)).toHaveProperty("status", 500);
+  expect(messages).toEqual([expect.stringContaining("or a clone of it")]);
+});
+
+it("is waited for by close(), and responds 503 after it", async () => {
+  const { push, seen } = receiver();
+  let release = () => {};
+  push.onAny(() => new Promise<void>((resolve) => (release = resolve)));
+  const running = push.fetch(requestOf(good()));
+  await new Promise((resolve) => setImmediate(resolve));
+  const closing = push.close();
+  release();
+  await closing;
+  expect(await running).toHaveProperty("status", 200);
+  expect(await push.fetch(requestOf(good()))).toHaveProperty("status", 503);
+  expect(seen).toEqual(["challenge.approved", "CLOSING", "/push/events"]);
+});
+
+describe("verifyPushRequest", () => {
+  it.each(["POST", "GET"] as const)("accepts a Request: %s", async (method) => {
+    const request = requestOf(eventRequest("factor.created", {}, { method }));
+    expect(await verifyPushRequest(request, options)).toHaveProperty("type", "factor.created");
+  });
+
+  it.each<[string, Request, string]>([
+    [
+      "another token",
+      requestOf(eventRequest("factor.created", {}, { authToken: "x" })),
+      "SIGNATURE_MISMATCH",
+    ],
+    ["a large body", requestOf({ ...good(), body: "a".repeat(70_000) }), "BODY_TOO_LARGE"],
+    [
+      "no content type",
+      requestOf({
+        ...good(),
+        headers: { "x-service-signature": good().headers["x-service-signature"] ?? "" },
+      }),
+      "CONTENT_TYPE_UNSUPPORTED",
+    ],
+  ])("rejects a Request with %s", async (_what, request, code) => {
+    await expect(verifyPushRequest(request, options)).rejects.toHaveProperty("code", code);
+  });
+});

@@ -1,0 +1,87 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { clearTimeout, setTimeout } from "node:timers";
+import { describeResponse } from "./response";
+import type { WebhookError } from "../errors/webhook-error";
+
+/** How long, and how much of, a body is read after its request was rejected. */
+const LINGER_MS = 1_000;
+const LINGER_BYTES = 262_144;
+
+/** Options of {@link sendResponse}. */
+export interface SendOptions {
+  limitBytes: number;
+  /** How long the rest of a small body may take to arrive, in milliseconds. */
+  bodyTimeoutMs: number;
+  /** Whether the client shall open another connection for its next request: to another process. */
+  isClosing: boolean;
+}
+
+/**
+ * Responds to a request of `node:http`, unless another middleware has or the client disconnected.
+ * When the rest of the body is too large, the connection is closed after the response; the rest of
+ * a small body is discarded for up to `bodyTimeoutMs`.
+ */
+export function sendResponse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  rejection: WebhookError | undefined,
+  { limitBytes, bodyTimeoutMs, isClosing }: SendOptions,
+): void {
+  if (res.headersSent || res.destroyed || isReset(req)) return;
+  const { status, headers, text } = describeResponse(rejection);
+  const lingers =
+    !req.complete && (status === 413 || status === 408 || isRestTooLarge(req, limitBytes));
+  const closes = lingers || status === 413 || status === 408 || isClosing;
+  // HTTP/2 has no Connection header.
+  const isHttp1 = req.httpVersionMajor === 1;
+  res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
+  if (lingers) {
+    res.write(text);
+    // The second call is for HTTP/2.
+    linger(req, () => res.end(() => res.destroy()));
+  } else {
+    res.end(text);
+    if (!req.complete) boundRest(req, bodyTimeoutMs);
+  }
+}
+
+/** Destroys the connection if the body of a request is not complete in time. */
+function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
+  const timer = setTimeout(() => {
+    if (!req.complete) req.destroy();
+  }, bodyTimeoutMs);
+  // The connection keeps the process alive, as long as it is open.
+  timer.unref();
+  req.once("close", () => clearTimeout(timer));
+}
+
+/** Returns whether a client of HTTP/2 has reset the stream. */
+function isReset(req: { stream?: { destroyed?: boolean } } & object): boolean {
+  return req.stream?.destroyed === true;
+}
+
+function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
+  const length = req.headers["content-length"];
+  if (length !== undefined) return Number(length) > limitBytes;
+  return req.headers["transfer-encoding"] !== undefined || req.httpVersionMajor > 1;
+}
+
+/**
+ * Discards the rest of a body for some time: closing while bytes arrive resets the connection, and
+ * the client loses the response.
+ */
+function linger(req: IncomingMessage, close: () => void): void {
+  let bytes = 0;
+  const discard = (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_BYTES) req.pause();
+  };
+  const end = () => {
+    clearTimeout(timer);
+    req.off("data", discard).off("end", end).off("close", end);
+    close();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  req.on("end", end).on("close", end).on("data", discard).resume();
+}

@@ -1,0 +1,67 @@
+import type { RejectedRequest } from "../observability/reporter";
+
+/** A webhook request, as the doors for `node:http`, for Web `Request` and for platforms pass it on. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** The requested path with its query. */
+  readonly target: string;
+  /** The address of the peer; undefined where the platform does not show it. */
+  readonly remoteAddress: string | undefined;
+  /** Whether a body may follow that no header announces, as on HTTP/2. */
+  readonly mayHaveBody: boolean;
+  /** Returns every value of a header, in the order of arrival; `name` is in lower case. */
+  listHeader(name: string): readonly string[];
+  /** Returns the names of all headers, in lower case. */
+  listHeaderNames(): readonly string[];
+  /**
+   * Reads the body: bytes, text or a flat object; undefined when there is none.
+   *
+   * @param isAnnounced whether the headers announce a body.
+   * @throws WebhookError `BODY_TOO_LARGE` as soon as the limit is exceeded, `BODY_TIMEOUT`,
+   *   `BODY_MALFORMED` when the client disconnects, `BODY_CONSUMED`.
+   */
+  readBody(isAnnounced: boolean): unknown;
+}
+
+/**
+ * Returns the URL that a request shows: the original target and the prefix, host and
+ * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
+ * explanations, and no signature is verified against it.
+ */
+export function joinReceivedUrl(request: ReceivedRequest): string {
+  const { target } = request;
+  const raw = (name: string) => request.listHeader(name)[0];
+  const first = (name: string) => raw(name)?.split(",")[0]?.trim();
+  // RFC 7239: for=192.0.2.1;host=app.example.com;proto=https
+  const forwarded = (name: string) =>
+    new RegExp(`(?:^|[;\\s])${name}="?([^";\\s]+)`, "i").exec(first("forwarded") ?? "")?.[1];
+  const prefix = first("x-forwarded-prefix")?.replace(/\/$/, "") ?? "";
+  const prefixed = target.startsWith(`${prefix}/`) ? target : prefix + target;
+  const path = raw("x-original-uri") ?? raw("x-original-url") ?? prefixed;
+  if (/^https?:/i.test(path)) return path;
+  const host = first("x-forwarded-host") ?? forwarded("host") ?? first("host");
+  const scheme = first("x-forwarded-proto") ?? forwarded("proto") ?? "https";
+  return `${scheme}://${host ?? first(":authority") ?? ""}${path}`;
+}
+
+const MAX_PATH_CHARACTERS = 200;
+
+/** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
+export function describeRequest(request: ReceivedRequest): RejectedRequest {
+  const { method, target, remoteAddress } = request;
+  return { method, path: shortenPath(target), remoteAddress };
+}
+
+/** Returns the path of a target for messages: without query, escaped, at most 200 characters. */
+export function shortenPath(target: string): string {
+  // Cut first: a target may have 16 kB, and an escaped character has 6 characters.
+  const [path = ""] = target.slice(0, MAX_PATH_CHARACTERS + 1).split("?", 1);
+  // Includes line separators, marks that reverse the direction of text, and lone surrogates.
+  const escaped = path.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`,
+  );
+  return escaped.length > MAX_PATH_CHARACTERS
+    ? `${escaped.slice(0, MAX_PATH_CHARACTERS)}…`
+    : escaped;
+}

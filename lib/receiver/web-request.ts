@@ -1,0 +1,74 @@
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { clearTimeout, setTimeout } from "node:timers";
+import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
+import type { BodyLimits } from "./node-request";
+import type { ReceivedRequest } from "./received-request";
+
+/** A webhook request as a `Request` of the Web platform. */
+export class WebRequest implements ReceivedRequest {
+  readonly remoteAddress = undefined;
+
+  constructor(
+    readonly request: Request,
+    readonly limits: BodyLimits,
+  ) {}
+
+  get method(): string {
+    return this.request.method;
+  }
+
+  get target(): string {
+    return /^[^:]*:\/\/[^/?#]*(.*)/s.exec(this.request.url)?.[1] ?? "";
+  }
+
+  get mayHaveBody(): boolean {
+    return this.request.body !== null;
+  }
+
+  listHeader(name: string): readonly string[] {
+    const { headers, url } = this.request;
+    const value = headers.get(name) ?? (name === "host" ? new URL(url).host : null);
+    return value === null ? [] : [value];
+  }
+
+  listHeaderNames(): readonly string[] {
+    return [...this.request.headers.keys()];
+  }
+
+  readBody(): unknown {
+    const { body, bodyUsed } = this.request;
+    if (bodyUsed) throw consumed("Pass the request before its body is read, or a clone of it.");
+    return body === null ? undefined : readWebStream(body, this.limits);
+  }
+}
+
+async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
+  const { limitBytes, bodyTimeoutMs } = limits;
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(bodyTimeout(bodyTimeoutMs)), bodyTimeoutMs);
+  });
+  try {
+    return await Promise.race([collectBody(reader, new BodyCollector(limitBytes)), late]);
+  } catch (error) {
+    // Not awaited: a source that hangs would delay the response.
+    reader.cancel(error).catch(() => "the error of the read is thrown");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collectBody(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  collector: BodyCollector,
+): Promise<Uint8Array> {
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw truncated(error);
+    });
+    if (done) return collector.take();
+    collector.add(value);
+  }
+}
