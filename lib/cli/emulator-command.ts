@@ -81,7 +81,8 @@ function describeDelivery(terminal: Terminal, delivery: WebhookDelivery): string
   return `${shown} ${type} -> ${url} in ${(durationMs ?? 0).toFixed(1)} ms${tries}`;
 }
 
-function readPort(text: string): number {
+/** Reads an argument that is a port. @throws UsageError for any other text. */
+export function readPort(text: string): number {
   if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(
     `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,

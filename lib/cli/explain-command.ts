@@ -3,6 +3,8 @@ import { Option, type Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../errors/signature-causes";
 import { explainCause, explainSignature, listBodyPairs } from "../signature/explain";
 import { createCoverGet, UncoveredTargetError } from "../signature/signed-parts";
+import { joinReceivedUrl } from "../receiver/received-request";
+import { readCaptures, type Capture } from "./capture";
 import { readSecret } from "./secret";
 import { findSignature } from "./signature-header";
 import { paint, print, printJson, withoutControls, type Terminal } from "./terminal";
@@ -10,7 +12,8 @@ import { UsageError } from "./usage-error";
 
 interface ExplainOptions {
   url: string;
-  header: string[];
+  capture?: string;
+  header?: string[];
   signatureHeader?: string;
   bodyFile?: string;
   receivedUrl?: string;
@@ -25,7 +28,11 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .command("explain")
     .description("explain why the signature of a captured webhook request does not match")
     .requiredOption("--url <url>", "publicUrl of the receiver")
-    .requiredOption(
+    .option(
+      "--capture <file>",
+      "file of captures, as record writes it, instead of the options below",
+    )
+    .option(
       "-H, --header <line>",
       'header of the request, as for curl: "Name: value", or the signature alone; repeatable',
       (line: string, lines: string[] | undefined) => [...(lines ?? []), line],
@@ -39,15 +46,30 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .option("--account-sid <sid>", "SID of the account of PUSH_AUTH_TOKEN")
     .option("--json", "print one JSON document")
     .action(async (options: ExplainOptions) => {
-      const report = await explain(terminal, options);
-      if (!report.matches) terminal.hasFailed = true;
-      if (options.json === true) printJson(terminal, report);
-      else printReport(terminal, report);
+      const requests = await listRequests(terminal, options);
+      const reports: SignatureReport[] = [];
+      for (const request of requests) reports.push(await explain(terminal, options, request));
+      if (reports.some(({ matches }) => !matches)) terminal.hasFailed = true;
+      const [report, ...others] = reports;
+      if (options.json === true) printJson(terminal, others.length === 0 ? report : reports);
+      else for (const one of reports) printReport(terminal, one);
     });
 }
 
-async function explain(terminal: Terminal, options: ExplainOptions): Promise<SignatureReport> {
-  const { url, header, signatureHeader, bodyFile, receivedUrl, method, accountSid } = options;
+/** A request whose signature is explained. */
+interface ExplainedRequest {
+  method: "POST" | "GET";
+  headers: string[];
+  receivedUrl: string | undefined;
+  body: Buffer | undefined;
+}
+
+async function listRequests(
+  terminal: Terminal,
+  { capture, header = [], bodyFile, receivedUrl, method }: ExplainOptions,
+): Promise<ExplainedRequest[]> {
+  if (capture !== undefined) return (await readCaptures(capture)).map(fromCapture);
+  if (header.length === 0) throw new UsageError("Pass --capture, or the headers with --header.");
   if (method === "GET" && receivedUrl === undefined) {
     throw new UsageError(
       "A GET carries its parameters in its URL. Pass that URL as --received-url.",
@@ -56,7 +78,27 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
   if (method === "POST" && bodyFile === undefined) {
     terminal.stderr.write("Without --body-file, only the URL and the signature are checked.\n");
   }
-  const signature = findSignature(header, signatureHeader);
+  const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
+  return [{ method, headers: header, receivedUrl, body }];
+}
+
+function fromCapture({ method, url, headers, body }: Capture): ExplainedRequest {
+  const listHeader = (name: string) =>
+    headers.flatMap(([own, value]) => (own.toLowerCase() === name ? [value] : []));
+  return {
+    method: method === "GET" ? "GET" : "POST",
+    headers: headers.map((header) => header.join(": ")),
+    receivedUrl: joinReceivedUrl({ target: url, listHeader }),
+    body: Buffer.from(body, "base64"),
+  };
+}
+
+async function explain(
+  terminal: Terminal,
+  { url, signatureHeader, accountSid }: ExplainOptions,
+  { method, headers, receivedUrl, body }: ExplainedRequest,
+): Promise<SignatureReport> {
+  const signature = findSignature(headers, signatureHeader);
   let signedUrl = url;
   if (method === "GET" && receivedUrl !== undefined) {
     try {
@@ -67,14 +109,13 @@ async function explain(terminal: Terminal, options: ExplainOptions): Promise<Sig
         : explainCause("URL_QUERY_ENCODING");
     }
   }
-  const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
   return explainSignature({
     authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
     url: signedUrl,
     method,
     signature,
     params: method === "POST" ? (listBodyPairs(body) ?? []) : [],
-    body,
+    body: method === "POST" ? body : undefined,
     receivedUrl,
     accountSid,
   });

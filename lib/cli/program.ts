@@ -4,6 +4,7 @@ import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
 import { addKeysCommand } from "./keys-command";
 import { addQueueCommand } from "./queue-command";
+import { addRecordCommands } from "./record-command";
 import { Interruption } from "./secret";
 import { withoutControls, type Terminal } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
@@ -20,7 +21,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const program = new Command("push-webhooks")
     .version(version)
     .description(
-      "Emulate, send and explain push-verification webhooks; manage Webhooks, Keys and queues.",
+      "Emulate, send, record and explain push-verification webhooks; manage Webhooks, Keys and queues.",
     )
     .enablePositionalOptions()
     .showSuggestionAfterError()
@@ -36,6 +37,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   addEmulatorCommand(program, terminal);
   addTriggerCommand(program, terminal);
   addExplainCommand(program, terminal);
+  addRecordCommands(program, terminal);
   addWebhooksCommand(program, terminal);
   addKeysCommand(program, terminal);
   addQueueCommand(program, terminal);

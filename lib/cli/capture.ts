@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { UsageError } from "./usage-error";
+
+/** One request as it arrived; a file of captures has one as JSON in each line. */
+export interface Capture {
+  method: string;
+  /** The target of the request line: the path with its query. */
+  url: string;
+  /** Names and values in the order and the spelling of arrival. */
+  headers: [name: string, value: string][];
+  /** The bytes of the body in base64. */
+  body: string;
+}
+
+/** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
+export async function readCaptures(file: string): Promise<Capture[]> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new UsageError(`The file of captures ${file} cannot be read.`, { cause: error });
+  });
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
+  return lines.map((line, index) => {
+    const capture = parseJson(line);
+    if (isCapture(capture)) return capture;
+    throw new UsageError(
+      `${file}, line ${index + 1}: a capture is a JSON object with method, url, headers (a list of pairs) and body (base64).`,
+    );
+  });
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCapture(value: unknown): value is Capture {
+  const { method, url, headers, body } = Object(value) as Partial<Capture>;
+  const isPair = (pair: unknown) =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
+  return (
+    [method, url, body].every((text) => typeof text === "string") &&
+    Array.isArray(headers) &&
+    headers.every(isPair)
+  );
+}
+
+/** Replaces the value of entity_identity; the signature no longer matches then. */
+export function maskIdentity(form: string): string {
+  return form.replaceAll(/((?:^|[?&])entity_identity=)[^&#]*/g, "$1masked");
+}

@@ -1,0 +1,114 @@
+import { appendFile } from "node:fs/promises";
+import { once } from "node:events";
+import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Command } from "commander";
+import { maskIdentity, readCaptures, type Capture } from "./capture";
+import { readPort } from "./emulator-command";
+import { paint, print, printJson, type Terminal } from "./terminal";
+import { assertUrl } from "./usage-error";
+
+interface RecordOptions {
+  port: number;
+  mask?: boolean;
+}
+
+interface ReplayOptions {
+  to: string;
+  json?: boolean;
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** Adds `record`, which stores the requests that it receives, and `replay`, which sends them. */
+export function addRecordCommands(program: Command, terminal: Terminal): void {
+  program
+    .command("record")
+    .description("receive requests, respond 200, and store them exactly, one line of JSON each")
+    .argument("<file>", "file of captures; lines are added")
+    .option("--port <port>", "port to listen on; 0 selects a free one", readPort, 4020)
+    .option("--mask", "replace the value of entity_identity; no signature matches then")
+    .action(async (file: string, { port, mask }: RecordOptions) => {
+      const server = createServer((req, res) => {
+        void store(req).then(
+          () => res.end(),
+          (error: Error) => {
+            terminal.stderr.write(`The request was not stored: ${error.message}\n`);
+            res.writeHead(500).end();
+          },
+        );
+      });
+      async function store(req: IncomingMessage): Promise<void> {
+        const capture = await captureRequest(req, mask === true);
+        await appendFile(file, `${JSON.stringify(capture)}\n`);
+        print(terminal, `${capture.method} ${capture.url.replace(/\?.*$/s, "")}`);
+      }
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+      const { port: listening } = server.address() as AddressInfo;
+      print(terminal, `Recording into ${file} at http://127.0.0.1:${listening}`);
+      if (!terminal.signal.aborted) await once(terminal.signal, "abort");
+      server.close();
+      server.closeAllConnections();
+    });
+
+  program
+    .command("replay")
+    .description("send captures again, byte for byte")
+    .argument("<file>", "file of captures")
+    .requiredOption("--to <url>", "address to send to; path and headers are those of the capture")
+    .option("--json", "print one JSON document")
+    .action(async (file: string, { to, json }: ReplayOptions) => {
+      assertUrl("--to", to);
+      const results: object[] = [];
+      for (const capture of await readCaptures(file)) {
+        const status = await sendCapture(capture, to, terminal.signal);
+        if (status !== 200) terminal.hasFailed = true;
+        results.push({ method: capture.method, url: capture.url, status });
+        if (json === true) continue;
+        const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
+        print(terminal, `${shown} ${capture.method} ${capture.url.replace(/\?.*$/s, "")}`);
+      }
+      if (json === true) printJson(terminal, results);
+    });
+}
+
+async function captureRequest(req: IncomingMessage, isMasked: boolean): Promise<Capture> {
+  const bytes = await buffer(req);
+  const { method = "", url = "", rawHeaders } = req;
+  const headers: Capture["headers"] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.push([rawHeaders[index] ?? "", rawHeaders[index + 1] ?? ""]);
+  }
+  if (!isMasked) return { method, url, headers, body: bytes.toString("base64") };
+  const masked = Buffer.from(maskIdentity(bytes.toString("latin1")), "latin1");
+  for (const header of headers) {
+    if (header[0].toLowerCase() === "content-length") header[1] = String(masked.length);
+  }
+  return { method, url: maskIdentity(url), headers, body: masked.toString("base64") };
+}
+
+function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {
+  const { protocol, hostname, port } = new URL(to);
+  return new Promise<number>((resolve, reject) => {
+    const request = (protocol === "https:" ? requestHttps : requestHttp)(
+      {
+        agent: false,
+        hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+        port,
+        method,
+        path: url,
+        // As a list, they are sent as they are, repeated names included.
+        headers: headers.flat(),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      },
+      (response) => {
+        response.resume();
+        response.once("end", () => resolve(response.statusCode ?? 0)).once("error", reject);
+      },
+    );
+    request.once("error", reject).end(Buffer.from(body, "base64"));
+  });
+}
