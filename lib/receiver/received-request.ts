@@ -28,7 +28,7 @@ export interface ReceivedRequest {
  * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
  * explanations, and no signature is verified against it.
  */
-export function joinReceivedUrl(request: ReceivedRequest): string {
+export function joinReceivedUrl(request: Pick<ReceivedRequest, "target" | "listHeader">): string {
   const { target } = request;
   const raw = (name: string) => request.listHeader(name)[0];
   const first = (name: string) => raw(name)?.split(",")[0]?.trim();

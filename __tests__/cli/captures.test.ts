@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pushWebhooks } from "express-push-verification";
+import { runProgram } from "../../lib/cli/program";
+import { rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
+import { createTerminal, runCommand } from "../support/terminals";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+
+const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "push-captures-"));
+  file = join(folder, "captures.jsonl");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(stopServers);
+
+/** Records the bytes of requests, each on a connection of its own. */
+async function record(requests: string[], ...args: string[]): Promise<void> {
+  const { terminal, written, interrupt } = createTerminal();
+  const run = runProgram(["record", file, "--port", "0", ...args], terminal);
+  while (!written.stdout.includes("http://")) await new Promise(setImmediate);
+  const port = Number(/:(\d+)\n/.exec(written.stdout)?.[1]);
+  for (const bytes of requests) expect((await sendRaw(port, [bytes])).status).toBe(200);
+  interrupt();
+  expect([await run, written.stderr]).toEqual([130, ""]);
+}
+
+/** Returns what `replay` writes to a socket. */
+async function replayToSocket(): Promise<string> {
+  let received = "";
+  const server = createServer((socket: Socket) => {
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.toString("latin1");
+      if (received.endsWith("a=1&b=%ff"))
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  expect(await runCommand(["replay", file, "--to", `http://127.0.0.1:${port}`])).toMatchObject({
+    code: 0,
+    stdout: "200 POST /a//b\n",
+  });
+  server.close();
+  return received;
+}
+
+it("a recorded request is replayed byte for byte", async () => {
+  const bytes = [
+    "POST /a//b?x='%27 HTTP/1.1",
+    "hOST: app.example.com",
+    "X-Twice: 1",
+    "x-twice: 2",
+    "Content-Length: 9",
+    "Connection: close",
+    "",
+    "a=1&b=%ff",
+  ].join("\r\n");
+  await record([bytes]);
+  expect(await replayToSocket()).toBe(bytes);
+});
+
+it("a receiver accepts a replayed webhook request, and explain a captured one", async () => {
+  await record([rawRequest(eventRequest("challenge.approved"))]);
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const to = `http://127.0.0.1:${await startServer((req, res) => void push(req, res))}`;
+  expect(await runCommand(["replay", file, "--to", to, "--json"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"status": 200'),
+  });
+  const explain = (url: string, token = secret) =>
+    runCommand(["explain", "--capture", file, "--url", url], token);
+  expect(await explain(PUBLIC_URL)).toMatchObject({ code: 0, stdout: "The signature matches.\n" });
+  const wrong = await explain(PUBLIC_URL.replace("https", "http"));
+  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1\. URL_SCHEME/) });
+});
+
+it("explains a captured GET", async () => {
+  await record([rawRequest(eventRequest("factor.created", {}, { method: "GET" }))]);
+  const args = ["explain", "--capture", file, "--url", PUBLIC_URL];
+  expect(await runCommand(args, secret)).toMatchObject({ code: 0 });
+});
+
+it("masks the identity on request", async () => {
+  await record([rawRequest(eventRequest("challenge.approved"))], "--mask");
+  const [line = ""] = readFileSync(file, "utf8").split("\n");
+  const { body } = JSON.parse(line) as { body: string };
+  const form = Buffer.from(body, "base64").toString();
+  expect(form).toContain("entity_identity=masked");
+  expect(form).not.toContain("user-7f3a-22");
+});
+
+it.each(["", "{}\n", "no json\n", '{"method":"POST","url":"/","headers":[["a"]],"body":""}\n'])(
+  "rejects a file of captures with %j",
+  async (text) => {
+    writeFileSync(file, text);
+    const ended = await runCommand(["replay", file, "--to", "http://127.0.0.1:9"]);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("capture") });
+  },
+);
