@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { parseJson } from "../form/json";
 import { UsageError } from "./usage-error";
 
 /** One request as it arrived; a file of captures has one as JSON in each line. */
@@ -28,26 +29,17 @@ export async function readCaptures(file: string): Promise<Capture[]> {
   });
 }
 
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 function isCapture(value: unknown): value is Capture {
   const { method, url, headers, body } = Object(value) as Partial<Capture>;
-  const isPair = (pair: unknown) =>
-    Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
-  return (
-    [method, url, body].every((text) => typeof text === "string") &&
-    Array.isArray(headers) &&
-    headers.every(isPair)
-  );
+  const isText = [method, url, body].every((text) => typeof text === "string");
+  return isText && Array.isArray(headers) && headers.every(isHeader);
+}
+
+function isHeader(pair: unknown): boolean {
+  return Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
 }
 
 /** Replaces the value of entity_identity; the signature no longer matches then. */
-export function maskIdentity(form: string): string {
+export function hideIdentity(form: string): string {
   return form.replaceAll(/((?:^|[?&])entity_identity=)[^&#]*/g, "$1masked");
 }

@@ -5,7 +5,7 @@ import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
-import { maskIdentity, readCaptures, type Capture } from "./capture";
+import { hideIdentity, readCaptures, type Capture } from "./capture";
 import { readPort } from "./emulator-command";
 import { paint, print, printJson, type Terminal } from "./terminal";
 import { assertUrl } from "./usage-error";
@@ -83,11 +83,11 @@ async function captureRequest(req: IncomingMessage, isMasked: boolean): Promise<
     headers.push([rawHeaders[index] ?? "", rawHeaders[index + 1] ?? ""]);
   }
   if (!isMasked) return { method, url, headers, body: bytes.toString("base64") };
-  const masked = Buffer.from(maskIdentity(bytes.toString("latin1")), "latin1");
+  const masked = Buffer.from(hideIdentity(bytes.toString("latin1")), "latin1");
   for (const header of headers) {
     if (header[0].toLowerCase() === "content-length") header[1] = String(masked.length);
   }
-  return { method, url: maskIdentity(url), headers, body: masked.toString("base64") };
+  return { method, url: hideIdentity(url), headers, body: masked.toString("base64") };
 }
 
 function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {
