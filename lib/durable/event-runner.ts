@@ -4,6 +4,8 @@ import { WebhookError } from "../errors/webhook-error";
 import { publish } from "../observability/diagnostics";
 import type { Logger } from "../observability/logger";
 import { createReporter, type Reporter } from "../observability/reporter";
+import { readEventNames } from "./event-names";
+import { describeHandlerFailure, isPermanent } from "./handler-failure";
 import { readStoredEvent, type RestoredEvent } from "./stored-event";
 import type { WorkOptions } from "./work-options";
 
@@ -13,6 +15,14 @@ export interface ReportedLetter {
   uuid: string;
   attempts: number;
   error: string;
+}
+
+/** Why a run failed. */
+export interface RunFailure {
+  /** The code, and the messages of the errors that handlers threw. */
+  reason: string;
+  /** Whether another run is of no use. */
+  isPermanent: boolean;
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
@@ -31,6 +41,10 @@ export interface EventRunner {
    * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which is reported.
    */
   run(restored: RestoredEvent, attempt: number): Promise<void>;
+  /** Reads a stored event and runs its handlers; returns why that failed. */
+  handle(stored: unknown, attempt: number): Promise<RunFailure | undefined>;
+  /** Reports a stored event that is a dead letter now. */
+  reportDeadLetter(stored: unknown, attempts: number, error: string): void;
   /** Reports an event that is a dead letter now. */
   reportLetter(letter: ReportedLetter): void;
 }
@@ -45,7 +59,7 @@ export function createEventRunner(
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
 
-  return {
+  const runner: EventRunner = {
     reports,
     read(stored) {
       try {
@@ -62,9 +76,23 @@ export function createEventRunner(
       const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
       await dispatch(event, context, handlerTimeoutMs);
     },
+    async handle(stored, attempt) {
+      try {
+        await runner.run(runner.read(stored), attempt);
+        return undefined;
+      } catch (error) {
+        const failure = error as WebhookError;
+        return { reason: describeHandlerFailure(failure), isPermanent: isPermanent(failure) };
+      }
+    },
+    reportDeadLetter(stored, attempts, error) {
+      const { type, uuid } = readEventNames(stored);
+      runner.reportLetter({ type, uuid, attempts, error });
+    },
     reportLetter({ type, uuid, attempts, error }) {
       publish("dead-lettered", { type, attempts });
       logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
     },
   };
+  return runner;
 }

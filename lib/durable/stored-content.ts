@@ -2,25 +2,35 @@ import type { QueuedEvent } from "../delivery/event-queue";
 import type { DeliveryResult } from "../observability/diagnostics";
 import { hashText } from "../signature/signature";
 
-const CONTENT_DIGITS = 32;
+const HASH_DIGITS = 24;
+const RANDOM_DIGITS = 8;
 
-/** Returns the content of a webhook request as an engine stores it: 16 bytes, in hexadecimal. */
-export function toStoredContent(contentHash: string): string {
-  return hashText(contentHash).slice(0, CONTENT_DIGITS);
+/**
+ * Creates what is kept under the uuid of an event: 12 bytes of the hash of its content and 4 random
+ * ones, in hexadecimal. No two stored events have the same.
+ */
+export function createContent(contentHash: string): string {
+  const random = crypto.randomUUID().slice(0, RANDOM_DIGITS);
+  return hashPart(contentHash) + random;
 }
 
 /**
- * Compares an event with the one that was stored before under its uuid.
+ * Compares an event with what is kept under its uuid.
  *
- * @param stored the content of that event; undefined when there was none.
+ * @param own the content of the event: it is kept when the event was new.
  */
 export function compareContent(
   { contentHash, listOtherHashes }: QueuedEvent,
-  stored: string | undefined,
+  own: string,
+  kept: string,
 ): DeliveryResult {
-  if (stored === undefined) return "new";
-  const isStored = (hash: string) => toStoredContent(hash) === stored;
+  if (kept === own) return "new";
+  const isKept = (hash: string) => kept.startsWith(hashPart(hash));
   // The other hashes cost one signature per token: compute them only when the first one differs.
-  const isEqual = isStored(contentHash) || listOtherHashes?.().some(isStored) === true;
+  const isEqual = isKept(contentHash) || listOtherHashes?.().some(isKept) === true;
   return isEqual ? "duplicate" : "conflict";
+}
+
+function hashPart(contentHash: string): string {
+  return hashText(contentHash).slice(0, HASH_DIGITS);
 }

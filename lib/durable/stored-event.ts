@@ -3,6 +3,8 @@ import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { hashText } from "../signature/signature";
+import type { NewEvent, StoredOutcome } from "./storage";
+import { createContent } from "./stored-content";
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -29,6 +31,7 @@ const storedEventSchema = z.object({
   receiver: z.string().optional(),
 });
 
+const KEY_DIGITS = 32;
 const UUID_DIGITS = 8;
 const CONTENT_DIGITS = 16;
 const RANDOM_DIGITS = 18;
@@ -49,6 +52,39 @@ export function toStoredEvent(queued: QueuedEvent): StoredEvent {
 export function readStoredEvent(stored: unknown): RestoredEvent {
   const { params, ...context } = storedEventSchema.parse(stored);
   return { event: parseEvent(params), ...context };
+}
+
+/** Writes an event with its outcome for the storage of a queue. */
+export function toNewEvent(
+  queueName: string,
+  queued: QueuedEvent,
+  outcome: StoredOutcome | undefined,
+): NewEvent {
+  return {
+    key: hashKey(queueName, dedupeIdOf(queued)),
+    content: createContent(queued.contentHash),
+    uuidHash: hashKey(queueName, queued.uuid),
+    body: toAsciiJson(toStoredEvent(queued)),
+    outcome,
+  };
+}
+
+/** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
+export function hashKey(queueName: string, key: string): string {
+  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
+}
+
+/**
+ * Writes a value as JSON of ASCII characters: a database of any encoding stores it, NUL and lone
+ * surrogates included.
+ */
+export function toAsciiJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (!/[\u007f-\uffff]/.test(text)) return text;
+  return text.replaceAll(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** The identity of an event: a duplicate has the same. */

@@ -12,10 +12,10 @@ function createFullFile(): string {
   const { connection } = openDatabase(file, "q");
   connection.exec(`
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
-    INSERT INTO event (id, uuid, body, stored_at, run_at, owner, failed_at, error)
-    SELECT i, printf('%040d', i), printf('%0*d', 100 + i % 7 * 500, i), 1, i,
+    INSERT INTO event (id, uuid_hash, body, run_at, owner, failed_at, error)
+    SELECT i, randomblob(40), printf('%0*d', 100 + i % 7 * 500, i), i,
       iif(i % 3 = 1, i, NULL), iif(i % 3 = 2, i, NULL), iif(i % 3 = 2, 'failed', NULL) FROM n;
-    INSERT INTO uuid (key, content, expires_at) SELECT randomblob(32), randomblob(32), 1 FROM event;
+    INSERT INTO delivery (key, content, expires_at) SELECT randomblob(32), randomblob(32), 1 FROM event;
     INSERT INTO outcome (key, params, expires_at) SELECT randomblob(32), body, 1 FROM event`);
   connection.close();
   return file;
@@ -38,7 +38,7 @@ it("finds each damaged page of the tables and indexes of events", () => {
   const pages = whole
     .prepare(
       `SELECT name, pageno FROM dbstat WHERE pagetype <> 'overflow'
-       AND (name LIKE '%event%' OR name LIKE '%uuid%' OR name LIKE '%outcome%')`,
+       AND (name LIKE '%event%' OR name LIKE '%delivery%' OR name LIKE '%outcome%')`,
     )
     .all();
   whole.close();

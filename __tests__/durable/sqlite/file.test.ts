@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
@@ -110,7 +118,7 @@ it("rejects a file that was cut off", async () => {
   await expectRejected(file, "FILE_DAMAGED");
 });
 
-it.each(["queue", "uuid", "event", "outcome", "process"])(
+it.each(["queue", "delivery", "event", "outcome", "member"])(
   "rejects a file without the table %s",
   async (table) => {
     const file = await createQueueFile();
@@ -202,6 +210,21 @@ it("closes without delay after damage while a handler runs", async () => {
   expect(performance.now() - startMs).toBeLessThan(3_000);
 });
 
+it("uses a file whose process was killed while it created the tables", async () => {
+  const [file, former] = [createFile(), createFile()];
+  const connection = connect(former);
+  // With a cache of one page, SQLite writes to the file before the commit.
+  connection.exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE event (a TEXT)");
+  const insert = connection.prepare("INSERT INTO event VALUES (?)");
+  for (let row = 0; row < 100; row++) insert.run("x".repeat(1_000));
+  for (const ending of ["", "-journal"]) copyFileSync(former + ending, file + ending);
+  connection.close();
+  expect(statSync(file).size).toBeGreaterThan(0);
+  const queue = open(file);
+  await queue.ready();
+  expect(await store(queue, "a")).toBe("new");
+});
+
 it("uses an empty file", async () => {
   const file = createFile();
   writeFileSync(file, "");
@@ -247,8 +270,8 @@ it("logs nothing while another process creates the file", async () => {
 it("creates the file again when it was removed, and logs that", async () => {
   const file = await createQueueFile();
   const logged: string[] = [];
-  const error = (_fields: object, message: string) => void logged.push(message);
-  const queue = open(file, "q", { ...silent, error });
+  const warn = (_fields: object, message: string) => void logged.push(message);
+  const queue = open(file, "q", { ...silent, warn });
   await queue.ready();
   for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
   await until(() => existsSync(file));

@@ -1,8 +1,8 @@
 import type { QueuedEvent } from "../../delivery/event-queue";
-import { toStoredContent } from "../stored-content";
+import { createContent } from "../stored-content";
 import { dedupeIdOf, toStoredEvent } from "../stored-event";
-import { toAsciiJson } from "./ascii-json";
-import { hashKey } from "./names";
+import { toAsciiJson } from "../stored-event";
+import { hashQueueKey } from "./names";
 import type { PostgresSettings } from "./options";
 
 /** The payload of a job of Graphile Worker. */
@@ -43,8 +43,8 @@ export function toNewPostgresEvent(
   settings: PostgresSettings,
 ): NewPostgresEvent {
   return {
-    key: hashKey(settings, dedupeIdOf(queued)),
-    content: Buffer.from(toStoredContent(queued.contentHash), "hex"),
+    key: hashQueueKey(settings, dedupeIdOf(queued)),
+    content: Buffer.from(createContent(queued.contentHash), "hex"),
     token: crypto.randomUUID(),
     payload: toPayload({ event: toStoredEvent(queued), failures: 0, started: 0 }),
   };

@@ -3,7 +3,7 @@ import type { LetterOperations } from "../durable-queue";
 import { parseJson } from "../../form/json";
 import { chooseLetters, createAmbiguityError } from "../letter-choice";
 import { MAX_CLAIMS } from "./job";
-import { hashKey, namesOf } from "./names";
+import { hashQueueKey, namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import type { Statement } from "./server";
 
@@ -114,5 +114,5 @@ function countOf(rows: { count: number }[]): number {
 
 /** Returns the key that the dead letters of a uuid have. */
 export function hashLetter(uuid: string, settings: PostgresSettings): Buffer {
-  return hashKey(settings, `letter:${uuid}`);
+  return hashQueueKey(settings, `letter:${uuid}`);
 }

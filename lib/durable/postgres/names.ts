@@ -25,7 +25,7 @@ export function namesOf({ schema, name }: PostgresSettings): Names {
 }
 
 /** Returns 20 bytes of the SHA-256 of a key of a queue: keys have any length. */
-export function hashKey({ name }: PostgresSettings, key: string): Buffer {
+export function hashQueueKey({ name }: PostgresSettings, key: string): Buffer {
   return Buffer.from(hashText(`${name}:${key}`).slice(0, 40), "hex");
 }
 

@@ -2,8 +2,8 @@ import { joinOutcomeKey, type OutcomeStore } from "../../challenge/outcome-store
 import { createWaiters } from "../../challenge/waiters";
 import { createResolveStored } from "../stored-outcome";
 import type { ChallengeEvent } from "../../event/event";
-import { toAsciiJson } from "./ascii-json";
-import { hashKey, namesOf } from "./names";
+import { toAsciiJson } from "../stored-event";
+import { hashQueueKey, namesOf } from "./names";
 import type { PostgresSettings } from "./options";
 import type { Server } from "./server";
 import type { Session } from "./session";
@@ -81,7 +81,7 @@ export function createPostgresOutcomes(
 
   return {
     toRow: (account, event) => ({
-      key: hashKey(settings, joinOutcomeKey({ account, challengeSid: event.challenge_sid })),
+      key: hashQueueKey(settings, joinOutcomeKey({ account, challengeSid: event.challenge_sid })),
       params: toAsciiJson(event.params),
     }),
     async record({ key, params }) {
@@ -96,7 +96,8 @@ export function createPostgresOutcomes(
         select pg_notify('${channel}', encode(key, 'hex')) from recorded`;
       await server.query({ text, values: [key, params, outcomeTtlMs] });
     },
-    wait: (wait) => waiters.wait(hashKey(settings, joinOutcomeKey(wait)).toString("hex"), wait),
+    wait: (wait) =>
+      waiters.wait(hashQueueKey(settings, joinOutcomeKey(wait)).toString("hex"), wait),
     recheck: () => check(waiters.listKeys()),
     close: waiters.close,
   };

@@ -101,7 +101,8 @@ export function createPostgresQueue(options: PostgresQueueOptions): DurableQueue
       const outcome = isChallengeEvent(event) ? outcomes.toRow(account, event) : undefined;
       const added = toNewPostgresEvent(queued, settings);
       const store = (isWanted: () => boolean) => storeEvent(added, outcome, isWanted);
-      return compareContent(queued, await run(store, deadlineAtMs));
+      const own = added.content.toString("hex");
+      return compareContent(queued, own, (await run(store, deadlineAtMs)) ?? own);
     },
     work(handlers, workOptions = {}) {
       validateWork(handlers, workOptions);

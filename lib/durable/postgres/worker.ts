@@ -5,7 +5,7 @@ import { readEventNames } from "../event-names";
 import { createEventRunner } from "../event-runner";
 import { describeHandlerFailure, isPermanent, MAX_STALLS } from "../handler-failure";
 import type { WorkOptions } from "../work-options";
-import { toAsciiJson } from "./ascii-json";
+import { toAsciiJson } from "../stored-event";
 import { MAX_CLAIMS, toPayload, type JobPayload } from "./job";
 import type { Job } from "./lane";
 import { startLanes, type Lanes } from "./lanes";

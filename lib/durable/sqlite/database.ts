@@ -22,6 +22,8 @@ export interface Database {
   assertInPlace(): void;
   /** Finds damage in a file that was too large for the check at start. */
   scan: FileScan | undefined;
+  isOpen(): boolean;
+  close(): void;
 }
 
 /**
@@ -60,6 +62,7 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
   });
   const { ino } = statSync(file);
   let isFull = true;
+  let isOpen = true;
   return {
     connection,
     scan: isLarge(file) ? createFileScan(connection) : undefined,
@@ -80,7 +83,12 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
     },
     assertInPlace() {
       if (statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
-      throw new Error(`The file of the queue was removed or replaced: ${file}`);
+      throw new Error(`The file was removed or replaced: ${file}`);
+    },
+    isOpen: () => isOpen,
+    close() {
+      isOpen = false;
+      connection.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError, explainErrors } from "./file-error";
-import { connect, type SqliteConnection } from "./node-sqlite";
+import { connect, sqliteCodeOf, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from "./schema";
 
 /** A read waits while another process opens or closes the file. */
@@ -23,7 +23,7 @@ export function assertOwn(file: string, name: string): void {
   if (bytes === 0) return;
   if (bytes < MIN_DATABASE_BYTES) throw createNoDatabaseError(file);
   explainErrors(file, () => {
-    const connection = connect(file, { readOnly: true });
+    const connection = connectToRead(file);
     try {
       connection.exec(READS_WAIT);
       // One snapshot: another process may create the tables between two reads.
@@ -34,6 +34,28 @@ export function assertOwn(file: string, name: string): void {
       connection.close();
     }
   });
+}
+
+/** Opens a connection that cannot write. */
+function connectToRead(file: string): SqliteConnection {
+  const connection = connect(file, { readOnly: true });
+  try {
+    connection.exec(READS_WAIT);
+    connection.exec("SELECT count(*) FROM sqlite_schema");
+    return connection;
+  } catch (error) {
+    connection.close();
+    if (sqliteCodeOf(error) !== "SQLITE_READONLY") throw error;
+  }
+  // A process was killed while it created the file: only a connection that may write undoes that.
+  const writing = connect(file);
+  try {
+    writing.exec(READS_WAIT);
+    writing.exec("SELECT count(*) FROM sqlite_schema");
+  } finally {
+    writing.close();
+  }
+  return connect(file, { readOnly: true });
 }
 
 /**

@@ -35,9 +35,10 @@ export function isDamage(error: unknown): boolean {
   return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
 }
 
-/** Returns whether only a person can repair the file, so that it is not opened again. */
-export function isFinal(error: unknown): error is QueueError {
-  return error instanceof QueueError && error.code !== "FILE_IN_USE";
+/** Returns the message of an error; that of a full disk and the like names the file. */
+export function describeFileError(file: string, error: unknown): string {
+  const { message } = error as Error;
+  return message.includes(file) ? message : `${message} (${file})`;
 }
 
 /** Creates the error of a file that is no database. */

@@ -42,14 +42,14 @@ export function createFileScan(connection: SqliteConnection): FileScan {
   const parts = [
     // The length of a text is known when all of its pages were read.
     createPart("event", { id }, { read: "length(body) + length(error)" }),
-    createPart("uuid", { id }, { read: "expires_at" }),
+    createPart("delivery", { id }, { read: "expires_at" }),
     createPart("outcome", { id }, { read: "length(params)" }),
-    createPart("uuid", { key: BEFORE_BYTES }),
+    createPart("delivery", { key: BEFORE_BYTES }),
     createPart("outcome", { key: BEFORE_BYTES }),
     createPart("event", { run_at: id, id }, { where: "owner IS NULL AND failed_at IS NULL" }),
     createPart("event", { owner: id, id }, { where: "owner IS NOT NULL" }),
     createPart("event", { failed_at: id, id }, { where: "failed_at IS NOT NULL" }),
-    createPart("event", { uuid: "", id }, { where: "failed_at IS NOT NULL" }),
+    createPart("event", { uuid_hash: BEFORE_BYTES, id }, { where: "failed_at IS NOT NULL" }),
   ];
 
   function readRows(part: Part): void {

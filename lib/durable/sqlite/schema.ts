@@ -2,30 +2,30 @@
 export const APPLICATION_ID = 0x70757368;
 
 /** The version of the tables below, as `user_version` of the file. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * The tables of a queue. Identifiers are never reused (AUTOINCREMENT): a late report on an event
  * cannot meet another event, and an outcome is newer than another if its identifier is greater.
  *
- * - uuid: the dedupe memory. `key` is a hash of account and uuid, `content` of the parameters.
+ * - delivery: the dedupe memory. `key` is a hash of account and uuid.
  * - event: what is still to be handled, and the dead letters, which have a `failed_at`. `owner` is
- *   the process that runs its handlers.
- * - process: the processes that use the file, with the time of their last heartbeat.
+ *   the member that runs its handlers.
+ * - member: the workers and processes that use the file, with the time of their last beat, and since
+ *   when they have beaten without a gap.
  */
 export const SCHEMA = `
   CREATE TABLE queue (name TEXT NOT NULL) STRICT;
-  CREATE TABLE uuid (
+  CREATE TABLE delivery (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
     content BLOB NOT NULL,
     expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE event (
-    id INTEGER PRIMARY KEY,
-    uuid TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    uuid_hash BLOB NOT NULL,
     body TEXT NOT NULL,
-    stored_at INTEGER NOT NULL,
     run_at INTEGER NOT NULL,
     owner INTEGER,
     started INTEGER NOT NULL DEFAULT 0,
@@ -37,17 +37,18 @@ export const SCHEMA = `
   CREATE INDEX event_due ON event (run_at, id) WHERE owner IS NULL AND failed_at IS NULL;
   CREATE INDEX event_owner ON event (owner) WHERE owner IS NOT NULL;
   CREATE INDEX event_failed ON event (failed_at, id) WHERE failed_at IS NOT NULL;
-  CREATE INDEX event_failed_uuid ON event (uuid) WHERE failed_at IS NOT NULL;
+  CREATE INDEX event_failed_uuid ON event (uuid_hash) WHERE failed_at IS NOT NULL;
   CREATE TABLE outcome (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
     params TEXT NOT NULL,
     expires_at INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE process (
+  CREATE TABLE member (
     id INTEGER PRIMARY KEY,
+    is_worker INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
-    is_worker INTEGER NOT NULL
+    since INTEGER NOT NULL
   ) STRICT;
 `;
 

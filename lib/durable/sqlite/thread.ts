@@ -1,131 +1,119 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { openDatabase, type Database } from "./database";
-import { createEngine, type Engine } from "./engine";
-import { explainDamage, isFinal } from "./file-error";
-import { sqliteCodeOf } from "./node-sqlite";
-import type { Request, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
+import { parentPort, workerData } from "node:worker_threads";
 import { QueueError } from "../queue-error";
+import { openDatabase, type Database } from "./database";
+import { describeFileError, explainDamage, isDamage } from "./file-error";
+import { sqliteCodeOf } from "./node-sqlite";
+import {
+  createFileOperations,
+  transactionOf,
+  type FileOperations,
+  type MethodName,
+} from "./operations";
+import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
 
-const REOPEN_MS = 250;
+/** While other processes share the file: they cannot call this one. */
+const SHARED_POLL_MS = 5;
+/** Otherwise, and for a process that starts meanwhile. */
+const LONGEST_POLL_MS = 100;
 /** Between the steps of a scan, so that stores are not kept waiting. */
 const SCAN_PAUSE_MS = 20;
 
-const { file, name } = workerData as ThreadSettings;
+const settings = workerData as ThreadSettings;
+const { file, name } = settings;
 const port = parentPort;
 if (port === null) throw new Error("This file is the entry of a worker thread.");
 
-let database: Database | undefined;
-let engine: Engine | undefined;
-let timer: NodeJS.Timeout | undefined;
-let scanTimer: NodeJS.Timeout | undefined;
-let pollAtMs = Number.POSITIVE_INFINITY;
-let isPurging = false;
-
 const post = (message: ThreadMessage) => port.postMessage(message);
+let database: Database;
+let operations: FileOperations;
+let dataVersion: () => number;
+let seenVersion: number | undefined;
 
 function toThreadFailure(error: unknown): ThreadFailure {
   if (error instanceof QueueError) {
     return { code: error.code, message: error.message, fileCode: error.code };
   }
-  const { message, code } = error as NodeJS.ErrnoException;
-  return { code: sqliteCodeOf(error) ?? code, message };
+  const { code } = error as NodeJS.ErrnoException;
+  return { code: sqliteCodeOf(error) ?? code, message: describeFileError(file, error) };
 }
 
 function openFile(): void {
   try {
     database = openDatabase(file, name);
-    engine = createEngine(database, post, toThreadFailure);
-    post({ type: "open" });
-    schedulePoll();
-    if (database.scan !== undefined) scan();
+    operations = createFileOperations(database.connection, settings);
   } catch (error) {
-    giveUp(error);
+    post({ type: "closed", failure: toThreadFailure(explainDamage(file, error)) });
+    port?.close();
+    return;
   }
+  const pragma = database.connection.prepare("PRAGMA data_version");
+  dataVersion = () => Number(pragma.get()?.data_version);
+  seenVersion = dataVersion();
+  post({ type: "open" });
+  port?.on("message", receive);
+  repeat(poll, () => (operations.isShared() ? SHARED_POLL_MS : LONGEST_POLL_MS));
+  const { scan } = database;
+  if (scan !== undefined) repeat(scan.readOn, () => SCAN_PAUSE_MS);
 }
 
-/** Closes the file, and opens it again later unless only a person can repair it. */
-function giveUp(error: unknown): void {
-  close();
-  const explained = explainDamage(file, error);
-  post({ type: "closed", failure: toThreadFailure(explained) });
-  if (!isFinal(explained)) timer = setTimeout(openFile, REOPEN_MS);
-}
-
-function close(): void {
-  clearTimeout(timer);
-  clearTimeout(scanTimer);
-  pollAtMs = Number.POSITIVE_INFINITY;
-  database?.connection.close();
-  database = undefined;
-  engine = undefined;
-}
-
-function schedulePoll(): void {
-  if (engine === undefined) return;
-  const delayMs = engine.pollDelayMs();
-  const nextMs = performance.now() + delayMs;
-  // A poll that is due earlier stays: requests that arrive all the time would put it off for ever.
-  if (nextMs >= pollAtMs) return;
-  clearTimeout(timer);
-  pollAtMs = nextMs;
-  timer = setTimeout(poll, delayMs);
-}
-
-/** Runs what needs an open file, which a failure of the file itself closes. */
-function guard(run: (opened: Engine, openedDatabase: Database) => void): void {
-  if (engine === undefined || database === undefined) return;
-  try {
-    run(engine, database);
-    schedulePoll();
-  } catch (error) {
-    giveUp(error);
+function receive(request: FileRequest): void {
+  if (request === "close") {
+    closeFile();
+    return;
   }
-}
-
-function poll(): void {
-  pollAtMs = Number.POSITIVE_INFINITY;
-  guard((opened) => opened.poll());
-}
-
-function scan(): void {
-  guard((_, { scan: opened }) => {
-    if (opened?.readOn() === true) scanTimer = setTimeout(scan, SCAN_PAUSE_MS);
-  });
-}
-
-function purge(): void {
-  isPurging = false;
-  guard((opened) => {
-    // In steps, so that stores are not kept waiting.
-    if (opened.purge()) startPurge();
-  });
-}
-
-function startPurge(): void {
-  if (!isPurging) setImmediate(purge);
-  isPurging = true;
-}
-
-port.on("message", (first: Request[]) => {
-  const requests = [...first];
-  // What arrived while the disk was busy goes into the same transaction.
-  for (;;) {
-    const next = receiveMessageOnPort(port);
-    if (next === undefined) break;
-    requests.push(...(next.message as Request[]));
-  }
-  const has = (wanted: string) => requests.some(([, operation]) => operation === wanted);
-  guard((opened, openedDatabase) => {
-    if (has("heartbeat")) {
-      openedDatabase.assertInPlace();
-      startPurge();
+  const [id, method, args] = request;
+  guard(() => {
+    try {
+      post({ type: "done", id, value: run(method, args) });
+    } catch (error) {
+      if (isDamage(error)) throw error;
+      post({ type: "failed", id, failure: toThreadFailure(error) });
     }
-    opened.run(requests);
   });
-  if (!has("leave")) return;
-  close();
-  port.close();
-});
+}
+
+function run(method: MethodName, args: readonly unknown[]): unknown {
+  const call = operations[method] as (...values: readonly unknown[]) => unknown;
+  const kind = transactionOf(method);
+  if (kind === "none") return call(...args);
+  if (method === "beat") guard(database.assertInPlace);
+  const [owner, held] = args as Parameters<FileOperations["isClaimNeeded"]>;
+  if (method === "claim" && !operations.isClaimNeeded(owner, held)) return [];
+  return database.transact(kind === "durable", () => call(...args));
+}
+
+/** Looks for what other processes stored. */
+function poll(): boolean {
+  const version = dataVersion();
+  if (version !== seenVersion) post({ type: "news", news: operations.readNews() });
+  seenVersion = version;
+  return true;
+}
+
+/** Runs a step of a task again and again, until it returns false. */
+function repeat(step: () => boolean, pauseMs: () => number): void {
+  setTimeout(() => {
+    guard(() => {
+      if (step()) repeat(step, pauseMs);
+    });
+  }, pauseMs()).unref();
+}
+
+/** Closes the file when it fails or is damaged. */
+function guard(step: () => unknown): void {
+  if (!database.isOpen()) return;
+  try {
+    step();
+  } catch (error) {
+    post({ type: "closed", failure: toThreadFailure(explainDamage(file, error)) });
+    closeFile();
+  }
+}
+
+function closeFile(): void {
+  if (database.isOpen()) database.close();
+  port?.close();
+}
 
 openFile();

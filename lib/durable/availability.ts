@@ -1,0 +1,194 @@
+import { createNeutralCause } from "../errors/neutral-cause";
+import { WebhookError } from "../errors/webhook-error";
+import type { Logger } from "../observability/logger";
+import { createClosedError } from "./closed-error";
+import { QueueError } from "./queue-error";
+import type { QueueStore, Hint } from "./storage";
+
+/** Whether the store of a queue can be used. */
+export interface Availability {
+  /** Resolves once it can; see the queue's method of this name. */
+  ready(): Promise<void>;
+  /** Resolves once it can, also after it was rejected, or once it never will. */
+  whenOpen(): Promise<void>;
+  /**
+   * @throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` when only a person can repair it.
+   */
+  assertOpen(): void;
+  /** Whether it will never be used again. */
+  isOver(): boolean;
+  /** Reports that writes begin to fail, and that they succeed again. */
+  watchWrite<Value>(write: Promise<Value>): Promise<Value>;
+  /** Rejects pending and later calls of `ready`. */
+  close(): void;
+}
+
+/** What happens when the store comes back, and what it reports. */
+export interface AvailabilityListener {
+  onOpen(): void;
+  onHint(hint: Hint): void;
+}
+
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 250;
+const PAUSE_AFTER_REJECTION_MS = 2_000;
+/** The store is not opened again: a person must correct these, and restart the process. */
+const FINAL: ReadonlySet<string> = new Set(["FILE_FOREIGN", "FILE_DAMAGED", "FILE_NEWER"]);
+/** As long as a former process may take to close: its successor waits for the file. */
+const MAX_IN_USE_MS = 12_000;
+/** As long as a process may take to create the file: no outage. */
+const CREATION_MS = 3_000;
+
+/**
+ * Connects to a store, and again after each outage until it is closed. Reports the beginning and the
+ * end of an outage, and each new reason why the store cannot be used: to the logger, or as process
+ * warnings.
+ */
+export function keepConnected(
+  store: QueueStore,
+  logger: Logger | undefined,
+  listener: AvailabilityListener,
+): Availability {
+  const { title } = store;
+  let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
+  let rejection: QueueError | undefined;
+  /** The message of the last report; undefined while the store can be used. */
+  let reported: string | undefined;
+  let inUseSinceMs: number | undefined;
+  let areWritesFailing = false;
+  let isClosed = false;
+  let pending: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  let whenOpened: (() => void)[] = [];
+  let resume: (() => void) | undefined;
+
+  const isOver = () => isClosed || (rejection !== undefined && FINAL.has(rejection.code));
+
+  function report(error: Error): void {
+    const { message, code = error.name } = error as NodeJS.ErrnoException;
+    // A failed connection to several addresses has a code and no message.
+    const reason = message || code;
+    const isRejected = error instanceof QueueError;
+    // One outage has many errors; a rejection names what to change.
+    if (reported !== undefined && (!isRejected || reported === reason)) return;
+    reported = reason;
+    const text = isRejected ? reason : `${title} cannot be used: ${reason}`;
+    if (logger !== undefined) logger[isRejected ? "error" : "warn"]({ code }, text);
+    else {
+      const warning = isRejected && code.startsWith("FILE_") ? store.outageCode : code;
+      process.emitWarning(text, {
+        type: "PushWebhooksWarning",
+        code: isRejected ? warning : store.outageCode,
+      });
+    }
+  }
+
+  function reportEnd(): void {
+    if (reported !== undefined) logger?.info({}, `${title} can be used again`);
+    reported = undefined;
+  }
+
+  function rejectPending(error: Error): void {
+    for (const { reject } of pending) reject(error);
+    pending = [];
+  }
+
+  function resumeAll(): void {
+    for (const resolve of whenOpened) resolve();
+    whenOpened = [];
+  }
+
+  function open(): void {
+    reportEnd();
+    closedBy = undefined;
+    rejection = undefined;
+    inUseSinceMs = undefined;
+    areWritesFailing = false;
+    for (const { resolve } of pending) resolve();
+    pending = [];
+    resumeAll();
+    listener.onOpen();
+  }
+
+  function fail(error: Error): void {
+    closedBy = error;
+    const isInUse = error instanceof QueueError && error.code === "FILE_IN_USE";
+    inUseSinceMs = isInUse ? (inUseSinceMs ?? performance.now()) : undefined;
+    const inUseMs = inUseSinceMs === undefined ? undefined : performance.now() - inUseSinceMs;
+    if (inUseMs === undefined || inUseMs >= CREATION_MS) report(error);
+    const isPatient = inUseMs !== undefined && inUseMs < MAX_IN_USE_MS;
+    rejection = error instanceof QueueError && !isPatient ? error : undefined;
+    if (rejection !== undefined) rejectPending(rejection);
+    if (isOver()) resumeAll();
+  }
+
+  function pauseFor(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      resume = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!isOver()) {
+      try {
+        const { ended } = await store.connect(listener.onHint);
+        if (!isClosed) open();
+        pauseMs = FIRST_PAUSE_MS;
+        throw await ended;
+      } catch (error) {
+        if (!isClosed) fail(error as Error);
+      }
+      if (isOver()) return;
+      const isRejected = rejection !== undefined && rejection.code !== "FILE_IN_USE";
+      await pauseFor(isRejected ? PAUSE_AFTER_REJECTION_MS : pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  void run();
+  return {
+    ready() {
+      if (isClosed) return Promise.reject(createClosedError());
+      if (rejection !== undefined) return Promise.reject(rejection);
+      if (closedBy === undefined) return Promise.resolve();
+      return new Promise((resolve, reject) => void pending.push({ resolve, reject }));
+    },
+    whenOpen: () =>
+      closedBy === undefined || isOver()
+        ? Promise.resolve()
+        : new Promise((resolve) => void whenOpened.push(resolve)),
+    assertOpen() {
+      if (closedBy === undefined) return;
+      if (!isOver()) throw closedBy;
+      const message = `${title} cannot be used; see the cause.`;
+      const cause = closedBy instanceof QueueError ? closedBy : createNeutralCause(closedBy);
+      throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
+    },
+    isOver,
+    async watchWrite(write) {
+      try {
+        const value = await write;
+        if (areWritesFailing && closedBy === undefined) reportEnd();
+        areWritesFailing = false;
+        return value;
+      } catch (error) {
+        // Otherwise the end of the connection is reported.
+        if (closedBy === undefined && !isClosed) {
+          areWritesFailing = true;
+          report(createNeutralCause(error));
+        }
+        throw error;
+      }
+    },
+    close() {
+      isClosed = true;
+      closedBy = createClosedError();
+      rejectPending(closedBy);
+      resume?.();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { createBacklog } from "./backlog";
+
+/** Adds an item to the next batch; see {@link createBatches}. */
+export type AddToBatch<Item, Result> = (
+  item: Item,
+  /** Called until the item is sent. Once it returns false, the promise never settles. */
+  isWanted?: () => boolean,
+) => Promise<Result>;
+
+interface PendingItem<Item, Result> {
+  item: Item;
+  isWanted: () => boolean;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The results of a batch arrive in one turn of the event loop, which must not be blocked for long. */
+const MAX_ITEMS = 128;
+/** One is written while the store runs the other. More would make batches small. */
+const MAX_RUNNING = 2;
+
+/**
+ * Creates the function that collects items of one turn and those that arrive while the store is
+ * busy: they share a transaction.
+ *
+ * @param run returns the result of each item, in their order.
+ */
+export function createBatches<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+): AddToBatch<Item, Result> {
+  const backlog = createBacklog<PendingItem<Item, Result>>();
+  let running = 0;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled || running >= MAX_RUNNING || backlog.size() === 0) return;
+    isScheduled = true;
+    // After all callbacks of this turn: their items share a batch.
+    setImmediate(() => void flush());
+  }
+
+  async function flush(): Promise<void> {
+    isScheduled = false;
+    const batch = backlog.take(MAX_ITEMS);
+    if (batch.length > 0) running++;
+    schedule();
+    if (batch.length === 0) return;
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    running--;
+    schedule();
+  }
+
+  return (item, isWanted = () => true) =>
+    new Promise((resolve, reject) => {
+      backlog.add({ item, isWanted, resolve, reject });
+      schedule();
+    });
+}

@@ -1,0 +1,96 @@
+import type { Availability } from "./availability";
+import { BEAT_MS, type Member, type Storage } from "./storage";
+
+/** Shows that this process and its workers are alive, and takes the events of those that are not. */
+export interface Heartbeat {
+  add(member: Member): void;
+  /** Forgets a member that holds no event; later beats try again when this fails. */
+  remove(member: Member): Promise<void>;
+  /** Sends a beat now. */
+  beat(): void;
+  stop(): void;
+}
+
+const PURGE_MS = 5_000;
+
+/**
+ * Starts the heartbeat of a process. It comes from the app's thread: a process that is blocked must
+ * lose its events to others.
+ *
+ * @param onBeat called after each beat: what another process stored, or lost, may be due.
+ */
+export function startHeartbeat(
+  storage: Storage,
+  availability: Availability,
+  onBeat: () => void,
+): Heartbeat {
+  const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
+  let isBeating = false;
+  let isDue = false;
+  let isStopped = false;
+  let purgedAtMs = performance.now();
+
+  function beat(): void {
+    // One is on its way: what changed meanwhile goes with the next.
+    isDue = true;
+    sendDue();
+  }
+
+  function sendDue(): void {
+    if (isDue && !isBeating && !isStopped) void send();
+  }
+
+  async function send(): Promise<void> {
+    isBeating = true;
+    isDue = false;
+    try {
+      availability.assertOpen();
+      await availability.watchWrite(storage.beat([...members]));
+      onBeat();
+    } catch {
+      // Reported already. The next beat makes up for this one.
+    }
+    isBeating = false;
+    sendDue();
+  }
+
+  async function purge(): Promise<void> {
+    if (performance.now() - purgedAtMs < PURGE_MS) return;
+    purgedAtMs = performance.now();
+    try {
+      availability.assertOpen();
+      // One step at a time, so that stores are not kept waiting.
+      if (await storage.purge()) purgedAtMs = Number.NEGATIVE_INFINITY;
+    } catch {
+      // Reported by what the app waits for; the next purge makes up for this one.
+    }
+  }
+
+  const timer = setInterval(() => {
+    beat();
+    void purge();
+  }, BEAT_MS);
+  timer.unref();
+  return {
+    add(member) {
+      members.add(member);
+      beat();
+    },
+    async remove(member) {
+      members.delete(member);
+      // Otherwise its row expires.
+      await storage.leave([member]).catch(() => {});
+    },
+    beat,
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Creates the identifier of a member: a random integer below 2^48. */
+export function createMemberId(): number {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 16) * 2 ** 32 + low;
+}

@@ -1,0 +1,80 @@
+import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
+import { createWaiters } from "../challenge/waiters";
+import type { ChallengeEvent } from "../event/event";
+import type { QueueSettings } from "./queue-options";
+import type { QueueStore, StoredOutcome } from "./storage";
+import { hashKey, toAsciiJson } from "./stored-event";
+import { createResolveStored } from "./stored-outcome";
+
+/** The outcomes that the processes of a queue share. */
+export interface SharedOutcomes {
+  wait: OutcomeStore["wait"];
+  /** Returns an outcome as it is stored. */
+  toStored(account: string, event: ChallengeEvent): StoredOutcome;
+  /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
+  notice(keys: readonly string[]): void;
+  /** Reads all outcomes that are awaited, in case that a hint was lost. */
+  recheck(): void;
+  /** Rejects the pending waits in the same turn, and every later wait. */
+  close(): void;
+}
+
+const KEYS_PER_READ = 500;
+const RECHECK_MS = 3_000;
+
+/** Creates the outcomes of a queue. A wait reads its outcome first, and after each hint. */
+export function createSharedOutcomes(store: QueueStore, settings: QueueSettings): SharedOutcomes {
+  const { name, maxWaiting, logger } = settings;
+  const awaited = new Set<string>();
+  const waiters = createWaiters({
+    maxWaiting,
+    onFirst(key) {
+      awaited.add(key);
+      read([key]);
+      recheckTimer ??= setInterval(recheck, RECHECK_MS).unref();
+    },
+    onLast(key) {
+      awaited.delete(key);
+      if (awaited.size > 0) return;
+      clearInterval(recheckTimer);
+      recheckTimer = undefined;
+    },
+  });
+  const resolve = createResolveStored(waiters, store.title, logger);
+  const toRead = new Set<string>();
+  let recheckTimer: NodeJS.Timeout | undefined;
+  let isReading = false;
+
+  function read(keys: Iterable<string>): void {
+    for (const key of keys) toRead.add(key);
+    if (isReading || toRead.size === 0) return;
+    isReading = true;
+    // After all callbacks of this turn: their waits share a read.
+    setImmediate(() => void readAll());
+  }
+
+  async function readAll(): Promise<void> {
+    while (toRead.size > 0) {
+      const keys = [...toRead].slice(0, KEYS_PER_READ);
+      for (const key of keys) toRead.delete(key);
+      // The recheck makes up for a read that fails.
+      const found = await store.outcomes(keys).catch(() => []);
+      for (const { key, params } of found) resolve(key, params);
+    }
+    isReading = false;
+  }
+
+  const recheck = () => read(awaited);
+  const keyOf = (account: string, challengeSid: string) =>
+    hashKey(name, joinOutcomeKey({ account, challengeSid }));
+  return {
+    wait: (wait) => waiters.wait(keyOf(wait.account, wait.challengeSid), wait),
+    toStored: (account, event) => ({
+      key: keyOf(account, event.challenge_sid),
+      params: toAsciiJson(event.params),
+    }),
+    notice: (keys) => read(keys.filter((key) => awaited.has(key))),
+    recheck,
+    close: waiters.close,
+  };
+}

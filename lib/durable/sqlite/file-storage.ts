@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { settleWithin } from "../../receiver/close-options";
+import { QueueError } from "../queue-error";
+import type { Hint, Storage } from "../storage";
+import type { MethodName } from "./operations";
+import type { SqliteSettings } from "./options";
+import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
+
+interface PendingRequest {
+  resolve: (value: never) => void;
+  reject: (error: Error) => void;
+}
+
+/** The thread gets this time to write what it was asked before. */
+const CLOSE_MS = 250;
+/** A thread whose disk hangs ends when fsync returns. */
+const TERMINATE_MS = 1_000;
+
+/** Creates the storage of a queue in a file. Each connection is a thread that owns the file. */
+export function createFileStorage(settings: SqliteSettings): Storage {
+  const { file, name, dedupeTtlMs, outcomeTtlMs } = settings;
+  const workerData: ThreadSettings = { file, name, dedupeTtlMs, outcomeTtlMs };
+  const pending = new Map<number, PendingRequest>();
+  let thread: Worker | undefined;
+  let lastId = 0;
+
+  function settle(id: number, end: (request: PendingRequest) => void): void {
+    const request = pending.get(id);
+    pending.delete(id);
+    if (request !== undefined) end(request);
+  }
+
+  function send(request: FileRequest): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    thread?.postMessage(request);
+  }
+
+  function call<Name extends MethodName>(method: Name): Storage[Name] {
+    const run = (...args: readonly unknown[]) =>
+      new Promise<never>((resolve, reject) => {
+        if (thread === undefined) {
+          reject(new Error("The file is not open."));
+          return;
+        }
+        pending.set(++lastId, { resolve, reject });
+        send([lastId, method, args]);
+      });
+    return run;
+  }
+
+  async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
+    const started = new Worker(require.resolve("./thread"), { workerData });
+    thread = started;
+    let failure: Error | undefined;
+
+    /** Nothing that was asked is going to be done. */
+    const ended = new Promise<Error>((resolve) => {
+      started.once("exit", () => {
+        if (thread === started) thread = undefined;
+        const error = failure ?? new Error("The thread of the file ended.");
+        for (const { reject } of pending.values()) reject(error);
+        pending.clear();
+        resolve(error);
+      });
+    });
+    // An error of ours in the thread; its exit follows.
+    started.on("error", (error) => (failure = error));
+    const opened = new Promise<void>((resolve) => {
+      started.on("message", (message: ThreadMessage) => {
+        if (message.type === "open") resolve();
+        else if (message.type === "closed") failure = toError(message.failure);
+        else if (message.type === "done") {
+          settle(message.id, (request) => request.resolve(message.value as never));
+        } else if (message.type === "failed") {
+          settle(message.id, (request) => request.reject(toError(message.failure)));
+        } else {
+          const { isDue, outcomes } = message.news;
+          onHint({ hasEvents: isDue, outcomes });
+        }
+      });
+    });
+    const early = await Promise.race([opened, ended]);
+    if (early !== undefined) throw early;
+    return { ended };
+  }
+
+  return {
+    title: "The file of the queue",
+    outageCode: "QUEUE_FILE",
+    connect,
+    async close() {
+      const closing = thread;
+      if (closing === undefined) return;
+      const exited = once(closing, "exit");
+      send("close");
+      await settleWithin(exited, { deadlineMs: CLOSE_MS });
+      await settleWithin(closing.terminate(), { deadlineMs: TERMINATE_MS });
+    },
+    store: call("store"),
+    record: call("record"),
+    outcomes: call("outcomes"),
+    claim: call("claim"),
+    finish: call("finish"),
+    fail: call("fail"),
+    beat: call("beat"),
+    leave: call("leave"),
+    deadLetters: call("deadLetters"),
+    findDeadLetters: call("findDeadLetters"),
+    retry: call("retry"),
+    discard: call("discard"),
+    stats: call("stats"),
+    purge: call("purge"),
+  };
+}
+
+function toError({ code, message, fileCode }: ThreadFailure): Error {
+  if (fileCode !== undefined) return new QueueError(fileCode, message);
+  return Object.assign(new Error(message), code !== undefined && { code });
+}

@@ -1,0 +1,210 @@
+import { parseJson } from "../../form/json";
+import type { Storage, StoredDeadLetter } from "../storage";
+import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
+import type { SqliteSettings } from "./options";
+import { PURGED_ROWS, STATEMENTS } from "./statements";
+
+/** The methods of the storage that the thread runs. */
+export type MethodName = Exclude<keyof Storage, "title" | "outageCode" | "connect" | "close">;
+
+/** The methods of the storage, each in a transaction of its own. */
+export type Operations = {
+  [Name in MethodName]: (...args: Parameters<Storage[Name]>) => Awaited<ReturnType<Storage[Name]>>;
+};
+
+/** What the thread uses of an open file. */
+export interface FileOperations extends Operations {
+  /** Whether a claim would find something; a read that spares a transaction. */
+  isClaimNeeded(owner: number, held: readonly number[]): boolean;
+  /** Whether other members than those of the last beat use the file. */
+  isShared(): boolean;
+  readNews(): FileNews;
+}
+
+/** What the thread looks for between requests. */
+export interface FileNews {
+  /** Whether an event is due. */
+  isDue: boolean;
+  /** The keys of the outcomes that were stored since the last time. */
+  outcomes: string[];
+}
+
+/** The methods that write; of the others, `claim` writes when an event is due. */
+const DURABLE: ReadonlySet<MethodName> = new Set([
+  "store",
+  "record",
+  "finish",
+  "fail",
+  "retry",
+  "discard",
+]);
+const UNDOABLE: ReadonlySet<MethodName> = new Set(["claim", "beat", "leave", "purge"]);
+
+/** How a method runs: whether in a transaction, and whether a power cut may undo it. */
+export function transactionOf(method: MethodName): "durable" | "undoable" | "none" {
+  if (DURABLE.has(method)) return "durable";
+  return UNDOABLE.has(method) ? "undoable" : "none";
+}
+
+const toBytes = (hex: string) => Buffer.from(hex, "hex");
+const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
+
+const count = (row: SqlRow | undefined) => Number(row?.count ?? 0);
+
+/** Creates the methods of the storage on an open file. */
+export function createFileOperations(
+  connection: SqliteConnection,
+  { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
+): FileOperations {
+  const sql = Object.fromEntries(
+    Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
+  ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
+  let lastOutcomeId = Number(sql.lastOutcome.get()?.seq ?? 0);
+  let memberCount = 0;
+  let otherCount = 0;
+
+  function record(key: Buffer, params: string, nowMs: number): void {
+    sql.forgetExpired.run(key, nowMs);
+    sql.record.run(key, params, nowMs + outcomeTtlMs);
+  }
+
+  function countOthers(): void {
+    otherCount = Math.max(0, count(sql.countOthers.get(Date.now())) - memberCount);
+  }
+
+  return {
+    store(events) {
+      const nowMs = Date.now();
+      return events.map(({ key, content, uuidHash, body, outcome }) => {
+        const keyBytes = toBytes(key);
+        const found = sql.findDelivery.get(keyBytes);
+        if (found !== undefined && Number(found.expires_at) > nowMs) return toHex(found.content);
+        sql.store.run(keyBytes, toBytes(content), nowMs + dedupeTtlMs);
+        sql.storeEvent.run(toBytes(uuidHash), body, nowMs);
+        if (outcome !== undefined) record(toBytes(outcome.key), outcome.params, nowMs);
+        return content;
+      });
+    },
+    record(outcomes) {
+      for (const { key, params } of outcomes) record(toBytes(key), params, Date.now());
+    },
+    outcomes: (keys) =>
+      keys.flatMap((key) => {
+        const row = sql.outcomes.get(toBytes(key), Date.now());
+        return row === undefined ? [] : [{ key, params: String(row.params) }];
+      }),
+    claim(owner, held, wanted) {
+      if (sql.isMember.get(owner) === undefined) return [];
+      const isNew = createIsNew(held);
+      const lost = sql.findOwned.all(owner).filter(isNew);
+      const found = sql.findDue.all(Date.now(), wanted + held.length).filter(isNew);
+      const due = found.slice(0, Math.max(0, wanted - lost.length));
+      for (const { id } of due) sql.claim.run(owner, Number(id));
+      return [...lost, ...due].map(({ id }) => {
+        const row = sql.findClaimed.get(Number(id)) ?? {};
+        return {
+          id: Number(row.id),
+          body: String(row.body),
+          started: Number(row.started),
+          failures: Number(row.failures),
+        };
+      });
+    },
+    finish(runs) {
+      for (const { id, started } of runs) sql.finish.run(id, started);
+    },
+    fail(runs) {
+      const nowMs = Date.now();
+      return runs.flatMap(({ id, started, failures, error, pauseMs }) => {
+        if (pauseMs === undefined) sql.failForEver.run(failures, error, nowMs, id, started);
+        else sql.fail.run(failures, error, nowMs + pauseMs, id, started);
+        return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
+      });
+    },
+    beat(members) {
+      const nowMs = Date.now();
+      if (sql.isClockSetBack.get(nowMs) !== undefined) {
+        sql.endPauses.run(nowMs, nowMs);
+        sql.expireFuture.run(nowMs, nowMs);
+      }
+      for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker), nowMs, nowMs);
+      memberCount = members.length;
+      countOthers();
+      if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
+      for (const { id } of sql.findDead.all(nowMs)) {
+        sql.release.run(nowMs, Number(id));
+        sql.forgetMember.run(Number(id));
+      }
+    },
+    leave(members) {
+      for (const { id } of members) {
+        sql.forgetMember.run(id);
+        sql.giveBack.run(id);
+      }
+    },
+    deadLetters: (after) =>
+      sql.deadLetters.all(after?.failedAtMs ?? 0, Number(after?.id ?? 0)).map(readDeadLetter),
+    findDeadLetters: (uuidHash) => sql.findDeadLetters.all(toBytes(uuidHash)).map(readDeadLetter),
+    retry: (ids) =>
+      sumChanges(ids, (id) => {
+        const { changes } = sql.retry.run(Date.now(), id);
+        sql.discard.run(id);
+        return changes;
+      }),
+    discard: (ids) => sumChanges(ids, (id) => sql.discard.run(id).changes),
+    stats() {
+      const row = sql.stats.get(Date.now()) ?? {};
+      const read = (name: string) => Number(row[name] ?? 0);
+      return {
+        waiting: read("waiting"),
+        active: read("active"),
+        delayed: read("delayed"),
+        deadLetters: read("deadLetters"),
+        oldestWaitingMs: read("oldestWaitingMs"),
+        workers: read("workers"),
+      };
+    },
+    purge() {
+      const nowMs = Date.now();
+      sql.releaseOrphans.run();
+      const deliveries = sql.purge.get(nowMs);
+      if (count(deliveries) > 0) sql.removeDeliveries.run(Number(deliveries?.id), nowMs);
+      const outcomes = sql.purgeOutcomes.get(nowMs);
+      if (count(outcomes) > 0) sql.removeOutcomes.run(Number(outcomes?.id), nowMs);
+      return count(deliveries) === PURGED_ROWS || count(outcomes) === PURGED_ROWS;
+    },
+    isClaimNeeded: (owner, held) =>
+      sql.isAnyDue.get(Date.now()) !== undefined ||
+      sql.findOwned.all(owner).some(createIsNew(held)),
+    isShared: () => otherCount > 0,
+    readNews() {
+      const rows = sql.newOutcomes.all(lastOutcomeId);
+      lastOutcomeId = Number(rows.at(-1)?.id ?? lastOutcomeId);
+      if (otherCount === 0) countOthers();
+      return {
+        isDue: sql.isAnyDue.get(Date.now()) !== undefined,
+        outcomes: rows.map(({ key }) => toHex(key)),
+      };
+    },
+  };
+}
+
+function createIsNew(held: readonly number[]): (row: SqlRow) => boolean {
+  const ids = new Set(held);
+  return ({ id }) => !ids.has(Number(id));
+}
+
+function sumChanges(ids: readonly string[], change: (id: number) => number | bigint): number {
+  return ids.reduce((sum, id) => sum + Number(change(Number(id))), 0);
+}
+
+function readDeadLetter(row: SqlRow): StoredDeadLetter {
+  return {
+    id: String(row.id),
+    body: String(row.body),
+    error: String(parseJson(String(row.error))),
+    started: Number(row.started),
+    failedAtMs: Number(row.failed_at),
+    listedAtMs: Date.now(),
+  };
+}

@@ -1,0 +1,164 @@
+import type { QueueStats } from "./durable-queue";
+
+/** The outcome of a challenge as it is stored. @experimental */
+export interface StoredOutcome {
+  /** The hash of queue, account and challenge: 32 hexadecimal digits. */
+  key: string;
+  /** The parameters of the event as JSON of ASCII characters. */
+  params: string;
+}
+
+/** An event to be stored. @experimental */
+export interface NewEvent {
+  /** The hash of queue, account and uuid: 32 hexadecimal digits. */
+  key: string;
+  /**
+   * What is kept under the key: 24 hexadecimal digits of the hash of the content, and 8 random ones
+   * that tell this event from its duplicates.
+   */
+  content: string;
+  /** The hash of the uuid, by which dead letters are found: 32 hexadecimal digits. */
+  uuidHash: string;
+  /** A `StoredEvent` as JSON of ASCII characters. */
+  body: string;
+  /** Stored together with the event, unless the challenge has an outcome. */
+  outcome: StoredOutcome | undefined;
+}
+
+/** A run of the handlers of an event. No two runs of an event have the same `started`. @experimental */
+export interface Run {
+  id: number;
+  /** How often its handlers were started, this run included. */
+  started: number;
+}
+
+/** An event whose handlers a worker must run. @experimental */
+export interface ClaimedEvent extends Run {
+  body: string;
+  /** How often its handlers have failed. */
+  failures: number;
+}
+
+/** A run whose handlers failed. @experimental */
+export interface FailedRun extends Run {
+  /** How often its handlers have failed, this run included. */
+  failures: number;
+  /** A text of ASCII characters. */
+  error: string;
+  /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
+  pauseMs: number | undefined;
+}
+
+/** One that uses the storage: a worker, or a process without one. @experimental */
+export interface Member {
+  /** The owner of the events that it claims: a random integer below 2^48. */
+  id: number;
+  /** Whether it takes events. */
+  isWorker: boolean;
+}
+
+/** A dead letter as it is stored. @experimental */
+export interface StoredDeadLetter {
+  id: string;
+  body: string;
+  error: string;
+  started: number;
+  /** When it failed, by the clock of the store, in milliseconds. */
+  failedAtMs: number;
+  /** When it was listed, by the same clock. */
+  listedAtMs: number;
+}
+
+/** The end of a page of dead letters. @experimental */
+export interface DeadLetterPosition extends Pick<StoredDeadLetter, "id" | "failedAtMs"> {}
+
+/** What may be in the storage now; only a hint: polls make up for one that is lost. @experimental */
+export interface Hint {
+  /** Whether events may be due. */
+  hasEvents: boolean;
+  /** The keys of outcomes that were stored. */
+  outcomes: readonly string[];
+}
+
+/**
+ * What the queue of any engine stores: events, outcomes and dead letters. Each method is one
+ * transaction, may be repeated when its reply was lost, and settles within seconds, also while the
+ * store does not respond. The clock of the store is the only one that counts. @experimental
+ */
+export interface QueueStore {
+  /** The subject of messages, such as "Postgres". */
+  readonly title: string;
+  /** The code of the process warning of an outage. */
+  readonly outageCode: string;
+  /**
+   * Connects, checks the setup and creates what is missing; called again after `ended` resolved.
+   *
+   * @throws QueueError for a store that cannot hold the queue as it is set up; Error for an outage.
+   */
+  connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }>;
+  /** Disconnects, whether or not the store responds; `ended` resolves. */
+  close(): Promise<void>;
+  /**
+   * Stores events with their outcomes, except those whose key is kept already.
+   *
+   * @returns the content that is kept under the key of each: its own when it is stored, also by an
+   *   attempt before whose reply was lost.
+   */
+  store(events: readonly NewEvent[]): Promise<readonly string[]>;
+  /** Stores outcomes of challenges that have none. */
+  record(outcomes: readonly StoredOutcome[]): Promise<void>;
+  /** Returns the outcomes that are stored under these keys. */
+  outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
+  /** Returns a page of dead letters, the oldest failure first; an empty one after the last. */
+  deadLetters(after?: DeadLetterPosition): Promise<readonly StoredDeadLetter[]>;
+  findDeadLetters(uuidHash: string): Promise<readonly StoredDeadLetter[]>;
+  /** Makes dead letters due, with all attempts; returns how many there were. */
+  retry(ids: readonly string[]): Promise<number>;
+  /** Removes dead letters; returns how many there were. */
+  discard(ids: readonly string[]): Promise<number>;
+  stats(): Promise<QueueStats>;
+}
+
+/** A store whose events are claimed, finished and failed by the worker of this package. @experimental */
+export interface Storage extends QueueStore {
+  /**
+   * Gives events to a member that beats: first those that it owns and does not hold, because the
+   * reply to a claim was lost, then due ones, in the order in which they became due.
+   *
+   * @param held the events whose run this member has not settled: they are never given.
+   */
+  claim(owner: number, held: readonly number[], count: number): Promise<readonly ClaimedEvent[]>;
+  /** Removes events, unless they were started again since. */
+  finish(runs: readonly Run[]): Promise<void>;
+  /**
+   * Makes events due later, or dead letters, unless they were started again since.
+   *
+   * @returns the ids of those that these runs made dead letters.
+   */
+  fail(runs: readonly FailedRun[]): Promise<readonly number[]>;
+  /**
+   * Notes that members are alive. If one of them has been so for `LEASE_MS` without a gap, it takes
+   * the events of members that have not: these are due again, or dead letters after `MAX_STALLS`.
+   * A time in the future is that of a clock that was set back: it counts as no beat, and ends pauses.
+   */
+  beat(members: readonly Member[]): Promise<void>;
+  /** Forgets members; what they still own was claimed without their knowledge, and is given back. */
+  leave(members: readonly Member[]): Promise<void>;
+  /** Forgets some expired uuids and outcomes, and frees events of unknown owners; true: call again. */
+  purge(): Promise<boolean>;
+}
+
+/** How often a member beats. */
+export const BEAT_MS = 1_000;
+
+/** After this time without a beat, the events of a member are taken from it. */
+export const LEASE_MS = 4_000;
+
+/** How many members may die in the handlers of an event: it may be the cause. */
+export const MAX_STALLS = 20;
+
+/** The error of an event that reached {@link MAX_STALLS}. */
+export const STALLED = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
+
+/** A clock that is behind a stored time by more than this was set back. */
+export const MAX_CLOCK_SKEW_MS = 1_000;

@@ -1,0 +1,152 @@
+import { EventEmitter, once } from "node:events";
+import { parseJson } from "../form/json";
+import { pauseAfter } from "./backoff";
+import type { Availability } from "./availability";
+import type { AddToBatch } from "./batches";
+import type { EventRunner, RunFailure } from "./event-runner";
+import { createMemberId, type Heartbeat } from "./heartbeat";
+import type { QueueSettings } from "./queue-options";
+import { toAsciiJson } from "./stored-event";
+import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
+
+/** Takes events and runs their handlers until it is finished. */
+export interface QueueWorker {
+  /** Looks for events that are due. */
+  look(): void;
+  /** Takes no more events, and resolves when those that it took are settled, or at `abandon`. */
+  finish(): Promise<void>;
+  /** Stops waiting for running handlers. */
+  abandon(): void;
+}
+
+/** What the workers of a process share. */
+export interface StorageWorkerParts {
+  storage: Storage;
+  settings: QueueSettings;
+  availability: Availability;
+  heartbeat: Heartbeat;
+  finishRun: AddToBatch<Run, void>;
+  /** Resolves with whether the run made the event a dead letter. */
+  failRun: AddToBatch<FailedRun, boolean>;
+}
+
+/** How many events may be on their way to be finished, beside those whose handlers run. */
+const MAX_SETTLING = 128;
+const PAUSE_AFTER_FAILURE_MS = 100;
+
+/** Starts a worker that runs up to `concurrency` events at a time. */
+export function startWorker(
+  { storage, settings, availability, heartbeat, finishRun, failRun }: StorageWorkerParts,
+  runner: EventRunner,
+  concurrency: number,
+): QueueWorker {
+  const member: Member = { id: createMemberId(), isWorker: true };
+  /** The runs whose end is not stored. */
+  const held = new Set<Run>();
+  const timers = new Set<NodeJS.Timeout>();
+  let running = 0;
+  let isDue = false;
+  let claiming: Promise<void> | undefined;
+  let isFinishing = false;
+  let isAbandoned = false;
+  const state = new EventEmitter<{ idle: []; abandon: [] }>();
+  const isIdle = () => held.size === 0 && claiming === undefined;
+  const isOver = () => isAbandoned || availability.isOver();
+
+  /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
+  function look(): void {
+    isDue = true;
+    if (claiming !== undefined || isFinishing) return;
+    claiming = new Promise((resolve) => setImmediate(resolve)).then(claimAll).finally(() => {
+      claiming = undefined;
+      // Due since the last claim began.
+      if (isDue && canTake()) look();
+      reportIfIdle();
+    });
+  }
+
+  function canTake(): boolean {
+    return !isFinishing && running < concurrency && held.size - running < MAX_SETTLING;
+  }
+
+  async function claimAll(): Promise<void> {
+    while (isDue && canTake()) {
+      isDue = false;
+      const count = concurrency - running;
+      const ids = [...held].map(({ id }) => id);
+      // When it fails, the next beat leads to another claim, which also returns what this one took.
+      const claimed = await storage.claim(member.id, ids, count).catch(() => []);
+      if (isAbandoned) return;
+      for (const event of claimed) void handle(event);
+      if (claimed.length >= count) isDue = true;
+    }
+  }
+
+  async function handle(event: ClaimedEvent): Promise<void> {
+    held.add(event);
+    running++;
+    const failure = await runner.handle(parseJson(event.body), event.started);
+    running--;
+    const settled = failure === undefined ? settle(finishRun, event) : fail(event, failure);
+    if (isDue) look();
+    await settled;
+    held.delete(event);
+    if (isDue) look();
+    reportIfIdle();
+  }
+
+  async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
+    const { id, started } = event;
+    const failures = event.failures + 1;
+    const isDead = failure.isPermanent || failures >= settings.attempts;
+    const pauseMs = isDead ? undefined : pauseAfter(settings.backoff, failures);
+    const error = toAsciiJson(failure.reason);
+    const isDeadNow = await settle(failRun, { id, started, failures, error, pauseMs });
+    if (isDeadNow === true) {
+      runner.reportDeadLetter(parseJson(event.body), started, failure.reason);
+    }
+    if (pauseMs === undefined || isFinishing) return;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      look();
+    }, pauseMs + 1);
+    timers.add(timer.unref());
+  }
+
+  /** Goes on until the store has it: otherwise this process would keep the event for ever. */
+  async function settle<Item, Result>(
+    add: AddToBatch<Item, Result>,
+    item: Item,
+  ): Promise<Result | undefined> {
+    while (!isOver()) {
+      try {
+        return await add(item);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
+        await availability.whenOpen();
+      }
+    }
+    return undefined;
+  }
+
+  function reportIfIdle(): void {
+    if (isIdle()) state.emit("idle");
+  }
+
+  heartbeat.add(member);
+  return {
+    look,
+    async finish() {
+      isFinishing = true;
+      member.isWorker = false;
+      heartbeat.beat();
+      for (const timer of timers) clearTimeout(timer);
+      if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
+      if (!isOver()) await heartbeat.remove(member);
+    },
+    abandon() {
+      isAbandoned = true;
+      state.emit("abandon");
+    },
+  };
+}
