@@ -24,16 +24,18 @@ const MAX_RUNNING = 2;
  * busy: they share a transaction.
  *
  * @param run returns the result of each item, in their order.
+ * @param maxRunning 1 keeps the order of batches.
  */
 export function createBatches<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  maxRunning = MAX_RUNNING,
 ): AddToBatch<Item, Result> {
   const backlog = createBacklog<PendingItem<Item, Result>>();
   let running = 0;
   let isScheduled = false;
 
   function schedule(): void {
-    if (isScheduled || running >= MAX_RUNNING || backlog.size() === 0) return;
+    if (isScheduled || running >= maxRunning || backlog.size() === 0) return;
     isScheduled = true;
     // After all callbacks of this turn: their items share a batch.
     setImmediate(() => void flush());

@@ -5,9 +5,9 @@ import type * as engine from "./postgres/postgres-queue";
 /**
  * Creates a queue that stores events in Postgres before the response, and runs their handlers from
  * there, in this process or in others: an event with a 200 is not lost with a process. Its tables
- * and those of Graphile Worker are in a schema of their own, which the first process creates.
+ * are in a schema of their own, which the first process creates.
  *
- * Loads the packages graphile-worker and pg on the first call.
+ * Loads the package pg on the first call.
  *
  * @example
  * const queue = postgresQueue({ name: "shop-production", connection: process.env.DATABASE_URL });
@@ -16,7 +16,7 @@ import type * as engine from "./postgres/postgres-queue";
  * const worker = queue.work(push.handlers);
  *
  * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
- *   the packages when they are missing.
+ *   the package when it is missing.
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   return loadPostgresEngine().createPostgresQueue(options);
@@ -27,10 +27,7 @@ function loadPostgresEngine(): typeof engine {
     return require("./postgres/postgres-queue") as typeof engine;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "MODULE_NOT_FOUND" || !/'(graphile-worker|pg)'/.test(message)) throw error;
-    throw new Error(
-      "postgresQueue needs the packages graphile-worker and pg. Run: npm install graphile-worker@0.16 pg",
-      { cause: error },
-    );
+    if (code !== "MODULE_NOT_FOUND" || !/'pg'/.test(message)) throw error;
+    throw new Error("postgresQueue needs the package pg. Run: npm install pg", { cause: error });
   }
 }

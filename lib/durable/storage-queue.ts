@@ -33,7 +33,7 @@ export function createStoragePool(
     failRun: createBatches(async (runs: readonly FailedRun[]) => {
       const dead = new Set(await availability.watchWrite(storage.fail(runs)));
       return runs.map(({ id }) => dead.has(id));
-    }),
+    }, 1),
   };
   return {
     start(handlers, options) {

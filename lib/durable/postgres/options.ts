@@ -32,7 +32,7 @@ export interface PostgresConnectionOptions {
 export interface PostgresQueueOptions extends QueueOptions {
   /** Where Postgres is: a URL, or options of pg. Not a pgbouncer in transaction mode. */
   connection: string | PostgresConnectionOptions;
-  /** The schema of the tables and of Graphile Worker; created when missing. @default "push" */
+  /** The schema of the tables; created when missing. @default "push" */
   schema?: string | undefined;
   /**
    * Whether Postgres must be configured to lose nothing: store only then, warn, or trust that it is.

@@ -4,8 +4,8 @@ import { QueueError } from "../queue-error";
 const ROUNDS = 3;
 
 /**
- * Asserts that a client keeps its connection of Postgres between transactions: LISTEN and the lock
- * that shows that a worker is alive are of a connection.
+ * Asserts that a client keeps its connection of Postgres between transactions: LISTEN and
+ * settings are of a connection.
  *
  * A pooler in transaction mode gives the connection of one client to the next that begins a
  * transaction, so a second client gets it, or the first one comes back to another connection.
@@ -37,6 +37,6 @@ async function readPid(client: Client): Promise<number | undefined> {
 function createPoolerError(): QueueError {
   return new QueueError(
     "POSTGRES_POOLED",
-    "postgresQueue: a pooler in transaction mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN and locks of a worker are lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
+    "postgresQueue: a pooler in transaction mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN is lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
   );
 }

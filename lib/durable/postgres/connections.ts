@@ -1,0 +1,91 @@
+import { Socket } from "node:net";
+import { Client, Pool, type ClientConfig, type PoolClient } from "pg";
+import type { PostgresSettings } from "./options";
+
+/** The connections of a queue to its Postgres. */
+export interface Connections {
+  /** Runs a statement on any connection; Postgres prepares it once per connection. */
+  query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
+  /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
+  createClient(): { client: Client; destroy: () => void };
+  /** Closes every connection, also those that Postgres does not respond on. */
+  close(): void;
+}
+
+/**
+ * Postgres plans with the size that a table had when it was analyzed last, and keeps plans: a plan
+ * for an empty queue would read all rows of one with a backlog. By index it reads only its own.
+ */
+export const PLANNING =
+  "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off";
+
+/**
+ * How long Postgres runs a statement, in milliseconds: one whose connection was lost would run on,
+ * and for longer than this process waits for it. Not a startup parameter, which pgbouncer rejects. A
+ * shorter limit of the role is kept.
+ */
+const STATEMENT_TIMEOUT_MS = 4_000;
+export const LIMITS = `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)
+  from pg_settings where name = 'statement_timeout'
+  and setting::int not between 1 and ${STATEMENT_TIMEOUT_MS}`;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const QUERY_TIMEOUT_MS = 2_500;
+
+/** Creates the connections of a queue; they connect on use. */
+export function createConnections({ connection, maxConnections }: PostgresSettings): Connections {
+  const sockets = new Set<Socket>();
+
+  /** pg cannot close a connection that Postgres does not respond on. */
+  function openSocket(): Socket {
+    const socket = new Socket();
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return socket;
+  }
+
+  const config: ClientConfig = {
+    application_name: "push-webhooks",
+    keepAlive: true,
+    ...(typeof connection === "string" ? { connectionString: connection } : connection),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    stream: openSocket,
+  };
+  const pool = new Pool({ ...config, max: maxConnections });
+  // Idle connections fail when Postgres stops; the connection that listens reports the outage.
+  pool.on("error", ignore);
+  // A statement on a connection that fails, fails, too. Without a listener the process would end.
+  pool.on("connect", (client) => client.on("error", ignore));
+  const prepared = new WeakSet<PoolClient>();
+
+  return {
+    async query<Row extends object>(name: string, text: string, values: unknown[]) {
+      const client = await pool.connect();
+      let failure: Error | undefined;
+      try {
+        if (!prepared.has(client)) await client.query(`${PLANNING}; ${LIMITS}`);
+        prepared.add(client);
+        return (await client.query<Row>({ name, text, values })).rows;
+      } catch (error) {
+        failure = error as Error;
+        throw error;
+      } finally {
+        // After an error the connection is closed: a reply may still be on its way.
+        client.release(failure);
+      }
+    },
+    createClient() {
+      const socket = openSocket();
+      const client = new Client({ ...config, stream: () => socket });
+      client.on("error", ignore);
+      return { client, destroy: () => void socket.destroy() };
+    },
+    close() {
+      pool.end().catch(ignore);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function ignore(): void {}

@@ -1,0 +1,236 @@
+import type { Client } from "pg";
+import { parseJson } from "../../form/json";
+import { hashText } from "../../signature/signature";
+import type { QueueStats } from "../durable-queue";
+import type { ClaimedEvent, Hint, NewEvent, Storage, StoredDeadLetter } from "../storage";
+import { createConnections, LIMITS, PLANNING } from "./connections";
+import { checkDurability } from "./durability";
+import { claimFrom, createClaimMark, type ClaimMark } from "./claim-mark";
+import type { PostgresSettings } from "./options";
+import { assertNotPooled } from "./pooler";
+import { findRejection, isConnectionLost, toNeutralError } from "./rejection";
+import { prepareSchema } from "./schema";
+import { writeStatements, type Statements } from "./statements";
+
+interface ClaimedRow extends Omit<ClaimedEvent, "id"> {
+  id: string;
+  run_at: string;
+}
+
+interface DeadLetterRow {
+  id: string;
+  body: string;
+  error: string;
+  started: number;
+  failed_at: string;
+  listed_at: string;
+}
+
+/** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
+const LISTENING =
+  "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
+
+/**
+ * Creates the storage of a queue in Postgres. One connection listens, claims and beats; a pool runs
+ * what must be durable.
+ */
+export function createServerStorage(settings: PostgresSettings): Storage {
+  const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
+  const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
+  const sender = crypto.randomUUID().slice(0, 8);
+  const statements = writeStatements({ schema: `"${schema}"`, channel, sender });
+  const connections = createConnections(settings);
+  const marks = new Map<number, ClaimMark>();
+  let queue = 0;
+  let listening: { client: Client; destroy: () => void } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function run<Row extends object>(
+    statement: keyof Statements,
+    ...values: unknown[]
+  ): Promise<Row[]> {
+    try {
+      return await connections.query<Row>(`push_${statement}`, statements[statement], values);
+    } catch (error) {
+      throw toNeutralError(error);
+    }
+  }
+
+  /** Runs a statement on the connection that listens, after those that run: pg queues none. */
+  async function runUndoable<Row extends object>(
+    statement: keyof Statements,
+    ...values: unknown[]
+  ): Promise<Row[]> {
+    const on = listening;
+    if (on === undefined) throw new Error("Postgres is not connected.");
+    const text = statements[statement];
+    const result = last.then(() =>
+      on.client.query<Row>({ name: `push_${statement}`, text, values }),
+    );
+    last = result.catch(() => {});
+    try {
+      return (await result).rows;
+    } catch (error) {
+      // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
+      if (isConnectionLost(error)) on.destroy();
+      throw toNeutralError(error);
+    }
+  }
+
+  async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
+    const opened = connections.createClient();
+    const { client, destroy } = opened;
+    let failure = new Error("The connection to Postgres ended.");
+    client.on("error", (error) => (failure = error));
+    const ended = new Promise<Error>((resolve) => {
+      client.once("end", () => {
+        if (listening === opened) listening = undefined;
+        resolve(failure);
+      });
+    });
+    try {
+      await client.connect();
+      await checkDurability(client, settings);
+      await assertNotPooled(client, connections.createClient().client);
+      queue = await prepareSchema(client, settings);
+      await client.query(`${PLANNING}; ${LIMITS}; ${LISTENING}; listen "${channel}"`);
+    } catch (error) {
+      destroy();
+      throw findRejection(error) ?? toNeutralError(error);
+    }
+    client.on("notification", ({ payload = "" }) => {
+      const [from, events, keys = ""] = payload.split(" ");
+      if (from === sender) return;
+      const outcomes = keys === "" ? [] : keys.split(",").map(toHex);
+      onHint({ hasEvents: events !== "", outcomes });
+    });
+    listening = opened;
+    last = Promise.resolve();
+    return { ended };
+  }
+
+  async function storeMissing(events: readonly NewEvent[], kept: Map<string, string>) {
+    const rows = events.map(({ key, content, uuidHash, body, outcome }) => ({
+      key,
+      content,
+      uuid_hash: uuidHash,
+      body,
+      outcome_key: outcome?.key,
+      params: outcome?.params,
+    }));
+    const found = await run<{ key: string | null; content: string }>(
+      "store",
+      JSON.stringify(rows),
+      dedupeTtlMs,
+      outcomeTtlMs,
+      queue,
+    );
+    for (const { key, content } of found) if (key !== null) kept.set(toHex(key), toHex(content));
+  }
+
+  return {
+    title: "Postgres",
+    outageCode: "POSTGRES_UNREACHABLE",
+    connect,
+    async close() {
+      await listening?.client.end().catch(() => {});
+      connections.close();
+    },
+    async store(events) {
+      const kept = new Map<string, string>();
+      for (let missing = events; missing.length > 0;) {
+        await storeMissing(missing, kept);
+        // Another process stored these after the statement began: the next one sees them.
+        missing = missing.filter(({ key }) => !kept.has(key));
+      }
+      return events.map(({ key }) => kept.get(key) ?? "");
+    },
+    async record(outcomes) {
+      await run("record", JSON.stringify(outcomes), outcomeTtlMs);
+    },
+    async outcomes(keys) {
+      const rows = await run<{ key: string; params: string }>("outcomes", keys);
+      return rows.map(({ key, params }) => ({ key: toHex(key), params }));
+    },
+    async claim(owner, held, count) {
+      const mark = marks.get(owner) ?? createClaimMark();
+      marks.set(owner, mark);
+      const wasLost = mark.isReplyLost;
+      const fromMs = claimFrom(mark);
+      mark.isReplyLost = true;
+      const lost = wasLost ? await runUndoable<ClaimedRow>("findOwned", owner, held) : [];
+      const wanted = count - lost.length;
+      const due =
+        wanted > 0
+          ? await runUndoable<ClaimedRow>("claim", owner, held, wanted, fromMs, queue)
+          : [];
+      mark.isReplyLost = false;
+      mark.lastRunAtMs = Number(due.at(-1)?.run_at ?? mark.lastRunAtMs);
+      return [...lost, ...due].map(({ id, body, started, failures }) => ({
+        id: Number(id),
+        body,
+        started,
+        failures,
+      }));
+    },
+    async finish(runs) {
+      const rows = runs.map(({ id, started }) => ({ id, started }));
+      await run("finish", JSON.stringify(rows));
+    },
+    async fail(runs) {
+      const rows = runs.map(({ pauseMs, ...failed }) => ({ ...failed, pause_ms: pauseMs }));
+      const dead = await run<{ id: string }>("fail", JSON.stringify(rows));
+      return dead.map(({ id }) => Number(id));
+    },
+    async beat(members) {
+      const rows = members.map(({ id, isWorker }) => ({ id, is_worker: isWorker }));
+      await runUndoable("beat", JSON.stringify(rows), queue);
+    },
+    async leave(members) {
+      const ids = members.map(({ id }) => id);
+      for (const id of ids) marks.delete(id);
+      await runUndoable("forgetMembers", ids);
+      await runUndoable("giveBack", ids);
+    },
+    async deadLetters(after) {
+      const position = [after?.failedAtMs ?? 0, after?.id ?? "0"];
+      return (await run<DeadLetterRow>("deadLetters", ...position, queue)).map(toStoredDeadLetter);
+    },
+    async findDeadLetters(uuidHash) {
+      return (await run<DeadLetterRow>("findDeadLetters", uuidHash, queue)).map(toStoredDeadLetter);
+    },
+    retry: async (ids) => readCount(await run("retry", ids, queue)),
+    discard: async (ids) => readCount(await run("discard", ids, queue)),
+    async stats() {
+      const [row] = await run<QueueStats>("stats", queue);
+      if (row === undefined) throw new Error("Postgres counted no events.");
+      return row;
+    },
+    async purge() {
+      await run("releaseOrphans", queue);
+      const [deliveries] = await run<{ is_more: boolean }>("purge");
+      const [outcomes] = await run<{ is_more: boolean }>("purgeOutcomes");
+      return deliveries?.is_more === true || outcomes?.is_more === true;
+    },
+  };
+}
+
+/** Returns a uuid of Postgres without its hyphens. */
+function toHex(uuid: string): string {
+  return uuid.replaceAll("-", "");
+}
+
+function readCount(rows: object[]): number {
+  return (rows as { count: number }[])[0]?.count ?? 0;
+}
+
+function toStoredDeadLetter(row: DeadLetterRow): StoredDeadLetter {
+  return {
+    id: row.id,
+    body: row.body,
+    error: String(parseJson(row.error)),
+    started: row.started,
+    failedAtMs: Number(row.failed_at),
+    listedAtMs: Number(row.listed_at),
+  };
+}

@@ -1,0 +1,214 @@
+import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
+import { toAsciiJson } from "../stored-event";
+
+const PAGE = 100;
+const PURGED_ROWS = 1_000;
+
+/** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
+const NOW = "(extract(epoch from now()) * 1000)::bigint";
+const DUE = "owner is null and failed_at is null";
+const LETTER = `id, body, error, started, failed_at, ${NOW} as listed_at`;
+
+/** Writes the rows of a batch, which is one parameter. */
+const batch = (parameter: string, columns: string) =>
+  `json_to_recordset(${parameter}::json) as input (${columns})`;
+
+/** Names of the tables and of the channel; a sender ignores its own notifications. */
+export interface StatementNames {
+  /** Quoted. */
+  schema: string;
+  channel: string;
+  sender: string;
+}
+
+/** The statements of a queue in Postgres, with the names and in the order of those for a file. */
+export type Statements = ReturnType<typeof writeStatements>;
+
+/** Writes the statements of a queue. The last parameter of most is the number of the queue. */
+export function writeStatements({ schema, channel, sender }: StatementNames) {
+  const event = `${schema}.event`;
+  const member = `${schema}.member`;
+  const notify = (hasEvents: boolean, keys = "''") =>
+    `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
+  const keys = "coalesce((select string_agg(key::text, ',') from recorded), '')";
+  const record = (rows: string) => `
+    insert into ${schema}.outcome as stored (key, params, expires_at) ${rows}
+    on conflict (key) do update set params = excluded.params, expires_at = excluded.expires_at
+      where stored.expires_at <= ${NOW}
+    returning key`;
+
+  return {
+    // In the order of the keys: two processes that store the same uuids wait for each other without
+    // a deadlock. An expired row counts as none. Rows that were there come first.
+    store: `
+      with input as materialized (
+        select * from rows from (json_to_recordset($1::json) as (
+          key uuid, content uuid, uuid_hash uuid, body text, outcome_key uuid, params text
+        )) with ordinality as row (key, content, uuid_hash, body, outcome_key, params, position)
+      ), kept as (
+        insert into ${schema}.delivery as stored (key, content, expires_at)
+        select distinct on (key) key, content, ${NOW} + $2::bigint from input order by key, position
+        on conflict (key) do update
+          set content = excluded.content, expires_at = excluded.expires_at
+          where stored.expires_at <= ${NOW}
+        returning key, content
+      ), added as (
+        insert into ${event} (queue, uuid_hash, body, run_at)
+        select $4::int, uuid_hash, body, ${NOW} from input
+        where (content in (select content from kept)) is true order by position
+        returning 1
+      ), recorded as (
+        ${record(`select distinct on (outcome_key) outcome_key, params, ${NOW} + $3::bigint
+          from input where outcome_key is not null
+          and (content in (select content from kept)) is true order by outcome_key, position`)}
+      )
+      select key, content, '' as notified from ${schema}.delivery
+      where key = any(array(select key from input))
+      union all select key, content, '' from kept
+      union all select null, null, ${notify(true, keys)}::text from added having count(*) > 0`,
+
+    record: `
+      with recorded as (
+        ${record(`select distinct on (key) key, params, ${NOW} + $2::bigint
+          from ${batch("$1", "key uuid, params text")} order by key`)}
+      )
+      select ${notify(false, keys)} from recorded having count(*) > 0`,
+    outcomes: `select key, params from ${schema}.outcome
+      where key = any($1::uuid[]) and expires_at > ${NOW}`,
+
+    findOwned: `select id, body, started, failures, run_at from ${event}
+      where owner = $1 and id <> all($2::bigint[]) order by id`,
+    // From a time on: dead rows of what was claimed before need not be read again. A member without
+    // a row would keep its events for ever.
+    claim: `
+      with due as materialized (
+        select id from ${event}
+        where queue = $5::int and ${DUE} and run_at between $4::bigint and ${NOW}
+          and id <> all($2::bigint[]) and exists (select from ${member} where id = $1)
+        order by run_at, id limit $3 for update skip locked
+      ), claimed as (
+        update ${event} as event set owner = $1, started = event.started + 1
+        from due where event.id = due.id
+        returning event.id, body, started, failures, run_at
+      )
+      select * from claimed order by run_at, id`,
+
+    // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
+    finish: `delete from ${event} as event using ${batch("$1", "id bigint, started int")}
+      where event.id = input.id and event.started = input.started and failed_at is null`,
+
+    fail: `
+      with input as materialized (
+        select * from ${batch(
+          "$1",
+          "id bigint, started int, failures int, error text, pause_ms bigint",
+        )}
+      ), failed as (
+        update ${event} as event set owner = null, failures = input.failures, error = input.error,
+          run_at = coalesce(${NOW} + pause_ms, run_at),
+          failed_at = case when pause_ms is null then ${NOW} end
+        from input
+        where event.id = input.id and event.started = input.started and failed_at is null
+        returning event.id, failed_at
+      )
+      select id from failed where failed_at is not null
+      union all select event.id from input join ${event} as event
+        on event.id = input.id and event.started = input.started
+        where pause_ms is null and failed_at is not null`,
+
+    beat: `
+      with clock as (
+        select ${NOW} as ms, exists (
+          select from ${member} where queue = $2::int and seen_at > ${NOW} + ${MAX_CLOCK_SKEW_MS}
+        ) as is_set_back
+      ), input as materialized (
+        select * from ${batch("$1", "id bigint, is_worker boolean")}
+      ), ended as (
+        update ${event} set run_at = ${NOW}
+        where (select is_set_back from clock) and queue = $2::int and ${DUE} and run_at > ${NOW}
+      ), expired as (
+        update ${member} set seen_at = ${NOW} - ${LEASE_MS + 1}
+        where queue = $2::int and seen_at > ${NOW} + ${MAX_CLOCK_SKEW_MS}
+          and id not in (select id from input)
+      ), alive as (
+        insert into ${member} as stored (id, queue, is_worker, seen_at, since)
+        select id, $2::int, is_worker, ms, ms from input, clock order by id
+        on conflict (id) do update set is_worker = excluded.is_worker, seen_at = excluded.seen_at,
+          since = case when stored.seen_at between excluded.seen_at - ${LEASE_MS}
+            and excluded.seen_at + ${MAX_CLOCK_SKEW_MS} then stored.since else excluded.since end
+        returning since
+      ), dead as materialized (
+        select id from ${member} where queue = $2::int and seen_at < ${NOW} - ${LEASE_MS}
+          and id not in (select id from input)
+          and exists (select from alive where since <= ${NOW} - ${LEASE_MS})
+      ), released as (
+        update ${event} set owner = null, stalls = stalls + 1,
+          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end,
+          error = case when stalls >= ${MAX_STALLS} then '${toAsciiJson(STALLED)}' else error end
+        from dead where owner = dead.id
+        returning 1
+      ), forgotten as (
+        delete from ${member} using dead where ${schema}.member.id = dead.id
+      )
+      select is_set_back, (select count(*) from released) as count from clock`,
+
+    forgetMembers: `delete from ${member} where id = any($1::bigint[])`,
+    // Their handlers were not started.
+    giveBack: `update ${event} set owner = null, started = started - 1
+      where owner = any($1::bigint[])`,
+
+    deadLetters: `select ${LETTER} from ${event}
+      where queue = $3::int and failed_at is not null and (failed_at, id) > ($1::bigint, $2::bigint)
+      order by failed_at, id limit ${PAGE}`,
+    findDeadLetters: `select ${LETTER} from ${event}
+      where uuid_hash = $1 and queue = $2::int and failed_at is not null order by id`,
+    // With a new identifier: no late report on a run before meets the event.
+    retry: `
+      with retried as (
+        update ${event} set id = default, failed_at = null, error = null, started = 0, failures = 0,
+          stalls = 0, run_at = ${NOW}
+        where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
+        returning 1
+      )
+      select count(*)::int as count, ${notify(true)}::text from retried`,
+    discard: `
+      with removed as (
+        delete from ${event}
+        where id = any($1::bigint[]) and queue = $2::int and failed_at is not null returning 1
+      )
+      select count(*)::int as count from removed`,
+
+    stats: `
+      select
+        (select count(*)::int from ${event}
+          where queue = $1::int and ${DUE} and run_at <= ${NOW}) as waiting,
+        (select count(*)::int from ${event} where queue = $1::int and owner is not null) as active,
+        (select count(*)::int from ${event}
+          where queue = $1::int and ${DUE} and run_at > ${NOW}) as delayed,
+        (select count(*)::int from ${event}
+          where queue = $1::int and failed_at is not null) as "deadLetters",
+        (select coalesce(greatest(0, ${NOW} - min(run_at)), 0)::int from ${event}
+          where queue = $1::int and ${DUE}) as "oldestWaitingMs",
+        (select count(*)::int from ${member} where queue = $1::int and is_worker
+          and seen_at between ${NOW} - ${LEASE_MS} and ${NOW} + ${MAX_CLOCK_SKEW_MS}) as workers`,
+
+    purge: purge(schema, "delivery"),
+    purgeOutcomes: purge(schema, "outcome"),
+    releaseOrphans: `update ${event} as event set owner = null, stalls = stalls + 1
+      where queue = $1::int and owner is not null
+        and not exists (select from ${member} as member where member.id = event.owner)`,
+  } as const;
+}
+
+/** One process at a time finds expired rows: the others skip those that it has locked. */
+function purge(schema: string, table: string): string {
+  return `
+    with expired as materialized (
+      select key from ${schema}.${table} where expires_at <= ${NOW}
+      order by expires_at limit ${PURGED_ROWS} for update skip locked
+    ), removed as (
+      delete from ${schema}.${table} as stored using expired where stored.key = expired.key
+      returning 1
+    )
+    select count(*) = ${PURGED_ROWS} as is_more from removed`;
+}
