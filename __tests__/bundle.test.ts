@@ -43,7 +43,7 @@ const APPS: Record<string, [code: string, printed: string, packages: string[]]> 
     const queue = postgresQueue({ name: "bundle", connection: "postgres://127.0.0.1:1/a" });
     queue.close().then(() => console.log("closed"));`,
     "closed",
-    ["graphile-worker", "pg"],
+    ["pg"],
   ],
 };
 

@@ -454,6 +454,8 @@ export function describeContract(engine: Engine): void {
       await sleep(700);
       finish[0]?.();
       await until(() => finish.length === 2);
+      // The end of "b" may be on its way.
+      await until(async () => (await queue.stats()).active === 1);
       const stats = await queue.stats();
       expect(stats).toMatchObject({ waiting: 1, active: 1, delayed: 0 });
       expect(stats.oldestWaitingMs).toBeGreaterThan(0);

@@ -40,7 +40,6 @@ const HOMES: Record<string, RegExp> = {
   bullmq: /^durable\/redis\/[\w-]+\.ts$/,
   ioredis: /^durable\/redis\/[\w-]+\.ts$/,
   pg: /^durable\/postgres\/[\w-]+\.ts$/,
-  "graphile-worker": /^durable\/postgres\/[\w-]+\.ts$/,
   commander: /^cli\/[\w-]+\.ts$/,
 };
 

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "./command";
-import { GRAPHILE_WORKERS, JEST_SETTINGS, RESOLUTIONS, ROOT, type App } from "./versions";
+import { RESOLUTIONS, ROOT, type App } from "./versions";
 import type { Workshop } from "./workshop";
 
 // What a suite requires is found from the app that it is in, wherever Jest itself is.
@@ -52,11 +52,6 @@ export function listCells(plan: Plan, workshop: Workshop): Cell[] {
       typedApps.flatMap((app) => listCompilations(version, app, workshop)),
     ),
     ...postgreses.flatMap((version) => listSuites(version, workshop)),
-    ...postgreses
-      .slice(-1)
-      .flatMap((postgres) =>
-        GRAPHILE_WORKERS.flatMap((worker) => listWorkerSuites(worker, postgres, workshop)),
-      ),
   ];
 }
 
@@ -115,22 +110,8 @@ function listSuites(postgres: string, workshop: Workshop): Cell[] {
   }));
 }
 
-/** The same with another Graphile Worker; not with processes, which require the one that is installed. */
-function listWorkerSuites(worker: string, postgres: string, workshop: Workshop): Cell[] {
-  return ["contract.test.ts", "outages.test.ts", "setup.test.ts"].map((file) => ({
-    name: `graphile-worker ${worker} · postgres ${postgres} · ${file}`,
-    run: async () => {
-      const folder = await workshop.installGraphileWorker(worker);
-      const { moduleNameMapper } = JEST_SETTINGS;
-      const mapper = { "^graphile-worker$": folder, ...moduleNameMapper };
-      const args = [`--moduleNameMapper=${JSON.stringify(mapper)}`];
-      await runSuite(file, await workshop.installPostgres(postgres), args);
-    },
-  }));
-}
-
-function runSuite(file: string, binaries: string, args: string[] = []): Promise<string> {
-  const all = [JEST, ...args, join(POSTGRES_SUITES, file)];
+function runSuite(file: string, binaries: string): Promise<string> {
+  const all = [JEST, join(POSTGRES_SUITES, file)];
   const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
   return runCommand(process.execPath, all, { cwd: ROOT, env });
 }

@@ -32,9 +32,6 @@ export const POSTGRESES = [
   "18.4.0-beta.17",
 ];
 
-/** The releases of Graphile Worker that the tests run with beside the one of package.json. */
-export const GRAPHILE_WORKERS = ["0.17.3"];
-
 /** An app that has installed the package. */
 export interface App {
   name: string;

@@ -15,8 +15,6 @@ export interface Workshop {
   installNode(major: number): Promise<string>;
   /** Installs a PostgreSQL; resolves with the folder of its binaries. */
   installPostgres(version: string): Promise<string>;
-  /** Installs a Graphile Worker; resolves with its folder. */
-  installGraphileWorker(version: string): Promise<string>;
 }
 
 /** Makes a workshop in an empty folder. */
@@ -79,19 +77,12 @@ export function createWorkshop(folder: string): Workshop {
     return join(cwd, "native", "bin");
   }
 
-  async function installGraphileWorker(version: string): Promise<string> {
-    const home = await install(`graphile-worker ${version}`, [`graphile-worker@${version}`]);
-    return join(home, "node_modules", "graphile-worker");
-  }
-
   const workshop: Workshop = {
     pack: () => makeOnce("tarball", pack),
     installApp: (app) => makeOnce(app.name, () => installApp(app)),
     installTypescript: (version) =>
       makeOnce(`typescript ${version}`, () => installTypescript(version)),
     installNode: (major) => makeOnce(`node ${major}`, () => installNode(major)),
-    installGraphileWorker: (version) =>
-      makeOnce(`graphile-worker ${version}`, () => installGraphileWorker(version)),
     installPostgres: (version) => makeOnce(`postgres ${version}`, () => installPostgres(version)),
   };
   return workshop;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -129,33 +128,6 @@ describeWithPostgres("outages of Postgres", () => {
     expect(handled).toEqual(["slow", "next"]);
   });
 
-  it("takes its advisory lock later when the former connection still holds it", async () => {
-    await server.start();
-    await queue.ready();
-    const worker = work();
-    const listLocks = () =>
-      server.query(`select pid, classid::int as class, objid::int as owner from pg_locks
-        where locktype = 'advisory' and objsubid = 2 and granted`);
-    await until(async () => (await listLocks()).length === 1);
-    const [lock] = await listLocks();
-    // It waits for the lock, so it has it before the queue connects again.
-    const former = new Client({ connectionString: server.url });
-    await former.connect();
-    const taken = former.query("select pg_advisory_lock($1, $2)", [lock!.class, lock!.owner]);
-    await until(
-      async () => (await server.query("select from pg_locks where not granted")).length > 0,
-    );
-    await server.query("select pg_terminate_backend($1)", [lock!.pid]);
-    await taken;
-    await sleep(2_500);
-    await former.end();
-    await until(async () => (await listLocks()).length === 1);
-    // Locks of a connection stack: a second one would outlast the worker.
-    await sleep(2_500);
-    await worker.close();
-    await until(async () => (await listLocks()).length === 0);
-  });
-
   it("leaves the events of handlers that run during an outage of 10 s", async () => {
     await server.start();
     const other = postgresQueue({ connection: server.url, name: "q", logger: silent });
@@ -176,21 +148,6 @@ describeWithPostgres("outages of Postgres", () => {
     await until(async () => (await queue.stats()).active === 0, 20_000);
     expect(handled).toEqual(["slow"]);
     await other.close({ deadlineMs: 0 });
-  });
-
-  it("counts the absence of a process anew after an outage", async () => {
-    await server.start();
-    await queue.ready();
-    const listLanes = () => server.query("select id from push.push_lane");
-    await server.query("insert into push.push_lane (id, queue, owner) values ('lane', 'q', 1)");
-    await sleep(2_000);
-    await server.kill("SIGKILL");
-    await sleep(4_000);
-    await server.start();
-    await queue.ready();
-    await sleep(2_000);
-    expect(await listLanes()).toHaveLength(1);
-    await until(async () => (await listLanes()).length === 0, 20_000);
   });
 
   it("closes within its deadline while Postgres is frozen", async () => {

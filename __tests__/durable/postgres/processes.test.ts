@@ -70,7 +70,6 @@ describeWithPostgres("processes on one Postgres", () => {
     expect(messages.size).toBeGreaterThan(50);
     const logged = new Set(readFileSync(log, "utf8").split("\n"));
     expect([...messages].filter((uuid) => !logged.has(uuid) && !handled.has(uuid))).toEqual([]);
-    expect(await server.query("select id from push.push_lane")).not.toHaveLength(0);
   });
 
   it("runs the handlers of a killed process again within 10 s", async () => {
@@ -103,23 +102,6 @@ describeWithPostgres("processes on one Postgres", () => {
     child.send("end");
     await once(child, "exit");
     expect(await queue.stats()).toMatchObject({ workers: 0 });
-    expect(await server.query("select id from push.push_lane")).toEqual([]);
-  });
-
-  it("registers lanes again that another process removed", async () => {
-    const worker = queue.work(
-      createHandlers().onUnhandled(() => {}),
-      { concurrency: 2 },
-    );
-    const listLanes = () => server.query("select id from push.push_lane order by id");
-    await until(async () => (await listLanes()).length > 0);
-    const lanes = await listLanes();
-    await server.query("delete from push.push_lane");
-    await until(async () => (await listLanes()).length > 0, 20_000);
-    expect(await listLanes()).toEqual(lanes);
-    await worker.close();
-    await sleep(2_500);
-    expect(await listLanes()).toEqual([]);
   });
 
   it("leaves the events of a process while Postgres takes no writes, and it cannot register", async () => {
@@ -136,7 +118,7 @@ describeWithPostgres("processes on one Postgres", () => {
     await sleep(1_000);
     await server.query(`create function fail() returns trigger language plpgsql as
         $$ begin raise exception 'no writes'; end $$;
-      create trigger fail before insert or update on push.push_process for each row
+      create trigger fail before insert or update on push.member for each row
         execute function fail()`);
     await sleep(11_000);
     await server.query("drop function fail cascade");
@@ -146,39 +128,9 @@ describeWithPostgres("processes on one Postgres", () => {
     await other.close();
   });
 
-  it("registers while its lanes wait for connections", async () => {
-    const busy = postgresQueue({
-      connection: server.url,
-      name: "q",
-      logger: silent,
-      maxConnections: 3,
-    });
-    await busy.ready();
-    busy.work(
-      createHandlers().onUnhandled(() => {}),
-      { concurrency: 50 },
-    );
-    const readAges = () =>
-      server.query(
-        "select extract(epoch from clock_timestamp() - seen_at)::float as age from push.push_process",
-      );
-    await until(async () => (await readAges()).length === 1);
-    const locking = server.query(
-      "begin; lock table push._private_jobs in exclusive mode; select pg_sleep(8); commit",
-    );
-    await sleep(7_500);
-    const [row] = await readAges();
-    expect(row!.age).toBeLessThan(3);
-    await locking;
-    await busy.close();
-  });
-
   it("forgets a process that has not registered for a minute, and has no lock", async () => {
-    await server.query("insert into push.push_process values (1, 'q', now() - interval '1 hour')");
-    await until(
-      async () => (await server.query("select from push.push_process")).length === 0,
-      20_000,
-    );
+    await server.query("insert into push.member values (1, 'q', now() - interval '1 hour')");
+    await until(async () => (await server.query("select from push.member")).length === 0, 20_000);
   });
 
   it("uses one connection that listens for each process", async () => {

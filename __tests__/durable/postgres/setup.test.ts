@@ -145,15 +145,23 @@ describeWithPostgres("the setup of Postgres", () => {
   it("creates one schema for processes that start at a time", async () => {
     const queues = Array.from({ length: 4 }, () => open({ schema: "together" }));
     await Promise.all(queues.map((queue) => queue.ready()));
-    expect(await server.query("select version from together.push_version")).toHaveLength(1);
+    expect(await server.query("select version from together.version")).toHaveLength(1);
   });
 
   it("rejects the schema of a newer version", async () => {
     await open({ schema: "newer" }).ready();
-    await server.query("update newer.push_version set version = 99");
+    await server.query("update newer.version set version = 99");
     await expect(open({ schema: "newer" }).ready()).rejects.toMatchObject({
       code: "POSTGRES_NEWER",
     });
+  });
+
+  it("rejects a schema of the former engine, by name", async () => {
+    await server.query("create schema former");
+    await server.query("create table former.push_version (version int)");
+    const rejected = open({ schema: "former" }).ready();
+    await expect(rejected).rejects.toMatchObject({ code: "POSTGRES_REJECTED" });
+    await expect(open({ schema: "former" }).ready()).rejects.toThrow("drop schema former cascade");
   });
 
   it("keeps queues of one schema apart", async () => {
@@ -168,11 +176,11 @@ describeWithPostgres("the setup of Postgres", () => {
   it("forgets expired uuids within a minute", async () => {
     const queue = open({ schema: "purged", dedupeTtlMs: 1_000 });
     for (let count = 0; count < 5; count++) await store(queue);
-    expect(await server.query("select 1 from purged.push_uuid")).toHaveLength(5);
+    expect(await server.query("select 1 from purged.delivery")).toHaveLength(5);
     let rows: unknown[] = [1];
     for (const endMs = Date.now() + 40_000; rows.length > 0 && Date.now() < endMs;) {
       await new Promise((resolve) => setTimeout(resolve, 500));
-      rows = await server.query("select 1 from purged.push_uuid");
+      rows = await server.query("select 1 from purged.delivery");
     }
     expect(rows).toEqual([]);
   });
