@@ -61,7 +61,7 @@ export async function startStore(engine = process.env.ENGINE): Promise<BenchStor
         },
       ],
       async readUsedBytes() {
-        const [row] = await server.query("select pg_total_relation_size('push.push_uuid') as size");
+        const [row] = await server.query("select pg_total_relation_size('push.delivery') as size");
         return Number(row?.size);
       },
       check: () => "not checked",

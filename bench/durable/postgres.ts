@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHandlers, type QueuedEvent } from "express-push-verification";
+import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import {
@@ -16,7 +16,6 @@ import {
   startPostgresProcess,
   type PostgresProcess,
 } from "../../__tests__/support/postgres-server";
-import { openBareStore } from "./bare-postgres";
 import { percentile, QUEUE_NAME, queuedEvent } from "./processes";
 
 const [, , kills = "10"] = process.argv;
@@ -69,25 +68,19 @@ async function measureThroughput(): Promise<void> {
   const server = await startPostgresProcess({ fsyncMs });
   const queue = open(server);
   await queue.ready();
-  const bare = await openBareStore(server.url);
-  const storeEvent = (event: QueuedEvent) => queue.store(event, Number.POSITIVE_INFINITY);
-  const rates: Record<"queue" | "bare", number[]> = { queue: [], bare: [] };
+  const rates: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
-    // What both store is made before: only its storing is measured.
-    const rows = createEvents(EVENTS).map((event) => bare.toRow(event));
-    rates.bare.push(await repeatInLanes(rows, bare.store));
-    rates.queue.push(await repeatInLanes(createEvents(EVENTS), storeEvent));
+    rates.push(
+      await repeatInLanes(createEvents(EVENTS), (event) =>
+        queue.store(event, Number.POSITIVE_INFINITY),
+      ),
+    );
   }
-  await bare.close();
-  const [queueRate, bareRate] = [rates.queue, rates.bare].map((values) =>
-    Number(percentile(values.slice(1), 0.5)),
-  ) as [number, number];
+  const rate = Number(percentile(rates.slice(1), 0.5));
   const [row] = await server.query(
-    "select pg_total_relation_size('push.push_uuid') / count(*) as bytes from push.push_uuid",
+    "select pg_total_relation_size('push.delivery') / count(*) as bytes from push.delivery",
   );
-  console.log(
-    `store, ${lanes} lanes: ${queueRate.toFixed(0)}/s; pg alone ${bareRate.toFixed(0)}/s; ratio ${(queueRate / bareRate).toFixed(2)}; ${String(row?.bytes)} bytes a uuid`,
-  );
+  console.log(`store, ${lanes} lanes: ${rate.toFixed(0)}/s; ${String(row?.bytes)} bytes a uuid`);
   const { waiting } = await queue.stats();
   console.log(`16 handlers: ${await measureHandlers(queue)} events/s of ${waiting}`);
   await queue.close({ deadlineMs: 1_000 });

@@ -3,7 +3,7 @@ import { Client, Pool, type ClientConfig, type PoolClient } from "pg";
 import type { PostgresSettings } from "./options";
 
 /** The connections of a queue to its Postgres. */
-export interface Connections {
+export interface ServerConnections {
   /** Runs a statement on any connection; Postgres prepares it once per connection. */
   query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
@@ -33,7 +33,10 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
 
 /** Creates the connections of a queue; they connect on use. */
-export function createConnections({ connection, maxConnections }: PostgresSettings): Connections {
+export function createServerConnections({
+  connection,
+  maxConnections,
+}: PostgresSettings): ServerConnections {
   const sockets = new Set<Socket>();
 
   /** pg cannot close a connection that Postgres does not respond on. */

@@ -95,10 +95,11 @@ async function createSchema(client: Client, schema: string): Promise<void> {
 }
 
 async function findQueue(client: Client, schema: string, name: string): Promise<number> {
-  const select = `select id from "${schema}".queue where name = $1`;
+  const table = `"${schema}".queue`;
+  const select = `select id from ${table} where name = $1`;
   const found = await client.query<{ id: number }>(select, [name]);
   if (found.rows[0] !== undefined) return found.rows[0].id;
-  const insert = `insert into "${schema}".queue (name) values ($1) returning id`;
+  const insert = `insert into ${table} (name) values ($1) returning id`;
   const added = await client.query<{ id: number }>(insert, [name]);
   return added.rows[0]?.id ?? 0;
 }

@@ -3,7 +3,7 @@ import { parseJson } from "../../form/json";
 import { hashText } from "../../signature/signature";
 import type { QueueStats } from "../durable-queue";
 import type { ClaimedEvent, Hint, NewEvent, Storage, StoredDeadLetter } from "../storage";
-import { createConnections, LIMITS, PLANNING } from "./connections";
+import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import { checkDurability } from "./durability";
 import { claimFrom, createClaimMark, type ClaimMark } from "./claim-mark";
 import type { PostgresSettings } from "./options";
@@ -17,7 +17,7 @@ interface ClaimedRow extends Omit<ClaimedEvent, "id"> {
   run_at: string;
 }
 
-interface DeadLetterRow {
+interface LetterRow {
   id: string;
   body: string;
   error: string;
@@ -39,7 +39,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
   const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
   const sender = crypto.randomUUID().slice(0, 8);
   const statements = writeStatements({ schema: `"${schema}"`, channel, sender });
-  const connections = createConnections(settings);
+  const connections = createServerConnections(settings);
   const marks = new Map<number, ClaimMark>();
   let queue = 0;
   let listening: { client: Client; destroy: () => void } | undefined;
@@ -194,10 +194,10 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     },
     async deadLetters(after) {
       const position = [after?.failedAtMs ?? 0, after?.id ?? "0"];
-      return (await run<DeadLetterRow>("deadLetters", ...position, queue)).map(toStoredDeadLetter);
+      return (await run<LetterRow>("deadLetters", ...position, queue)).map(toStoredDeadLetter);
     },
     async findDeadLetters(uuidHash) {
-      return (await run<DeadLetterRow>("findDeadLetters", uuidHash, queue)).map(toStoredDeadLetter);
+      return (await run<LetterRow>("findDeadLetters", uuidHash, queue)).map(toStoredDeadLetter);
     },
     retry: async (ids) => readCount(await run("retry", ids, queue)),
     discard: async (ids) => readCount(await run("discard", ids, queue)),
@@ -224,7 +224,7 @@ function readCount(rows: object[]): number {
   return (rows as { count: number }[])[0]?.count ?? 0;
 }
 
-function toStoredDeadLetter(row: DeadLetterRow): StoredDeadLetter {
+function toStoredDeadLetter(row: LetterRow): StoredDeadLetter {
   return {
     id: row.id,
     body: row.body,
