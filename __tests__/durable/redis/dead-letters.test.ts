@@ -8,8 +8,8 @@ describeWithAnyRedis("dead letters in Redis", () => {
   const app = useRedisReceiver();
   const requestOf = (uuid: string) => eventRequest("factor.created", { uuid });
   const jobKeys = async () => {
-    const keys = await app.server.redis.keys(`${app.options.prefix}:q:*-*-*`);
-    return keys.filter((key) => !key.includes(":de:"));
+    const keys = await app.server.redis.keys(`${app.options.prefix}:q:*`);
+    return keys.filter((key) => /:[0-9a-f]{8}-[0-9a-f]{32}$/.test(key));
   };
 
   /** Delivers events whose handlers fail for good, and closes the worker. */

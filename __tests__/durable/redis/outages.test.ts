@@ -1,13 +1,26 @@
 import { createHandlers } from "express-push-verification";
-import { receiveInto, silent } from "../../support/durable";
+import { queuedParams, receiveInto, silent } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
 import { useRedisQueues } from "../../support/redis-queues";
 import { stopServers } from "../../support/servers";
 import { eventRequest } from "../../support/webhook-requests";
 
-describeWithRedis("a Redis that is still loading", () => {
+describeWithRedis("a Redis that returns", () => {
   afterEach(stopServers);
   const { open } = useRedisQueues();
+
+  it("gets all webhook requests that waited for it within 1 s", async () => {
+    const server = await startRedis();
+    const queue = open(server.url, { logger: silent, storeTimeoutMs: 4_000 });
+    await queue.ready();
+    await server.stop("SIGKILL");
+    const stores = Array.from({ length: 700 }, (_, index) =>
+      queue.store(queuedParams([["uuid", `u${index}`]]), Number.POSITIVE_INFINITY),
+    );
+    await new Promise((later) => setTimeout(later, 3_000));
+    await server.start();
+    expect(new Set(await Promise.all(stores))).toEqual(new Set(["new"]));
+  });
 
   it("stores a webhook request that waited until it had loaded", async () => {
     const server = await startRedis();

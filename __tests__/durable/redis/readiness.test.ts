@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
 import {
   QueueError,
@@ -120,27 +119,17 @@ describeWithRedis("ready()", () => {
     });
   });
 
-  it("rejects for a Redis without INFO, says so, and reconnects after growing pauses", async () => {
+  it("rejects for a Redis without INFO, and says so once", async () => {
     const file = join(folder, "rename.conf");
     writeFileSync(file, 'rename-command INFO ""\n');
-    const { url, port } = await startRedis({ ...DURABLE, include: file });
+    const { url } = await startRedis({ ...DURABLE, include: file });
     const queue = open(url);
     const error = await settle(queue);
     expect(error).toMatchObject({ code: "REDIS_REJECTED" });
     expect(String(error)).toMatch(/unknown command.*INFO included/i);
     expect(String(error)).not.toContain("password");
-    const admin = new Redis(port, "127.0.0.1", { enableReadyCheck: false });
-    // Each connection has the next number.
-    const before = await admin.client("ID");
-    await new Promise((later) => setTimeout(later, 3_500));
-    const after = new Redis(port, "127.0.0.1", { enableReadyCheck: false });
-    const connections = (await after.client("ID")) - before - 1;
-    admin.disconnect();
-    after.disconnect();
-    expect(connections).toBeLessThanOrEqual(3);
-    expect(connections).toBeGreaterThanOrEqual(1);
     expect(logger.error).toHaveBeenCalledTimes(1);
-  }, 15_000);
+  });
 
   it("resolves once Redis accepts the password", async () => {
     const { url, redis } = await startRedis();
@@ -217,7 +206,7 @@ describeWithRedis("ready()", () => {
     const queue = open(server.url);
     await until(() => logger.warn.mock.calls.length > 0);
     expect(logger.warn).toHaveBeenCalledWith(
-      expect.objectContaining({ role: "store", error: expect.stringContaining("ECONNREFUSED") }),
+      { code: "ECONNREFUSED" },
       expect.stringContaining("ECONNREFUSED"),
     );
     await expect(store(queue)).rejects.toMatchObject({

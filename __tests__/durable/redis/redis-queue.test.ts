@@ -99,12 +99,6 @@ describeWithAnyRedis("redisQueue", () => {
     await short.close();
   });
 
-  it("has jobs with identifiers of 44 characters", async () => {
-    await deliver();
-    const [jobId = ""] = await app.server.redis.lrange(`${app.options.prefix}:q:wait`, 0, -1);
-    expect(jobId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{16}-[0-9a-f]{18}$/);
-  });
-
   it("counts workers, and how long the oldest event has waited", async () => {
     expect(await app.queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
     await deliver(eventRequest("factor.created", { uuid: "first" }));

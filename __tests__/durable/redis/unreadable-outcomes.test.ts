@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
+import { hashKey } from "../../../lib/durable/stored-event";
 import { hashText } from "../../../lib/signature/signature";
 import { CHALLENGE_SID, eventPairs, PUBLIC_URL } from "../../support/webhook-requests";
 import {
@@ -20,7 +21,8 @@ import { stopServers } from "../../support/servers";
 
 const root = join(__dirname, "..", "..", "..");
 /** Static tokens: the account is implied by the URL of the receiver. */
-const keyOf = (sid: string) => `push:${QUEUE_NAME}:outcome:${hashText(PUBLIC_URL)}:${sid}`;
+const hashOf = (sid: string) => hashKey(QUEUE_NAME, `${hashText(PUBLIC_URL)}:${sid}`);
+const keyOf = (sid: string) => `push:${QUEUE_NAME}:outcome:${hashOf(sid)}`;
 
 describeWithRedis("an unreadable outcome in Redis", () => {
   let server: RedisServer;
@@ -55,12 +57,11 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     const wait = startWait();
     const publish = async (value: string) => {
       await redis.set(keyOf(CHALLENGE_SID), value);
-      await redis.publish(keyOf(CHALLENGE_SID), "\u0000{ no outcome");
+      await redis.publish(`push:${QUEUE_NAME}:outcomes`, hashOf(CHALLENGE_SID));
     };
     await until(() => wait.messages.includes("waits"), 20_000);
     await until(async () => (await redis.pubsub("CHANNELS", "*")).length === 1);
-    // The message alone is a hint to read a key that does not exist.
-    await redis.publish(keyOf(CHALLENGE_SID), "\u0000{ no outcome");
+    await redis.publish(`push:${QUEUE_NAME}:outcomes`, "\u0000{ no outcome");
     const factor = JSON.stringify(eventPairs("factor.created"));
     for (const value of ["{", "null", "5", "[1]", '[["type",5]]', "[]", factor])
       await publish(value);

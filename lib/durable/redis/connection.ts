@@ -1,6 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
-import type { Logger } from "../../observability/logger";
 import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
 import type { RedisSettings } from "./options";
 import { findRedisRejection } from "./redis-reply";
@@ -8,10 +7,10 @@ import { findRedisRejection } from "./redis-reply";
 /** The purpose of a connection. */
 export type ConnectionRole = keyof typeof ROLES;
 
-const retryStrategy = (times: number) => Math.min(2 ** times * 10, 500);
+/** Stores that wait for Redis are sent within 1 s of its return. */
+const retryStrategy = (times: number) => Math.min(2 ** times * 10, 250);
 /** A rejection, such as of the password, lasts until an operator changes something. */
-const FIRST_REJECTED_MS = 1_000;
-const LONGEST_REJECTED_MS = 30_000;
+const REJECTED_MS = 2_000;
 const RECONNECT_MS = 50;
 
 /**
@@ -25,7 +24,13 @@ const ROLES = {
     commandTimeout: 1_500,
     socketTimeout: 3_000,
   },
-  subscriber: { maxRetriesPerRequest: null, commandTimeout: 1_500, autoResubscribe: false },
+  subscriber: {
+    maxRetriesPerRequest: null,
+    commandTimeout: 1_500,
+    socketTimeout: 3_000,
+    // ioredis handles no failure of its own resubscription.
+    autoResubscribe: false,
+  },
   // Blocking commands take up to 5 s.
   worker: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
 } as const satisfies Record<string, RedisOptions>;
@@ -55,14 +60,14 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
   let isEnded = false;
 
   function open(): Redis {
-    const pauses = createPauses();
+    let isRejected = false;
     const client = createClient(settings, {
       // The ready check stays, although ioredis writes to the console when the user may not run INFO:
       // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
       connectTimeout: 2_000,
       disconnectTimeout: 300,
       lazyConnect: false,
-      retryStrategy: pauses.next,
+      retryStrategy: (times) => (isRejected ? REJECTED_MS : retryStrategy(times)),
       ...ROLES[role],
       ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
       // A former primary turns read-only when another takes over: connect to the new one.
@@ -70,7 +75,13 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
       replyMapping: "legacy",
       connectionName: `push-webhooks-${role}`,
     });
-    pauses.watch(client);
+    // Without a listener ioredis writes to the console.
+    client.on("error", (error: unknown) => {
+      isRejected = findRedisRejection(error) !== undefined;
+    });
+    client.on("connect", () => {
+      isRejected = false;
+    });
     // ioredis ends a connection for good when its failover detector hears of a new primary while the
     // connection asks the sentinels for it.
     client.on("end", () => {
@@ -85,39 +96,11 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
   }
 
   const redis = open();
-  reportOutages(redis, role, settings.logger);
   return {
     redis,
     end() {
       isEnded = true;
       for (const client of clients) endClient(client);
-    },
-  };
-}
-
-/** Creates the pauses before reconnecting, which are longer while Redis rejects the connection. */
-function createPauses() {
-  let rejections = 0;
-  let isRejected = false;
-  return {
-    next: (times: number) =>
-      isRejected
-        ? Math.min(FIRST_REJECTED_MS * 2 ** (rejections - 1), LONGEST_REJECTED_MS)
-        : retryStrategy(times),
-    watch(redis: Redis): void {
-      redis.on("connect", () => {
-        isRejected = false;
-      });
-      redis.on("ready", () => {
-        isRejected = false;
-        rejections = 0;
-      });
-      redis.on("error", (error: unknown) => {
-        const wasRejected = isRejected;
-        isRejected = findRedisRejection(error) !== undefined;
-        // One connection may report several, such as of the password and then of INFO.
-        if (isRejected && !wasRejected) rejections++;
-      });
     },
   };
 }
@@ -182,34 +165,4 @@ export function describeRedisError(error: unknown): string {
   const { lastNodeError } = Object(error) as { lastNodeError?: unknown };
   const detail = lastNodeError ?? cause;
   return detail instanceof Error ? `${message} ${describeRedisError(detail)}` : message;
-}
-
-/** Reports the beginning and the end of an outage, once each, with the words of Redis. */
-function reportOutages(redis: Redis, role: ConnectionRole, logger: Logger | undefined): void {
-  let isOut = false;
-  let wasReady = false;
-
-  function warn(reason: string): void {
-    // One of the connections of a queue is enough, and ready() reports an outage before the first.
-    if (role !== "store" || !wasReady) return;
-    process.emitWarning(`redisQueue: Redis is out of reach: ${reason}`, {
-      type: "PushWebhooksWarning",
-      code: "REDIS_UNREACHABLE",
-    });
-  }
-
-  // Without a listener ioredis writes to the console.
-  redis.on("error", (error: NodeJS.ErrnoException) => {
-    if (isOut) return;
-    isOut = true;
-    const reason = describeRedisError(error);
-    if (logger === undefined) return warn(reason);
-    const fields = { role, code: error.code ?? error.name, error: reason };
-    logger.warn(fields, `Redis is out of reach: ${reason}`);
-  });
-  redis.on("ready", () => {
-    if (isOut) logger?.info({ role }, "Redis is back");
-    isOut = false;
-    wasReady = true;
-  });
 }

@@ -1,27 +1,20 @@
 import { ErrorCode, type Job, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { createDeadLetter, type DeadLetter, type DeadLetterOptions } from "../dead-letter";
 import { readEventNames } from "../event-names";
-import { chooseLetters, createAmbiguityError } from "../letter-choice";
-import { uuidPart, type StoredEvent } from "../stored-event";
+import type { QueueStore, StoredDeadLetter } from "../storage";
+import { hashKey } from "../stored-event";
+import { jobPatternOf } from "./job-id";
 import type { RedisSettings } from "./options";
 import { RETRIED_FIELD } from "./stats";
 
-/** The operations on dead letters, which are the failed jobs of BullMQ. */
-export interface RedisDeadLetters {
-  count(): Promise<number>;
-  /** Lists the identifiers of all, the oldest failure first. */
-  listIds(): Promise<string[]>;
-  /** Returns undefined when another process retried or discarded it meanwhile. */
-  read(jobId: string): Promise<DeadLetter | undefined>;
-  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
-  /** Returns whether it was a dead letter still. */
-  retryOne(jobId: string): Promise<boolean>;
-  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
-}
-
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
+const PAGE_LENGTH = 100;
+/** ARGV: the position after which the page begins. Its dead letter may have been removed. */
+const PAGE = `
+  local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
+  local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
+  return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1})`;
 const MARK_RETRIED = `
   if redis.call("EXISTS", KEYS[1]) == 1 then
     redis.call("HSET", KEYS[1], "${RETRIED_FIELD}", ARGV[1])
@@ -36,88 +29,84 @@ const DISCARD = `
   end
   return count`;
 
-/** Creates the view of the dead letters of a queue. */
+/** Creates the operations on the dead letters of a queue, which are the failed jobs of BullMQ. */
 export function createRedisDeadLetters(
-  getQueue: () => Queue<StoredEvent>,
+  getQueue: () => Queue,
   redis: Redis,
   { prefix, name }: RedisSettings,
-): RedisDeadLetters {
+) {
   const failedKey = `${prefix}:${name}:failed`;
   const keyOf = (jobId: string) => `${prefix}:${name}:${jobId}`;
 
-  async function findDeadLetter(jobId: string): Promise<Job<StoredEvent> | undefined> {
-    return getQueue().getJob(jobId);
+  async function readAll(jobIds: readonly string[]): Promise<Job[]> {
+    const jobs: (Job | undefined)[] = await Promise.all(jobIds.map((id) => getQueue().getJob(id)));
+    // Another process may have retried or discarded some meanwhile.
+    return jobs.filter((job) => job?.finishedOn !== undefined) as Job[];
   }
 
-  /** Finds the jobs of a uuid by their identifiers, without reading the others. */
-  async function findJobs(uuid: string): Promise<Job<StoredEvent>[]> {
-    const jobIds = new Set<string>();
-    const pattern = `${uuidPart(uuid)}-*`;
-    let cursor = "0";
-    do {
-      const page = await redis.zscan(failedKey, cursor, "MATCH", pattern, "COUNT", SCAN_COUNT);
-      cursor = page[0];
-      // The identifiers alternate with the times of failure.
-      for (const [index, item] of page[1].entries()) {
-        if (index % 2 === 0) jobIds.add(item);
-      }
-    } while (cursor !== "0");
-    const jobs = await Promise.all([...jobIds].map(findDeadLetter));
-    return jobs.filter(
-      (job) => job !== undefined && readEventNames(job.data).uuid === uuid,
-    ) as Job[];
-  }
-
-  async function change(
-    method: "retry" | "discard",
-    changeOne: (jobId: string) => Promise<boolean>,
-    uuid: string,
-    options: DeadLetterOptions = {},
-  ): Promise<boolean> {
-    const chosen = chooseLetters(await findJobs(uuid), ({ data }) => data, options);
-    if (chosen === undefined) throw createAmbiguityError(method);
-    const changed = await Promise.all(chosen.map(({ id = "" }) => changeOne(id)));
-    return changed.includes(true);
-  }
-
-  async function retryOne(jobId: string): Promise<boolean> {
-    const job = await findDeadLetter(jobId);
-    if (job === undefined) return false;
+  async function retryOne(jobId: string): Promise<number> {
+    const [job] = await readAll([jobId]);
+    if (job === undefined) return 0;
     // In the same round trip, first: a worker may remove the job right after the retry. A full Redis
     // rejects it and accepts the retry: stats() then counts from the time when the event was stored.
     redis.eval(MARK_RETRIED, 1, keyOf(jobId), Date.now()).catch(() => {});
     try {
       await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
-      return true;
+      return 1;
     } catch (error) {
       const { code } = error as { code?: unknown };
-      if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return false;
+      if (code === ErrorCode.JobNotExist || code === ErrorCode.JobNotInState) return 0;
       throw error;
     }
   }
 
-  async function discardOne(jobId: string): Promise<boolean> {
-    return (await redis.eval(DISCARD, 2, failedKey, keyOf(jobId), jobId)) === 1;
+  async function discardOne(jobId: string): Promise<number> {
+    return Number(await redis.eval(DISCARD, 2, failedKey, keyOf(jobId), jobId));
   }
 
   return {
     count: () => redis.zcard(failedKey),
-    // All identifiers at once: a list read in pages loses its place when letters are removed.
-    listIds: () => redis.zrange(failedKey, "0", "-1"),
-    async read(jobId) {
-      const job = await findDeadLetter(jobId);
-      return job && toDeadLetter(job);
+    async deadLetters(after = { id: "", failedAtMs: 0 }) {
+      const jobIds = await redis.eval(PAGE, 1, failedKey, after.failedAtMs, after.id);
+      return (await readAll(jobIds as string[])).map(toStoredDeadLetter);
     },
-    retry: (uuid, options) => change("retry", retryOne, uuid, options),
-    retryOne,
-    discard: (uuid, options) => change("discard", discardOne, uuid, options),
+    /** Compares identifiers, and reads only the jobs that may be of the uuid. */
+    async findDeadLetters(uuidHash) {
+      const jobIds = new Set<string>();
+      let cursor = "0";
+      do {
+        const scan = ["MATCH", jobPatternOf(uuidHash), "COUNT", SCAN_COUNT] as const;
+        const [next, found] = await redis.zscan(failedKey, cursor, ...scan);
+        cursor = next;
+        // The identifiers alternate with the times of failure.
+        for (const [index, item] of found.entries()) {
+          if (index % 2 === 0) jobIds.add(item);
+        }
+      } while (cursor !== "0");
+      const jobs = await readAll([...jobIds]);
+      const isOfUuid = ({ data }: Job) => hashKey(name, readEventNames(data).uuid) === uuidHash;
+      return jobs.filter(isOfUuid).map(toStoredDeadLetter);
+    },
+    retry: (ids) => addAll(ids.map(retryOne)),
+    discard: (ids) => addAll(ids.map(discardOne)),
+  } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "retry" | "discard"> & {
+    count: () => Promise<number>;
   };
 }
 
-function toDeadLetter({ data, failedReason, attemptsStarted, finishedOn = 0 }: Job): DeadLetter {
-  return createDeadLetter(data, {
+async function addAll(counts: readonly Promise<number>[]): Promise<number> {
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+function toStoredDeadLetter(job: Job): StoredDeadLetter {
+  const { id = "", data, failedReason, attemptsStarted, finishedOn = 0 } = job;
+  return {
+    id,
+    body: JSON.stringify(data),
     error: failedReason,
-    attempts: attemptsStarted,
-    failedAt: new Date(finishedOn),
-  });
+    started: attemptsStarted,
+    failedAtMs: finishedOn,
+    // By the clocks of processes, which may differ.
+    listedAtMs: Math.max(Date.now(), finishedOn),
+  };
 }

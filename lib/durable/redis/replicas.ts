@@ -7,17 +7,14 @@ const WAIT_MS = 1_000;
 const MAX_SHORTFALLS = 3;
 
 /**
- * Creates the confirmation that `replicas` replicas have every earlier write of this connection's
- * server. One WAIT confirms all that was stored while the one before it ran.
+ * Creates the confirmation that enough replicas have the events that were stored under some keys.
  *
  * @throws (by the function) Error when too few replicas confirm within 1 s, or when the server lacks
- *   the key.
+ *   a key.
  */
 export function createReplicaConfirmation(redis: Redis, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
-  let pending: PendingConfirmation[] = [];
-  let isRunning = false;
   let shortfalls = 0;
   let owner: Redis | undefined;
 
@@ -35,58 +32,41 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
   }
 
   /**
-   * Reads the keys to prove that they are on the server that WAIT reaches, and writes a marker: WAIT
-   * concerns the writes of its own connection, which may be newer than the event.
+   * WAIT concerns the earlier writes of its own connection, which may be newer than the events: read
+   * the keys to prove that it reaches their server, and write a marker.
    */
-  async function confirmAll(keys: string[]): Promise<boolean[]> {
+  async function waitForReplicas(keys: readonly string[]): Promise<void> {
     owner ??= await findOwner();
-    const pipeline = owner.pipeline().mget(keys).set(marker, "").wait(replicas, WAIT_MS);
+    const pipeline = owner
+      .pipeline()
+      .exists(...keys)
+      .set(marker, "")
+      .wait(replicas, WAIT_MS);
     const replies = (await pipeline.exec()) ?? [];
     for (const [error] of replies) {
       if (error !== null) throw error;
     }
-    const [[, found], , [, confirmed]] = replies as [
-      [null, (string | null)[]],
-      unknown,
-      [null, number],
+    const [found, , confirmed] = replies.map(([, reply]) => Number(reply)) as [
+      number,
+      number,
+      number,
     ];
-    if (confirmed >= replicas) {
-      shortfalls = 0;
-      return found.map((value) => value !== null);
+    if (confirmed < replicas) {
+      if (++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
+      throw new Error(`${confirmed} of ${replicas} replicas have the events.`);
     }
-    if (++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
-    throw new Error(`${confirmed} of ${replicas} replicas have the event.`);
+    shortfalls = 0;
+    if (found < keys.length) {
+      throw new Error("Redis is being replaced: an event is on another server.");
+    }
   }
 
-  async function run(): Promise<void> {
-    isRunning = true;
-    while (pending.length > 0) {
-      const batch = pending;
-      pending = [];
-      try {
-        const found = await confirmAll(batch.map(({ key }) => key));
-        for (const [index, { resolve, reject }] of batch.entries()) {
-          if (found[index] === true) resolve();
-          else reject(new Error("Redis is being replaced: the event is on another server."));
-        }
-      } catch (error) {
-        owner = undefined;
-        for (const { reject } of batch) reject(error);
-      }
+  return async function confirm(keys: readonly string[]): Promise<void> {
+    try {
+      await waitForReplicas(keys);
+    } catch (error) {
+      owner = undefined;
+      throw error;
     }
-    isRunning = false;
-  }
-
-  return function confirm(key: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      pending.push({ key, resolve, reject });
-      if (!isRunning) void run();
-    });
   };
-}
-
-interface PendingConfirmation {
-  key: string;
-  resolve: () => void;
-  reject: (error: unknown) => void;
 }

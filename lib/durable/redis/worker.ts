@@ -1,35 +1,15 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
-import type { WebhookError } from "../../errors/webhook-error";
-import { isChallengeEvent } from "../../event/event";
 import type { Handlers } from "../../delivery/handler-registry";
-import { createRetry } from "../../delivery/retry";
+import { createEventRunner } from "../event-runner";
+import { MAX_STALLS } from "../storage";
+import type { StoredEvent } from "../stored-event";
+import type { WorkOptions } from "../work-options";
+import type { QueueWorker } from "../worker";
 import { describeRedisError, openConnection } from "./connection";
 import type { RedisSettings } from "./options";
-import type { RedisOutcomes } from "./outcomes";
 import { findRedisRejection } from "./redis-reply";
-import type { WorkerBeats } from "./worker-beats";
-import { describeHandlerFailure, isPermanent, MAX_STALLS } from "../handler-failure";
-import { readEventNames } from "../event-names";
-import { createEventRunner } from "../event-runner";
-import type { RestoredEvent, StoredEvent } from "../stored-event";
-import type { WorkOptions } from "../work-options";
-
-/** Runs handlers for stored events until it is closed. */
-export interface RedisWorker {
-  /** Takes no more events and resolves when the running handlers have finished, or at disconnect. */
-  finish(): Promise<void>;
-  /** Closes its connections. Events whose handlers still run are run again by another worker. */
-  disconnect(): void;
-}
-
-/** The parts of a queue that a worker uses. */
-export interface WorkerParts {
-  outcomes: RedisOutcomes;
-  beats: WorkerBeats;
-  /** Counts the dead letters. */
-  countDeadLetters(): Promise<number>;
-}
+import type { RedisStore } from "./redis-store";
 
 /**
  * How soon the event of a killed worker runs again: its lock lapses, then the next check finds it.
@@ -39,7 +19,6 @@ export interface WorkerParts {
  */
 const LOCK_MS = 6_000;
 const STALLED_CHECK_MS = 1_000;
-const RECORD_ATTEMPT_MS = 2_000;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
 const BEAT_MS = 2_000;
@@ -47,21 +26,16 @@ const BEAT_MS = 2_000;
 const FAILING_MS = 8_000;
 const RESTART_MS = 500;
 
-/** Starts a worker that runs handlers for stored events. */
+/** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
   settings: RedisSettings,
-  { outcomes, beats, countDeadLetters }: WorkerParts,
+  { beats, countDeadLetters }: RedisStore,
   handlers: Handlers,
   workOptions: WorkOptions,
-): RedisWorker {
+): QueueWorker {
   const { concurrency = 16 } = workOptions;
-  const { name, prefix, logger, outcomeTtlMs, storeTimeoutMs, maxDeadLetters } = settings;
+  const { name, prefix, logger, maxDeadLetters } = settings;
   const runner = createEventRunner(handlers, workOptions, logger);
-  const retryRecord = createRetry({
-    retryForMs: storeTimeoutMs,
-    maxRetrying: concurrency,
-    attemptMs: RECORD_ATTEMPT_MS,
-  });
   const connection = openConnection(settings, "worker");
   const { redis } = connection;
   const workerId = crypto.randomUUID();
@@ -143,8 +117,7 @@ export function startRedisWorker(
 
   function reportDeadLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
-    const { type, uuid } = readEventNames(job.data);
-    runner.reportLetter({ type, uuid, attempts: job.attemptsStarted, error: error.message });
+    runner.reportDeadLetter(job.data, job.attemptsStarted, error.message);
     countDeadLetters().then(reportLimit, () => {});
   }
 
@@ -156,32 +129,10 @@ export function startRedisWorker(
   }
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
-    try {
-      const restored = runner.read(job.data);
-      await recordOutcome(restored, job.timestamp);
-      await runner.run(restored, job.attemptsStarted);
-    } catch (error) {
-      const reason = describeHandlerFailure(error as WebhookError);
-      throw isPermanent(error as WebhookError) ? new UnrecoverableError(reason) : Error(reason);
-    }
-  }
-
-  /** Again: the process that stored the event may have died before it recorded the outcome. */
-  async function recordOutcome(
-    { event, account }: RestoredEvent,
-    storedAtMs: number,
-  ): Promise<void> {
-    if (!isChallengeEvent(event)) return;
-    // Remaining lifetime of the outcome: a late retry must not bring back an expired one.
-    const leftMs = Math.min(storedAtMs + outcomeTtlMs - Date.now(), outcomeTtlMs);
-    if (leftMs <= 0) return;
-    try {
-      // Without a retry, a short outage of this connection would use up an attempt of the handlers.
-      await retryRecord(() => outcomes.record(account, event, leftMs));
-    } catch (error) {
-      runner.reports.error(error as WebhookError, event);
-      throw error;
-    }
+    const failure = await runner.handle(job.data, job.attemptsStarted);
+    if (failure === undefined) return;
+    const { reason, isPermanent } = failure;
+    throw isPermanent ? new UnrecoverableError(reason) : new Error(reason);
   }
 
   function removeActive({ id }: { id?: string | undefined } = {}): void {
@@ -195,22 +146,26 @@ export function startRedisWorker(
     if (active.size > 0) await once(state, "idle");
   }
 
+  async function finish(): Promise<void> {
+    clearInterval(beatTimer);
+    isStopped = true;
+    beats.remove(workerId).catch(() => {});
+    if (bull === undefined) return;
+    const finished = redis.status === "ready" ? bull.close() : finishHandlers(bull);
+    await Promise.race([finished, once(state, "abandoned")]);
+  }
+
+  function abandon(): void {
+    state.emit("abandoned");
+    void bull?.close(true).catch(() => {});
+    connection.end();
+  }
+
   return {
-    async finish() {
-      clearInterval(beatTimer);
-      isStopped = true;
-      beats.remove(workerId).catch(() => {});
-      if (bull === undefined) return;
-      const finished = redis.status === "ready" ? bull.close() : finishHandlers(bull);
-      await Promise.race([finished, once(state, "disconnected")]);
-    },
-    disconnect() {
-      clearInterval(beatTimer);
-      isStopped = true;
-      state.emit("disconnected");
-      void bull?.close(true).catch(() => {});
-      connection.end();
-    },
+    // BullMQ looks for events itself.
+    look() {},
+    finish: () => finish().finally(abandon),
+    abandon,
   };
 }
 

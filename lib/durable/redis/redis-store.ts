@@ -1,0 +1,171 @@
+import { once } from "node:events";
+import { Queue } from "bullmq";
+import { parseJson } from "../../form/json";
+import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
+import { openConnection } from "./connection";
+import { createRedisDeadLetters } from "./dead-letters";
+import { contentOf, jobIdOf } from "./job-id";
+import { createMemoryCheck } from "./memory";
+import type { RedisSettings } from "./options";
+import { createReplicaConfirmation } from "./replicas";
+import { createSetupCheck, toConnectionError } from "./setup";
+import { readStats } from "./stats";
+import { createWorkerBeats, type WorkerBeats } from "./worker-beats";
+
+/** The events of a queue in Redis, which are jobs of BullMQ. */
+export interface RedisStore extends QueueStore {
+  readonly beats: WorkerBeats;
+  countDeadLetters(): Promise<number>;
+}
+
+/**
+ * Sets an outcome and announces it, unless the challenge has one. KEYS[2] holds the first job of the
+ * uuid, if it was stored: a replay must not bring back an expired outcome.
+ */
+const RECORD = `
+  local first = KEYS[2] and redis.call("GET", KEYS[2])
+  if (not first or first == ARGV[5])
+    and redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
+    redis.call("PUBLISH", ARGV[3], ARGV[4])
+  end`;
+
+const PING_MS = 2_000;
+
+/** Opens the connections to Redis, which reconnect by themselves until `close()`. */
+export function openRedisStore(settings: RedisSettings): RedisStore {
+  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
+  const head = `${prefix}:${name}`;
+  const channel = `${head}:outcomes`;
+  const connection = openConnection(settings, "store");
+  const subscriber = openConnection(settings, "subscriber");
+  const { redis } = connection;
+  const checkSetup = createSetupCheck(redis, settings);
+  const assertMemory = createMemoryCheck(redis, settings);
+  const confirm = replicas > 0 ? createReplicaConfirmation(redis, settings) : undefined;
+  const beats = createWorkerBeats(redis, settings);
+  const { count, ...deadLetters } = createRedisDeadLetters(getQueue, redis, settings);
+  let queue: Queue | undefined;
+  let isOpen = false;
+  let onHint: ((hint: Hint) => void) | undefined;
+  let onEnd: ((error: Error) => void) | undefined;
+
+  function end(error: Error): void {
+    isOpen = false;
+    onEnd?.(error);
+  }
+
+  redis.on("close", () => end(new Error("The connection was closed.")));
+  // A node that joined the cluster may have other settings.
+  redis.on("+node", () => void (isOpen && checkSetup().catch(end)));
+  subscriber.redis.on("message", (_channel, key: string) =>
+    onHint?.({ hasEvents: false, outcomes: [key] }),
+  );
+  subscriber.redis.on("ready", () => void subscribe());
+  // Without commands, a connection that is dead without having been closed would not be noticed.
+  const pings = setInterval(() => {
+    if (!isOpen) return;
+    for (const client of [redis, subscriber.redis]) client.ping().catch(() => {});
+  }, PING_MS).unref();
+
+  /** The reads of the outcomes that are awaited, every 3 s, make up for a failure. */
+  async function subscribe(): Promise<void> {
+    await subscriber.redis.subscribe(channel).catch(() => {});
+  }
+
+  /**
+   * Opens the queue of BullMQ when Redis is reached: one whose connection ends before is rejected for
+   * ever. A user that may not run INFO can add events, too.
+   */
+  function openQueue(): Queue {
+    const opened = new Queue(name, {
+      connection: redis,
+      prefix,
+      skipVersionCheck: true,
+      // This package reads no events of BullMQ.
+      streams: { events: { maxLen: 100 } },
+    });
+    opened.on("error", () => {});
+    return opened;
+  }
+
+  function getQueue(): Queue {
+    if (queue === undefined) throw new Error("Redis was not reached yet.");
+    return queue;
+  }
+
+  const dedupeKeyOf = ({ key }: NewEvent) => `${head}:de:${key}`;
+  const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
+
+  async function record({ key, params }: StoredOutcome, event?: NewEvent): Promise<void> {
+    const first = event === undefined ? [] : [dedupeKeyOf(event)];
+    const keys = [outcomeKeyOf(key), ...first];
+    const own = event === undefined ? "" : jobIdOf(event);
+    await redis.eval(RECORD, keys.length, ...keys, params, outcomeTtlMs, channel, key, own);
+  }
+
+  async function recordOf(event: NewEvent): Promise<void> {
+    if (event.outcome !== undefined) await record(event.outcome, event);
+  }
+
+  async function add(event: NewEvent): Promise<string> {
+    const jobId = jobIdOf(event);
+    const { type, delayMs: delay, jitter = 0 } = backoff;
+    const job = await getQueue().add("event", parseJson(event.body), {
+      jobId,
+      attempts,
+      backoff: { type, delay, jitter },
+      deduplication: { id: event.key, ttl: dedupeTtlMs },
+      removeOnComplete: true,
+      stackTraceLimit: 1,
+    });
+    return contentOf(job.id ?? "");
+  }
+
+  return {
+    title: "Redis",
+    outageCode: "REDIS_UNREACHABLE",
+    beats,
+    ...deadLetters,
+    countDeadLetters: count,
+    async connect(listener) {
+      onHint = listener;
+      try {
+        if (redis.status !== "ready") await once(redis, "ready");
+      } catch (error) {
+        throw toConnectionError(error);
+      }
+      const ended = new Promise<Error>((resolve) => (onEnd = resolve));
+      queue ??= openQueue();
+      await checkSetup();
+      await subscribe();
+      isOpen = true;
+      return { ended };
+    },
+    async close() {
+      clearInterval(pings);
+      subscriber.end();
+      connection.end();
+      // Removes its listeners.
+      await queue?.close().catch(() => {});
+    },
+    async store(events) {
+      assertMemory();
+      // Redis runs these first, in the same round trip: no event is stored without its outcome.
+      const recording = events.map(recordOf);
+      const [kept] = await Promise.all([Promise.all(events.map(add)), ...recording]);
+      await confirm?.(events.map(dedupeKeyOf));
+      return kept;
+    },
+    async record(outcomes) {
+      await Promise.all(outcomes.map((outcome) => record(outcome)));
+    },
+    async outcomes(keys) {
+      const texts = await redis.mget(keys.map(outcomeKeyOf));
+      return keys.flatMap((key, index) => {
+        const params = texts[index] ?? undefined;
+        return params === undefined ? [] : [{ key, params }];
+      });
+    },
+    stats: () => readStats(redis, beats, settings),
+  };
+}
