@@ -1,8 +1,9 @@
 /**
  * 100 events a second are stored through sentinels while the primary is cut off from its replicas and
- * the sentinels, but not from the queue, and while it is killed: lost and failed events, longest gap.
+ * the sentinels, but not from the queue, and while it is killed; another process waits for their
+ * outcomes: lost and failed events, lost waits, longest gap.
  *
- * npx tsx bench/durable/sentinel.ts
+ * npx tsx bench/durable/sentinel.ts [runs]
  */
 import { Redis } from "ioredis";
 import { redisQueue } from "express-push-verification/durable";
@@ -11,35 +12,50 @@ import { load, removeGroups, startSentinels, type SentinelGroup } from "./groups
 import { QUEUE_NAME, queuedEvent } from "./processes";
 
 const GROUP = "main";
+const LOAD_MS = 10_000;
+const [, , runs = "1"] = process.argv;
 
 async function measure(what: string, disturb: (group: SentinelGroup) => unknown): Promise<void> {
   const group = await startSentinels(GROUP);
   const { sentinels, natMap } = group;
-  const queue = redisQueue({
-    name: QUEUE_NAME,
-    connection: { sentinels, name: GROUP, natMap },
-    logger: { debug() {}, info() {}, warn() {}, error: console.error },
-  });
-  await queue.ready();
-  const store = (uuid: string) =>
-    queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
-  const { stored, failed, gapMs } = await load(15_000, store, () => disturb(group));
-  await queue.close({ deadlineMs: 1_000 });
+  const open = () =>
+    redisQueue({
+      name: QUEUE_NAME,
+      connection: { sentinels, name: GROUP, natMap },
+      logger: { debug() {}, info() {}, warn() {}, error: console.error },
+    });
+  const [queue, other] = [open(), open()];
+  await Promise.all([queue.ready(), other.ready()]);
+  let waits = 0;
+  let lostWaits = 0;
+  const store = async (uuid: string) => {
+    const challengeSid = `YC${uuid.replaceAll("-", "")}`;
+    const event = eventFixture("challenge.approved", { uuid, challenge_sid: challengeSid });
+    waits++;
+    other.outcomes.wait({ account: "", challengeSid, timeoutMs: 10_000 }).catch(() => lostWaits++);
+    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+  };
+  const { stored, failed, gapMs } = await load(LOAD_MS, store, () => disturb(group));
+  const { waiting } = await other.stats();
+  await Promise.all([queue, other].map((one) => one.close({ deadlineMs: 1_000 })));
   // The primary that the sentinels name now.
   const redis = new Redis({ sentinels, name: GROUP });
-  const keys = stored.map((uuid) => `push:${QUEUE_NAME}:de::${uuid}`);
-  const lost = keys.length - (await redis.exists(...keys));
+  const count = await redis.llen(`push:${QUEUE_NAME}:wait`);
   redis.disconnect();
   await removeGroups();
-  console.log(`${what}: ${stored.length} stored, ${lost} lost, ${failed} failed, gap ${gapMs} ms`);
+  console.log(
+    `${what}: ${stored.length} stored, ${Math.max(0, stored.length - Math.min(count, waiting))} lost, ${failed} failed, gap ${gapMs} ms, ${lostWaits} of ${waits} waits lost`,
+  );
 }
 
 async function main(): Promise<void> {
-  await measure("primary cut off", (group) => group.cut());
-  await measure("primary killed", (group) => {
-    group.primary.child.kill("SIGKILL");
-    group.cut();
-  });
+  for (let run = 0; run < Number(runs); run++) {
+    await measure("primary cut off", (group) => group.cut());
+    await measure("primary killed", (group) => {
+      group.primary.child.kill("SIGKILL");
+      group.cut();
+    });
+  }
   process.exit();
 }
 

@@ -17,13 +17,12 @@ import {
   type RedisServer,
 } from "../../support/redis";
 import { useRedisQueues } from "../../support/redis-queues";
-import { startRedisProxy } from "../../support/redis-proxy";
 
 const store = (queue: DurableQueue) =>
   queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
 
 describeWithRedis("ready()", () => {
-  const { open: openQueue, closeLater } = useRedisQueues();
+  const { open: openQueue } = useRedisQueues();
   let folder: string;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {
@@ -82,20 +81,6 @@ describeWithRedis("ready()", () => {
       expect(logger.warn).toHaveBeenCalledTimes(durability === "warn" ? 1 : 0);
     });
   });
-
-  it.each(["require", "warn"] as const)(
-    'settles with "%s" where CONFIG gets no reply',
-    async (durability) => {
-      const server = await startRedis();
-      const proxy = closeLater(await startRedisProxy(server.port));
-      proxy.drop("config");
-      const queue = open(proxy.url, { durability });
-      const result = await settle(queue);
-      if (durability === "warn") expect(result).toBe("ready");
-      else expect(String(result)).toMatch(/^QueueError: .*CONFIG GET got no reply/);
-    },
-    15_000,
-  );
 
   it('"provider" rejects a wrong setting', async () => {
     const { url } = await startRedis({ ...DURABLE, appendfsync: "everysec" });

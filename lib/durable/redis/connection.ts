@@ -82,8 +82,8 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
     client.on("connect", () => {
       isRejected = false;
     });
-    // ioredis ends a connection for good when its failover detector hears of a new primary while the
-    // connection asks the sentinels for it.
+    // ioredis ends a connection for good when a failover is announced while the connection asks the
+    // sentinels for the primary.
     client.on("end", () => {
       setTimeout(() => {
         if (!isEnded) client.connect().catch(() => {});

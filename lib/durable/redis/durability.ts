@@ -27,7 +27,6 @@ export interface DurabilityCheck {
  */
 export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck {
   const { durability, logger } = settings;
-  let timeouts = 0;
   let lastReported: string | undefined;
 
   function report(problem: string): void {
@@ -38,14 +37,10 @@ export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck 
   }
 
   async function readSetting(server: Redis, name: string): Promise<string | Unknown> {
-    // A reply that arrives late would count as the reply to the next command: do not ask again.
-    if (timeouts >= 2) return { reason: "CONFIG GET got no reply" };
     try {
       const [, value] = (await server.config("GET", name)) as (string | undefined)[];
-      timeouts = 0;
       return value ?? { reason: `CONFIG GET ${name} replied nothing` };
     } catch (error) {
-      if ((error as Error).message === "Command timed out") timeouts++;
       if (findRedisRejection(error) === undefined) throw error;
       return { reason: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
     }
@@ -71,10 +66,7 @@ export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck 
       if (durability === "trust") return;
       const problem = await findProblem(server);
       if (problem === undefined) return;
-      if (durability !== "warn") {
-        timeouts = 0;
-        throw new QueueError("REDIS_NOT_DURABLE", problem);
-      }
+      if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
       report(problem);
     },
   };
