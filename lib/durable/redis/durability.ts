@@ -36,16 +36,6 @@ export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck 
     else logger.warn({}, problem);
   }
 
-  async function readSetting(server: Redis, name: string): Promise<string | Unknown> {
-    try {
-      const [, value] = (await server.config("GET", name)) as (string | undefined)[];
-      return value ?? { reason: `CONFIG GET ${name} replied nothing` };
-    } catch (error) {
-      if (findRedisRejection(error) === undefined) throw error;
-      return { reason: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
-    }
-  }
-
   async function findProblem(server: Redis): Promise<string | undefined> {
     const wrong: string[] = [];
     let unknown: string | undefined;
@@ -70,6 +60,16 @@ export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck 
       report(problem);
     },
   };
+}
+
+async function readSetting(server: Redis, name: string): Promise<string | Unknown> {
+  try {
+    const [, value] = (await server.config("GET", name)) as (string | undefined)[];
+    return value ?? { reason: `CONFIG GET ${name} replied nothing` };
+  } catch (error) {
+    if (findRedisRejection(error) === undefined) throw error;
+    return { reason: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
+  }
 }
 
 /** A setting that Redis does not show. */

@@ -19,16 +19,20 @@ export interface RedisStore extends QueueStore {
 }
 
 /**
- * Sets an outcome and announces it, unless the challenge has one. KEYS[2] holds the first job of the
- * uuid, if it was stored: a replay must not bring back an expired outcome.
+ * Sets outcomes and announces them, except those of challenges that have one. KEYS: the key of each
+ * outcome, and that of the first job of its uuid. If another job was the first, nothing is set: a
+ * replay must not bring back an expired outcome.
  */
 const RECORD = `
-  local first = KEYS[2] and redis.call("GET", KEYS[2])
-  if (not first or first == ARGV[5])
-    and redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
-    redis.call("PUBLISH", ARGV[3], ARGV[4])
+  for index = 1, #KEYS, 2 do
+    local at = 3 * (index + 1) / 2
+    local params, key, own = unpack(ARGV, at, at + 2)
+    local first = redis.call("GET", KEYS[index + 1])
+    if (not first or first == own)
+      and redis.call("SET", KEYS[index], params, "NX", "PX", ARGV[1]) then
+      redis.call("PUBLISH", ARGV[2], key)
+    end
   end`;
-
 const PING_MS = 2_000;
 
 /** Opens the connections to Redis, which reconnect by themselves until `close()`. */
@@ -96,15 +100,19 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   const dedupeKeyOf = ({ key }: NewEvent) => `${head}:de:${key}`;
   const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
 
-  async function record({ key, params }: StoredOutcome, event?: NewEvent): Promise<void> {
-    const first = event === undefined ? [] : [dedupeKeyOf(event)];
-    const keys = [outcomeKeyOf(key), ...first];
-    const own = event === undefined ? "" : jobIdOf(event);
-    await redis.eval(RECORD, keys.length, ...keys, params, outcomeTtlMs, channel, key, own);
-  }
-
-  async function recordOf(event: NewEvent): Promise<void> {
-    if (event.outcome !== undefined) await record(event.outcome, event);
+  /** In one command, which Redis runs as a whole. */
+  async function record(outcomes: readonly (StoredOutcome & { event?: NewEvent })[]) {
+    if (outcomes.length === 0) return;
+    const keys = outcomes.flatMap(({ key, event }) => [
+      outcomeKeyOf(key),
+      event === undefined ? outcomeKeyOf(key) : dedupeKeyOf(event),
+    ]);
+    const args = outcomes.flatMap(({ params, key, event }) => [
+      params,
+      key,
+      event === undefined ? "" : jobIdOf(event),
+    ]);
+    await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
   }
 
   async function add(event: NewEvent): Promise<string> {
@@ -151,14 +159,16 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
     async store(events) {
       assertMemory();
       // Redis runs these first, in the same round trip: no event is stored without its outcome.
-      const recording = events.map(recordOf);
-      const [kept] = await Promise.all([Promise.all(events.map(add)), ...recording]);
+      const recording = record(
+        events.flatMap((event) =>
+          event.outcome === undefined ? [] : [{ ...event.outcome, event }],
+        ),
+      );
+      const [kept] = await Promise.all([Promise.all(events.map(add)), recording]);
       await confirm?.(events.map(dedupeKeyOf));
       return kept;
     },
-    async record(outcomes) {
-      await Promise.all(outcomes.map((outcome) => record(outcome)));
-    },
+    record,
     async outcomes(keys) {
       const texts = await redis.mget(keys.map(outcomeKeyOf));
       return keys.flatMap((key, index) => {
