@@ -3,19 +3,11 @@ import type { Handlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { publish } from "../observability/diagnostics";
 import type { Logger } from "../observability/logger";
-import { createReporter, type Reporter } from "../observability/reporter";
+import { createReporter } from "../observability/reporter";
 import { readEventNames } from "./event-names";
 import { describeHandlerFailure, isPermanent } from "./handler-failure";
 import { readStoredEvent, type RestoredEvent } from "./stored-event";
 import type { WorkOptions } from "./work-options";
-
-/** A dead letter as it is reported. */
-export interface ReportedLetter {
-  type: string;
-  uuid: string;
-  attempts: number;
-  error: string;
-}
 
 /** Why a run failed. */
 export interface RunFailure {
@@ -27,26 +19,10 @@ export interface RunFailure {
 
 /** Runs the handlers of stored events, for the worker of any engine. */
 export interface EventRunner {
-  /** Reports the failures of the worker. */
-  readonly reports: Reporter;
-  /**
-   * Reads a stored event.
-   *
-   * @throws WebhookError `INTERNAL_ERROR`, which is reported, when this version cannot read it.
-   */
-  read(stored: unknown): RestoredEvent;
-  /**
-   * Runs the handlers of an event.
-   *
-   * @throws WebhookError `HANDLER_FAILED`, `HANDLER_TIMEOUT`, which is reported.
-   */
-  run(restored: RestoredEvent, attempt: number): Promise<void>;
   /** Reads a stored event and runs its handlers; returns why that failed. */
   handle(stored: unknown, attempt: number): Promise<RunFailure | undefined>;
   /** Reports a stored event that is a dead letter now. */
   reportDeadLetter(stored: unknown, attempts: number, error: string): void;
-  /** Reports an event that is a dead letter now. */
-  reportLetter(letter: ReportedLetter): void;
 }
 
 /** Creates the runner of a worker. */
@@ -59,26 +35,24 @@ export function createEventRunner(
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
 
-  const runner: EventRunner = {
-    reports,
-    read(stored) {
-      try {
-        return readStoredEvent(stored);
-      } catch {
-        // The error may quote the parameters. Another version may read them in a later attempt.
-        const message = "This version cannot read a stored event.";
-        const error = new WebhookError("INTERNAL_ERROR", message);
-        reports.error(error);
-        throw error;
-      }
-    },
-    async run({ event, authTokenIndex, publicUrlIndex, receiver }, attempt) {
-      const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
-      await dispatch(event, context, handlerTimeoutMs);
-    },
+  function read(stored: unknown): RestoredEvent {
+    try {
+      return readStoredEvent(stored);
+    } catch {
+      // The error may quote the parameters. Another version may read them in a later attempt.
+      const message = "This version cannot read a stored event.";
+      const error = new WebhookError("INTERNAL_ERROR", message);
+      reports.error(error);
+      throw error;
+    }
+  }
+
+  return {
     async handle(stored, attempt) {
       try {
-        await runner.run(runner.read(stored), attempt);
+        const { event, authTokenIndex, publicUrlIndex, receiver } = read(stored);
+        const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
+        await dispatch(event, context, handlerTimeoutMs);
         return undefined;
       } catch (error) {
         const failure = error as WebhookError;
@@ -87,12 +61,8 @@ export function createEventRunner(
     },
     reportDeadLetter(stored, attempts, error) {
       const { type, uuid } = readEventNames(stored);
-      runner.reportLetter({ type, uuid, attempts, error });
-    },
-    reportLetter({ type, uuid, attempts, error }) {
       publish("dead-lettered", { type, attempts });
       logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
     },
   };
-  return runner;
 }

@@ -32,9 +32,6 @@ const storedEventSchema = z.object({
 });
 
 const KEY_DIGITS = 32;
-const UUID_DIGITS = 8;
-const CONTENT_DIGITS = 16;
-const RANDOM_DIGITS = 18;
 
 /** Writes an event for the store. */
 export function toStoredEvent(queued: QueuedEvent): StoredEvent {
@@ -97,28 +94,4 @@ interface EventKey {
 /** Returns an {@link EventKey} as one text, the account first: accounts share no identifier. */
 export function dedupeIdOf({ account, uuid }: EventKey): string {
   return `${account}:${uuid}`;
-}
-
-/**
- * Creates the identifier of a job, of 44 characters: the parts of {@link uuidPart} and of the content,
- * and a random one, so that no two are equal. Never the uuid itself, which may be "meta", the name of
- * a key that BullMQ has.
- */
-export function createJobId({ uuid, contentHash }: { uuid: string; contentHash: string }): string {
-  const random = crypto.randomUUID().replaceAll("-", "").slice(0, RANDOM_DIGITS);
-  return `${uuidPart(uuid)}-${contentPart(contentHash)}-${random}`;
-}
-
-/** Returns the beginning of the identifiers of the jobs of a uuid; another uuid may share it. */
-export function uuidPart(uuid: string): string {
-  return hashText(uuid).slice(0, UUID_DIGITS);
-}
-
-/** Returns whether a job is of a webhook request with this content. */
-export function hasContent(jobId: string, contentHash: string): boolean {
-  return jobId.split("-")[1] === contentPart(contentHash);
-}
-
-function contentPart(contentHash: string): string {
-  return hashText(contentHash).slice(0, CONTENT_DIGITS);
 }
