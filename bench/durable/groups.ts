@@ -98,7 +98,8 @@ export async function startSentinels(name: string): Promise<SentinelGroup> {
         `dir ${folder}`,
         `sentinel monitor ${name} 127.0.0.1 ${link.port} 2`,
         `sentinel down-after-milliseconds ${name} 1000`,
-        `sentinel failover-timeout ${name} 5000`,
+        // An election without a winner is repeated after twice this time.
+        `sentinel failover-timeout ${name} 1500`,
       ];
       writeFileSync(file, lines.join("\n"));
       return [file, "--sentinel"];

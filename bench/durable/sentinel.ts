@@ -1,7 +1,7 @@
 /**
  * 100 events a second are stored through sentinels while the primary is cut off from its replicas and
  * the sentinels, but not from the queue, and while it is killed; another process waits for their
- * outcomes: lost and failed events, lost waits, longest gap.
+ * outcomes: lost and failed events, lost waits, how long the sentinels took, longest gap.
  *
  * npx tsx bench/durable/sentinel.ts [runs]
  */
@@ -35,7 +35,16 @@ async function measure(what: string, disturb: (group: SentinelGroup) => unknown)
     other.outcomes.wait({ account: "", challengeSid, timeoutMs: 10_000 }).catch(() => lostWaits++);
     await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   };
-  const { stored, failed, gapMs } = await load(LOAD_MS, store, () => disturb(group));
+  const watcher = new Redis(sentinels[0]?.port ?? 0);
+  let disturbedAtMs = Number.POSITIVE_INFINITY;
+  let switchMs = 0;
+  watcher.on("message", () => (switchMs = Math.round(performance.now() - disturbedAtMs)));
+  await watcher.subscribe("+switch-master");
+  const { stored, failed, gapMs } = await load(LOAD_MS, store, () => {
+    disturbedAtMs = performance.now();
+    disturb(group);
+  });
+  watcher.disconnect();
   const { waiting } = await other.stats();
   await Promise.all([queue, other].map((one) => one.close({ deadlineMs: 1_000 })));
   // The primary that the sentinels name now.
@@ -44,7 +53,7 @@ async function measure(what: string, disturb: (group: SentinelGroup) => unknown)
   redis.disconnect();
   await removeGroups();
   console.log(
-    `${what}: ${stored.length} stored, ${Math.max(0, stored.length - Math.min(count, waiting))} lost, ${failed} failed, gap ${gapMs} ms, ${lostWaits} of ${waits} waits lost`,
+    `${what}: ${stored.length} stored, ${Math.max(0, stored.length - Math.min(count, waiting))} lost, ${failed} failed, new primary after ${switchMs} ms, gap ${gapMs} ms, ${lostWaits} of ${waits} waits lost`,
   );
 }
 

@@ -68,7 +68,7 @@ export function createRedisDeadLetters(
     count: () => redis.zcard(failedKey),
     async deadLetters(after = { id: "", failedAtMs: 0 }) {
       const jobIds = await redis.eval(PAGE, 1, failedKey, after.failedAtMs, after.id);
-      return (await readAll(jobIds as string[])).map(readDeadLetter);
+      return (await readAll(jobIds as string[])).map(storedLetterOf);
     },
     /** Compares identifiers, and reads only the jobs that may be of the uuid. */
     async findDeadLetters(uuidHash) {
@@ -85,7 +85,7 @@ export function createRedisDeadLetters(
       } while (cursor !== "0");
       const jobs = await readAll([...jobIds]);
       const isOfUuid = ({ data }: Job) => hashKey(name, readEventNames(data).uuid) === uuidHash;
-      return jobs.filter(isOfUuid).map(readDeadLetter);
+      return jobs.filter(isOfUuid).map(storedLetterOf);
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map(discardOne)),
@@ -98,7 +98,7 @@ async function addAll(counts: readonly Promise<number>[]): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-function readDeadLetter(job: Job): StoredDeadLetter {
+function storedLetterOf(job: Job): StoredDeadLetter {
   const { id = "", data, failedReason, attemptsStarted, finishedOn = 0 } = job;
   return {
     id,
