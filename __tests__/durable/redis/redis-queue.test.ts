@@ -10,29 +10,6 @@ describeWithAnyRedis("redisQueue", () => {
   const app = useRedisReceiver();
   const { work, deliver } = app;
 
-  it("stores an event before the response, and runs its handlers later", async () => {
-    expect(await deliver()).toBe(200);
-    expect([app.handled, await app.queue.stats()]).toEqual([
-      [],
-      {
-        waiting: 1,
-        active: 0,
-        delayed: 0,
-        deadLetters: 0,
-        oldestWaitingMs: expect.any(Number),
-        workers: 0,
-      },
-    ]);
-    work();
-    await until(() => app.handled.length === 1);
-    expect(app.handled).toMatchObject([
-      { event: { type: "challenge.approved", version: "v2" }, attempt: 1, authTokenIndex: 1 },
-    ]);
-    await until(async () => (await app.queue.stats()).active === 0);
-    const empty = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, oldestWaitingMs: 0 };
-    expect(await app.queue.stats()).toMatchObject(empty);
-  });
-
   it("leaves no personal data of a handled event, except in its outcome", async () => {
     work();
     await deliver();
@@ -47,72 +24,6 @@ describeWithAnyRedis("redisQueue", () => {
       }),
     );
     expect(texts.join()).not.toContain("user-7f3a-22");
-  });
-
-  it.each([
-    "meta",
-    "0",
-    "1",
-    "id",
-    "wait",
-    "a:b",
-    "a:b:c",
-    "{x}",
-    "__proto__",
-    " ",
-    "ü 😀",
-    "x".repeat(200),
-    "../../etc",
-  ])("handles a webhook request with the uuid %j once", async (uuid) => {
-    work();
-    const call = eventRequest("factor.created", { uuid });
-    expect(await Promise.all([deliver(call), deliver(call), deliver(call)])).toEqual([
-      200, 200, 200,
-    ]);
-    expect(await deliver(call)).toBe(200);
-    await until(() => app.handled.length > 0);
-    await until(async () => (await app.queue.stats()).active === 0);
-    expect(app.handled.map(({ event }) => event.uuid)).toEqual([uuid]);
-    expect(await deliver(call)).toBe(200);
-    expect((await app.queue.stats()).waiting).toBe(0);
-  });
-
-  it("drops another request of the same uuid as a conflict", async () => {
-    const store = (contentHash: string) =>
-      app.queue.store(
-        { ...queuedParams([["uuid", "same"]]), contentHash },
-        Number.POSITIVE_INFINITY,
-      );
-    expect(await store("one")).toBe("new");
-    expect(await store("one")).toBe("duplicate");
-    expect(await store("two")).toBe("conflict");
-    expect((await app.queue.stats()).waiting).toBe(1);
-  });
-
-  it("keeps a uuid for dedupeTtlMs", async () => {
-    const short = redisQueue({ ...app.options, name: "short", dedupeTtlMs: 1_000 });
-    await short.ready();
-    const event = queuedParams([["uuid", "a"]]);
-    const store = () => short.store(event, Number.POSITIVE_INFINITY);
-    expect([await store(), await store()]).toEqual(["new", "duplicate"]);
-    await until(async () => (await store()) === "new");
-    await short.close();
-  });
-
-  it("counts workers, and how long the oldest event has waited", async () => {
-    expect(await app.queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
-    await deliver(eventRequest("factor.created", { uuid: "first" }));
-    await new Promise((later) => setTimeout(later, 300));
-    await deliver(eventRequest("factor.created", { uuid: "second" }));
-    const { oldestWaitingMs } = await app.queue.stats();
-    expect(oldestWaitingMs).toBeGreaterThanOrEqual(300);
-    expect(oldestWaitingMs).toBeLessThan(5_000);
-    const other = redisQueue(app.options);
-    const workers = [work(), other.work(app.receiver.push.handlers)];
-    await until(async () => (await app.queue.stats()).workers === 2);
-    for (const worker of workers) await worker.close();
-    await other.close();
-    expect(await app.queue.stats()).toMatchObject({ oldestWaitingMs: 0, workers: 0 });
   });
 
   it.each([
@@ -143,14 +54,5 @@ describeWithAnyRedis("redisQueue", () => {
     expect(performance.now() - startMs).toBeLessThan(950);
     await slow.close();
     proxy.close();
-  });
-
-  it("passes events of unknown types to onUnhandled", async () => {
-    const unknown: string[] = [];
-    app.receiver.push.onUnhandled(({ type }) => void unknown.push(type));
-    work();
-    await deliver(eventRequest("factor.created", { type: "challenge.expired" }));
-    await until(() => unknown.length === 1);
-    expect(unknown).toEqual(["challenge.expired"]);
   });
 });
