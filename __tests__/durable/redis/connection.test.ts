@@ -19,7 +19,7 @@ describeWithRedis("an outage of Redis", () => {
         await until(() => queue.stats().then(Boolean, () => false));
       }
       const warning = [
-        expect.stringMatching(/^redisQueue: Redis is out of reach: /),
+        expect.stringMatching(/^Redis cannot be used: /),
         { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
       ];
       expect(warnings.mock.calls).toEqual([warning, warning]);

@@ -1,6 +1,5 @@
 import { redisQueue, type RedisQueueOptions } from "express-push-verification/durable";
 import { resolveRedisOptions } from "../../../lib/durable/redis/options";
-import { toBullBackoff } from "../../../lib/durable/redis/store";
 
 const connection = "redis://127.0.0.1:1";
 const name = "shop";
@@ -80,7 +79,7 @@ describe("redisQueue", () => {
 
   it("takes a backoff in milliseconds as a fixed one", () => {
     const { backoff } = resolveRedisOptions({ name, connection, backoff: 20 });
-    expect(toBullBackoff(backoff)).toEqual({ type: "fixed", delay: 20, jitter: 0 });
+    expect(backoff).toEqual({ type: "fixed", delayMs: 20 });
   });
 
   it("names the mistake of a URL as an option of connection, and shows no password", () => {

@@ -9,9 +9,9 @@ describeWithRedis("a Redis that returns", () => {
   afterEach(stopServers);
   const { open } = useRedisQueues();
 
-  it("gets all webhook requests that waited for it within 1 s", async () => {
+  it("gets all webhook requests that waited for it", async () => {
     const server = await startRedis();
-    const queue = open(server.url, { logger: silent, storeTimeoutMs: 4_000 });
+    const queue = open(server.url, { logger: silent, storeTimeoutMs: 6_000 });
     await queue.ready();
     await server.stop("SIGKILL");
     const stores = Array.from({ length: 700 }, (_, index) =>

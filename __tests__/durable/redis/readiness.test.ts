@@ -32,7 +32,7 @@ describeWithRedis("ready()", () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const open = (connection: string, options: Partial<RedisQueueOptions> = {}) =>
-    openQueue(connection, { storeTimeoutMs: 100, logger, ...options });
+    openQueue(connection, { storeTimeoutMs: 1_000, logger, ...options });
 
   /** Starts a Redis where CONFIG is another command: its reply is that of the other. */
   async function startWithConfigAs(command: string): Promise<RedisServer> {
