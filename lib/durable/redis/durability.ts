@@ -13,19 +13,14 @@ const REQUIRED = {
 const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
-/** A check of the settings of Redis. It may be repeated. */
-export interface DurabilityCheck {
-  /** @throws QueueError; what the connection throws. */
-  check(server: Redis): Promise<void>;
-}
-
 /**
- * Creates the check that a server loses nothing that it has confirmed. A problem is logged once.
+ * Creates the check that a server loses nothing that it has confirmed; it may be
+ * repeated. A problem is logged once.
  *
  * @throws (by the check) QueueError when Redis may lose events and `durability` is `"require"`,
  *   or `"provider"` and Redis shows a wrong setting.
  */
-export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck {
+export function createDurabilityCheck(settings: RedisSettings) {
   const { durability, logger } = settings;
   let lastReported: string | undefined;
 
@@ -51,14 +46,12 @@ export function createDurabilityCheck(settings: RedisSettings): DurabilityCheck 
     return `redisQueue: this Redis does not say whether it keeps every event: ${unknown}. ${ADVICE}`;
   }
 
-  return {
-    async check(server) {
-      if (durability === "trust") return;
-      const problem = await findProblem(server);
-      if (problem === undefined) return;
-      if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
-      report(problem);
-    },
+  return async function checkDurability(server: Redis): Promise<void> {
+    if (durability === "trust") return;
+    const problem = await findProblem(server);
+    if (problem === undefined) return;
+    if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
+    report(problem);
   };
 }
 

@@ -42,13 +42,11 @@ export interface RedisQueueOptions extends QueueOptions {
 }
 
 /** Options with every default filled in. */
-export interface RedisSettings extends QueueSettings {
-  connection: RedisConnection;
-  prefix: string;
-  durability: "require" | "provider" | "warn" | "trust";
-  replicas: number;
-  maxDeadLetters: number;
-}
+export type RedisSettings = QueueSettings & {
+  [Name in Exclude<keyof RedisQueueOptions, keyof QueueOptions>]-?: NonNullable<
+    RedisQueueOptions[Name]
+  >;
+};
 
 const RULES: OptionRules<RedisQueueOptions> = {
   ...QUEUE_RULES,

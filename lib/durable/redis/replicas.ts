@@ -46,11 +46,7 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
     for (const [error] of replies) {
       if (error !== null) throw error;
     }
-    const [found, , confirmed] = replies.map(([, reply]) => Number(reply)) as [
-      number,
-      number,
-      number,
-    ];
+    const [found = 0, , confirmed = 0] = replies.map(([, reply]) => Number(reply));
     if (confirmed < replicas) {
       if (++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
       throw new Error(`${confirmed} of ${replicas} replicas have the events.`);

@@ -14,7 +14,7 @@ import { parseServerInfo } from "./server-info";
  * @throws (by the check) QueueError; Error for an outage.
  */
 export function createSetupCheck(redis: Redis, settings: RedisSettings): () => Promise<void> {
-  const durability = createDurabilityCheck(settings);
+  const checkDurability = createDurabilityCheck(settings);
 
   async function checkServer(server: Redis): Promise<void> {
     const { role, isClusterNode } = parseServerInfo(await readInfo(server));
@@ -28,7 +28,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
         "redisQueue: connection is a replica, which stores nothing. Pass its primary, or the sentinels that know it.",
       );
     }
-    await durability.check(server);
+    await checkDurability(server);
   }
 
   return async function checkSetup() {
@@ -37,8 +37,6 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
       if (servers.length === 0) throw new Error("The cluster has no primary.");
       for (const server of servers) await checkServer(server);
     } catch (error) {
-      // A reply that arrives after the time-out would count as the reply to the next command.
-      if ((error as Error).message === "Command timed out") redis.disconnect(true);
       throw toConnectionError(error);
     }
   };
