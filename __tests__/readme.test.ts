@@ -258,9 +258,9 @@ async function runFunction(run: Run): Promise<void> {
       body: Buffer.from(text).toString(isBase64Encoded ? "base64" : "utf8"),
       isBase64Encoded,
     });
-  expect(await runWith(body, false)).toEqual({ statusCode: 200 });
-  expect(await runWith(body, true)).toEqual({ statusCode: 200 });
-  expect(await runWith("x=1", false)).toEqual({ statusCode: 403 });
+  expect(await runWith(body, false)).toMatchObject({ statusCode: 200 });
+  expect(await runWith(body, true)).toMatchObject({ statusCode: 200 });
+  expect(await runWith("x=1", false)).toMatchObject({ statusCode: 403 });
 }
 
 type Route = (request: Request) => Promise<Response>;

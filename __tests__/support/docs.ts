@@ -23,10 +23,14 @@ export const DOCUMENTS = [
 
 /** Recipes whose packages only examples/frameworks has; `frameworks.test.ts` runs them. */
 export const FRAMEWORKS: readonly (string | undefined)[] = [
+  "azure",
   "fastify",
+  "google",
   "hono",
+  "koa",
   "nest",
   "node_test",
+  "svelte",
   "vitest",
 ];
 
