@@ -14,8 +14,7 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 /**
- * Creates the check that a server loses nothing that it has confirmed; it may be
- * repeated. A problem is logged once.
+ * Creates the check that a server loses nothing that it has confirmed. A problem is logged once.
  *
  * @throws (by the check) QueueError when Redis may lose events and `durability` is `"require"`,
  *   or `"provider"` and Redis shows a wrong setting.
