@@ -44,6 +44,7 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "signed-in");
     expect(await page.textContent("#user")).toBe("ada");
     await page.waitForSelector(".question", { state: "detached" });
+    await page.waitForSelector('#phone-status:text-is("You approved the request.")');
     await page.reload();
     await visible(page, "signed-in");
     await page.click("#logout");
@@ -75,10 +76,8 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "waiting");
     await page.click("#cancel");
     await visible(page, "signed-out");
-    await page.click(".question .primary");
     await page.waitForSelector(".question", { state: "detached" });
-    await page.reload();
-    await visible(page, "signed-out");
+    await page.waitForSelector('#phone-status:text-is("No requests")');
   });
 
   it("turns in a second tab too", async () => {

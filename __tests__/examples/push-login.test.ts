@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { signedRequest } from "express-push-verification/testing";
-import { readServiceSettings } from "../../examples/push-login/settings";
+import { readSettings } from "../../examples/push-login/settings";
 import { ROOT } from "../support/docs";
 import { until } from "../support/redis";
-import { PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
+import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 /** A browser: it keeps the cookie of the session. */
 function openBrowser(url: string) {
@@ -112,8 +113,8 @@ describe("the login example", () => {
     await late.signIn();
     expect(await late.outcome()).toBe("expired");
     expect(await late.outcome()).toBe("ended");
-    await respondOnPhone("approve");
-    await app.emulator.settled();
+    expect((await respondOnPhone("approve")).status).toBe(404);
+    expect(await (await sendApproval(app.emulator.authToken))()).toBe(200);
     expect(await late.state()).toBe("signed-out");
   });
 
@@ -140,13 +141,25 @@ describe("the login example", () => {
     expect(await browser.outcome()).toBe("ended");
   });
 
+  it("lets a user have five open logins, and one more after one has ended", async () => {
+    const browsers = Array.from({ length: 6 }, () => openBrowser(url));
+    const statuses = [];
+    for (const browser of browsers) statuses.push((await browser.signIn()).status);
+    expect(statuses).toEqual([201, 201, 201, 201, 201, 429]);
+    expect(await readQuestions(url)).toHaveLength(5);
+    await browsers[0]?.post("/login/cancel");
+    expect((await browsers[5]?.signIn())?.status).toBe(201);
+  });
+
   it("is not signed in by the approval of an attempt that was cancelled", async () => {
     const browser = openBrowser(url);
     await browser.signIn();
     const outcome = browser.outcome();
     await sleep(50);
     expect((await browser.post("/login/cancel")).status).toBe(204);
-    await respondOnPhone("approve");
+    expect(await readQuestions(url)).toEqual([]);
+    expect((await respondOnPhone("approve")).status).toBe(404);
+    app.emulator.approveChallenge(app.challengeSids.at(-1) ?? "");
     expect(await outcome).toBe("ended");
     expect(await browser.state()).toBe("signed-out");
   });
@@ -161,7 +174,7 @@ describe("the login example", () => {
         account_sid: accountSid,
         service_sid: serviceSid,
         challenge_sid: app.challengeSids.at(-1) ?? "",
-        entity_identity: "ada",
+        entity_identity: ADA,
         ...overrides,
       },
     );
@@ -251,7 +264,7 @@ describe("the settings of the real service", () => {
   };
 
   it("name the variable that is missing", () => {
-    expect(() => readServiceSettings(env)).toThrow("PUSH_VERIFY_URL is not set.");
+    expect(() => readSettings(env)).toThrow("PUSH_VERIFY_URL is not set.");
   });
 
   it("ask the service for the phone, and to ask the user", async () => {
@@ -272,14 +285,19 @@ describe("the settings of the real service", () => {
     }).listen(0, "127.0.0.1");
     await once(upstream, "listening");
     const { port } = upstream.address() as AddressInfo;
-    const { service } = readServiceSettings({
+    const { service } = readSettings({
       ...env,
       PUSH_VERIFY_URL: `http://127.0.0.1:${port}`,
     });
     const phone = await service.findPhone("a/b");
     expect(phone).toEqual({ factor_sid: "YF2", friendly_name: "Phone" });
     const fields = [{ label: "Number", value: "47" }];
-    const question = { message: "Sign in?", fields, hidden_details: { attempt: "1" } };
+    const question = {
+      message: "Sign in?",
+      fields,
+      hidden_details: { attempt: "1" },
+      expiresAtMs: Date.UTC(2024, 2, 5, 9, 20, 0, 1),
+    };
     expect(await service.createChallenge("a/b", phone!, question)).toBe("YC1");
     upstream.close();
     upstream.closeAllConnections();
@@ -288,6 +306,7 @@ describe("the settings of the real service", () => {
     expect([...new URLSearchParams(seen[1]?.body)]).toEqual([
       ["FactorSid", "YF2"],
       ["Details.Message", "Sign in?"],
+      ["ExpirationDate", "2024-03-05T09:20:01.000Z"],
       ["Details.Fields", JSON.stringify(fields[0])],
       ["HiddenDetails", JSON.stringify({ attempt: "1" })],
     ]);
@@ -335,7 +354,15 @@ describe("npm start", () => {
     expect([signedIn.status, shown.status]).toEqual([302, 200]);
     expect(shown.headers.get("content-type")).toMatch(/^text\/html/);
     expect((await fetch(page)).status).toBe(403);
+    const asStaff = { headers: { cookie: cookie.split(";", 1)[0] ?? "" } };
+    const findings = await fetch(new URL("console/findings", page), asStaff);
+    expect(await findings.json()).toEqual({ findings: [] });
+    // An open page: a stream, and a connection that a browser opened ahead of its requests.
+    const { hostname, port } = new URL(login);
+    connect(Number(port), hostname).on("error", () => {});
+    const stream = await fetch(new URL("phone/events", login));
     process.kill(group, "SIGINT");
+    await stream.text();
     await ended;
     await untilUnreachable(login);
   }, 60_000);

@@ -9,9 +9,11 @@ import { createApp } from "../../examples/push-login/app";
 import { createLoginAttempts } from "../../examples/push-login/login-attempts";
 import { createCheckPassword } from "../../examples/push-login/passwords";
 import { createSimulatedPhone } from "../../examples/push-login/simulated-phone";
-import { createEmulatedService } from "../../examples/push-login/verification-service";
+import { createVerificationService } from "../../examples/push-login/verification-service";
 
 export const PASSWORD = "correct horse";
+/** The identity of the user ada. */
+export const ADA = "ada-0001";
 export const STAFF_KEY = "staff key";
 
 /** Starts the app; an attempt expires after `ttlMs`. */
@@ -28,8 +30,14 @@ export async function startLoginApp(ttlMs = 60_000) {
   const push = pushWebhooks({ authToken, publicUrl, allowedAccountSids: [accountSid] });
   const rejected: string[] = [];
   push.onRejected(({ code }) => void rejected.push(code));
-  const phone = createSimulatedPhone(emulator, "ada", "Zoë's phone");
-  const service = createEmulatedService(emulator, phone);
+  const attempts = createLoginAttempts(ttlMs);
+  const phone = createSimulatedPhone(emulator, ADA, "Zoë's phone", attempts);
+  const service = createVerificationService({
+    verifyUrl: emulator.url,
+    serviceSid,
+    username: accountSid,
+    password: authToken,
+  });
   const challengeSids: string[] = [];
   const app = createApp({
     push,
@@ -42,8 +50,11 @@ export async function startLoginApp(ttlMs = 60_000) {
       },
     },
     accountSid,
-    attempts: createLoginAttempts(ttlMs),
-    checkPassword: await createCheckPassword({ ada: PASSWORD, bob: PASSWORD }),
+    attempts,
+    checkPassword: await createCheckPassword({
+      ada: { password: PASSWORD, entityIdentity: ADA },
+      bob: { password: PASSWORD, entityIdentity: "bob-0001" },
+    }),
     sessionSecret: "a secret",
     isHttps: false,
     phone,

@@ -3,9 +3,9 @@ import { randomInt, randomUUID } from "node:crypto";
 /** A login whose password was right, and that waits for the phone. */
 export interface LoginAttempt {
   id: string;
-  /** The user, the account and the challenge that an outcome must be of. */
+  user: string;
+  /** The user and the challenge that an outcome must be of. */
   entityIdentity: string;
-  accountSid: string;
   challengeSid: string;
   /** What the page shows while it waits. */
   phoneName: string;
@@ -17,36 +17,48 @@ export interface LoginAttempt {
 
 /** The logins that wait for their phones, in memory: a server of several processes needs a store. */
 export interface LoginAttempts {
-  /** Returns the id and the number of a new attempt. */
-  begin(): { id: string; number: number; expiresAtMs: number };
-  add(attempt: LoginAttempt): void;
+  /** Begins an attempt; undefined when a user has too many open attempts. */
+  begin(fields: Pick<LoginAttempt, "user" | "entityIdentity" | "device">): LoginAttempt | undefined;
   /** Returns an attempt that has neither expired nor ended. */
   find(id: string | undefined): LoginAttempt | undefined;
   /** Ends an attempt; returns false when it has ended before. */
   end(id: string): boolean;
 }
 
+/** An attacker who knows a password must not flood the phone with requests. */
+const MAX_ATTEMPTS_PER_USER = 5;
+
 /** Creates an empty list of attempts; each expires after `ttlMs`. */
-export function createLoginAttempts(ttlMs: number, maxAttempts = 10_000): LoginAttempts {
+export function createLoginAttempts(ttlMs: number): LoginAttempts {
   const attempts = new Map<string, LoginAttempt>();
 
+  function dropExpired(): void {
+    // Insertion order is the order of expiry.
+    for (const [id, { expiresAtMs }] of attempts) {
+      if (expiresAtMs > Date.now()) return;
+      attempts.delete(id);
+    }
+  }
+
   return {
-    begin: () => ({
-      id: randomUUID(),
-      number: randomInt(10, 100),
-      expiresAtMs: Date.now() + ttlMs,
-    }),
-    add(attempt) {
-      // Insertion order is the order of expiry.
-      for (const [id, { expiresAtMs }] of attempts) {
-        if (expiresAtMs > Date.now() && attempts.size < maxAttempts) break;
-        attempts.delete(id);
-      }
+    begin(fields) {
+      dropExpired();
+      const open = [...attempts.values()].filter(({ user }) => user === fields.user);
+      if (open.length >= MAX_ATTEMPTS_PER_USER) return undefined;
+      const attempt: LoginAttempt = {
+        id: randomUUID(),
+        ...fields,
+        challengeSid: "",
+        phoneName: "",
+        number: randomInt(10, 100),
+        expiresAtMs: Date.now() + ttlMs,
+      };
       attempts.set(attempt.id, attempt);
+      return attempt;
     },
     find(id) {
-      const attempt = id === undefined ? undefined : attempts.get(id);
-      return attempt !== undefined && attempt.expiresAtMs > Date.now() ? attempt : undefined;
+      dropExpired();
+      return id === undefined ? undefined : attempts.get(id);
     },
     end: (id) => attempts.delete(id),
   };

@@ -2,7 +2,7 @@ import express, { type Request, type Response, type Router } from "express";
 import { WebhookError, type PushWebhooks } from "express-push-verification";
 import type { LoginAttempt, LoginAttempts } from "./login-attempts";
 import type { CheckPassword } from "./passwords";
-import type { VerificationService } from "./verification-service";
+import type { RegisteredPhone, VerificationService } from "./verification-service";
 
 declare module "express-session" {
   interface SessionData {
@@ -40,7 +40,7 @@ class LoginError extends Error {
  * | Route | Response |
  * |---|---|
  * | `GET /login` | 200, the state of this browser |
- * | `POST /login` | 201 and the attempt; 401 for a wrong password; 409 without a phone |
+ * | `POST /login` | 201 and the attempt; 401 for a wrong password; 409 without a phone; 429 with 5 open logins |
  * | `POST /login/outcome` | 200 `signed-in`, `denied`, `expired` or `ended`, as soon as it is known |
  * | `POST /login/cancel` | 204 |
  * | `POST /logout` | 204 |
@@ -63,25 +63,16 @@ export function createLogin(options: LoginOptions): Router {
     if (typeof user !== "string" || typeof password !== "string") {
       throw new LoginError(400, "user and password must be strings.");
     }
-    if (!(await checkPassword(user, password))) throw new LoginError(401, "Wrong password.");
-    const phone = await service.findPhone(user);
+    const entityIdentity = await checkPassword(user, password);
+    if (entityIdentity === undefined) throw new LoginError(401, "Wrong password.");
+    const phone = await service.findPhone(entityIdentity);
     if (phone === undefined) throw new LoginError(409, "The user has no verified phone.");
 
     endAttempt(req);
-    const begun = attempts.begin();
     const device = describeDevice(req.get("user-agent") ?? "");
-    const challengeSid = await service.createChallenge(user, phone, {
-      message: "Sign in to Example Bank?",
-      fields: [
-        { label: "Device", value: device },
-        { label: "Address", value: req.ip ?? "unknown" },
-        { label: "Number", value: String(begun.number) },
-      ],
-      hidden_details: { attempt: begun.id },
-    });
-    const phoneName = phone.friendly_name;
-    const attempt = { ...begun, entityIdentity: user, accountSid, challengeSid, phoneName, device };
-    attempts.add(attempt);
+    const attempt = attempts.begin({ user, entityIdentity, device });
+    if (attempt === undefined) throw new LoginError(429, "The user has too many open logins.");
+    await askUser(attempt, phone, req.ip);
     req.session.attempt = attempt.id;
     res.status(201).json(describe(attempt));
   });
@@ -92,7 +83,7 @@ export function createLogin(options: LoginOptions): Router {
     const attempt = attempts.find(req.session.attempt);
     const state = attempt === undefined ? "ended" : await awaitOutcome(attempt, res);
     if (state === "signed-in" && attempt !== undefined) {
-      await startSession(req, attempt.entityIdentity);
+      await startSession(req, attempt.user);
     }
     if (state !== undefined) res.json({ state, user: req.session.user });
   });
@@ -107,6 +98,30 @@ export function createLogin(options: LoginOptions): Router {
     res.sendStatus(204);
   });
 
+  async function askUser(
+    attempt: LoginAttempt,
+    phone: RegisteredPhone,
+    address = "unknown",
+  ): Promise<void> {
+    const { id, entityIdentity, device, number, expiresAtMs } = attempt;
+    attempt.phoneName = phone.friendly_name;
+    try {
+      attempt.challengeSid = await service.createChallenge(entityIdentity, phone, {
+        message: "Sign in to Example Bank?",
+        fields: [
+          { label: "Device", value: device },
+          { label: "Address", value: address },
+          { label: "Number", value: String(number) },
+        ],
+        hidden_details: { attempt: id },
+        expiresAtMs,
+      });
+    } catch (error) {
+      attempts.end(id);
+      throw error;
+    }
+  }
+
   /** Resolves to the new state of the browser; to undefined when the browser has disconnected. */
   async function awaitOutcome(attempt: LoginAttempt, res: Response) {
     const { id, entityIdentity, challengeSid, expiresAtMs } = attempt;
@@ -116,7 +131,7 @@ export function createLogin(options: LoginOptions): Router {
       const event = await push.waitForChallenge({
         challengeSid,
         entityIdentity,
-        accountSid: attempt.accountSid,
+        accountSid,
         timeoutMs: Math.max(expiresAtMs - Date.now(), 1),
         signal: disconnected.signal,
       });

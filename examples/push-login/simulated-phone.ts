@@ -1,6 +1,6 @@
 import express, { type Response, type Router } from "express";
 import type { Challenge, Emulator } from "express-push-verification/emulator";
-import type { RegisteredPhone } from "./verification-service";
+import type { LoginAttempts } from "./login-attempts";
 
 /** The phone of one user, which the page shows beside the login. */
 export interface SimulatedPhone {
@@ -8,51 +8,67 @@ export interface SimulatedPhone {
   router: Router;
   /** Registers the phone in place of an old one; the emulator sends all three events of factors. */
   register(): void;
-  findFactor(entityIdentity: string): RegisteredPhone | undefined;
-  /** Shows a question until the user has responded to it. */
-  show(challenge: Challenge): void;
   /** Ends the open streams. */
   close(): void;
 }
 
-const MAX_QUESTIONS = 20;
+const REFRESH_MS = 500;
 
-/** Simulates the phone of a user of the emulator. */
+/** Simulates the phone of a user: a device of the emulator, with a private key of its own. */
 export function createSimulatedPhone(
   emulator: Emulator,
   entityIdentity: string,
   friendlyName: string,
+  attempts: LoginAttempts,
 ): SimulatedPhone {
-  let phone: RegisteredPhone | undefined;
+  const device = emulator.device();
   const questions = new Map<string, Challenge>();
   const streams = new Set<Response>();
+  let shown = "";
 
-  const writeTo = (stream: Response) => {
-    const newestFirst = [...questions.values()].toReversed();
-    const shown = newestFirst.map(({ sid, details }) => ({ sid, details }));
-    stream.write(`data: ${JSON.stringify({ name: friendlyName, questions: shown })}\n\n`);
-  };
-  const refresh = () => streams.forEach(writeTo);
-
-  function registerFactor(name: string): RegisteredPhone {
-    const factor = { entity_identity: entityIdentity, friendly_name: name };
-    const { sid } = emulator.createFactor(factor);
-    emulator.verifyFactor(sid);
-    return { factor_sid: sid, friendly_name: name };
+  /** Drops the questions that have expired, were answered, or whose login was cancelled. */
+  function dropClosed(): void {
+    for (const { sid, hidden_details } of questions.values()) {
+      const isPending = emulator.fetchChallenge(sid).status === "pending";
+      const attempt = hidden_details?.attempt;
+      if (!isPending || attempts.find(String(attempt)) === undefined) questions.delete(sid);
+    }
   }
+
+  function describe(): string {
+    dropClosed();
+    const newestFirst = [...questions.values()].toReversed();
+    const listed = newestFirst.map(({ sid, details }) => ({ sid, details }));
+    return JSON.stringify({ name: friendlyName, questions: listed });
+  }
+
+  function refresh(): void {
+    const text = describe();
+    if (text === shown) return;
+    shown = text;
+    for (const stream of streams) stream.write(`data: ${text}\n\n`);
+  }
+
+  device.onChallenge((challenge) => {
+    questions.set(challenge.sid, challenge);
+    refresh();
+  });
+  // Expiry and cancellation send no notification.
+  const timer = setInterval(refresh, REFRESH_MS).unref();
 
   const router = express.Router();
   router.get("/events", (_req, res) => {
     res.set({ "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     streams.add(res);
     res.on("close", () => streams.delete(res));
-    writeTo(res);
+    res.write(`data: ${describe()}\n\n`);
   });
   router.post("/challenges/:sid/:response", (req, res) => {
     const { sid, response } = req.params;
-    const isKnown = ["approve", "deny"].includes(response) && questions.delete(sid);
-    if (isKnown && response === "approve") emulator.approveChallenge(sid);
-    else if (isKnown) emulator.denyChallenge(sid);
+    dropClosed();
+    const isKnown = questions.has(sid) && ["approve", "deny"].includes(response);
+    if (isKnown && response === "approve") device.approve(sid);
+    else if (isKnown) device.deny(sid);
     refresh();
     res.sendStatus(isKnown ? 204 : 404);
   });
@@ -60,18 +76,13 @@ export function createSimulatedPhone(
   return {
     router,
     register() {
-      const old = registerFactor("Old phone");
-      phone = registerFactor(friendlyName);
-      emulator.deleteFactor(old.factor_sid);
-    },
-    findFactor: (identity) => (identity === entityIdentity ? phone : undefined),
-    show(challenge) {
-      const [oldest] = questions.keys();
-      if (questions.size >= MAX_QUESTIONS && oldest !== undefined) questions.delete(oldest);
-      questions.set(challenge.sid, challenge);
-      refresh();
+      const factor = { entity_identity: entityIdentity };
+      const old = emulator.device().register({ ...factor, friendly_name: "Old phone" });
+      device.register({ ...factor, friendly_name: friendlyName });
+      emulator.deleteFactor(old.sid);
     },
     close() {
+      clearInterval(timer);
       for (const stream of streams) stream.end();
     },
   };

@@ -1,7 +1,8 @@
 /**
  * A login that waits for a phone, with an emulated service, a simulated phone, and the admin
  * console. With PUSH_AUTH_TOKEN and the variables of settings.ts, the same app uses the real
- * service. It runs until Ctrl-C.
+ * service, and USER_IDENTITY is the identity that the phone of the user is registered with. It runs
+ * until Ctrl-C.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -11,10 +12,13 @@ import { pushWebhooks } from "express-push-verification";
 import { createApp } from "./app";
 import { createLoginAttempts } from "./login-attempts";
 import { createCheckPassword } from "./passwords";
-import { emulateService, readServiceSettings } from "./settings";
+import { startDemo } from "./demo";
+import { readSettings } from "./settings";
 
 const USER = "ada";
+const { USER_IDENTITY = "7d4c2f0e-6c1b-4d0e-9d3a-1b2c3d4e5f60" } = process.env;
 const ATTEMPT_TTL_MS = 300_000;
+const CLOSE_MS = 500;
 
 void main();
 
@@ -23,11 +27,13 @@ async function main(): Promise<void> {
   server.listen(Number(process.env.PORT ?? 0), "127.0.0.1");
   await once(server, "listening");
   const appUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const settings =
+  const attempts = createLoginAttempts(ATTEMPT_TTL_MS);
+  const demo =
     process.env.PUSH_AUTH_TOKEN === undefined
-      ? await emulateService(appUrl, USER)
-      : readServiceSettings(process.env);
-  const { accountSid, authToken, publicUrl, signatureHeader, service, client, phone } = settings;
+      ? await startDemo(appUrl, USER_IDENTITY, attempts)
+      : undefined;
+  const settings = readSettings(demo?.env ?? process.env);
+  const { accountSid, authToken, publicUrl, signatureHeader, service, client } = settings;
 
   const push = pushWebhooks({
     authToken,
@@ -44,15 +50,17 @@ async function main(): Promise<void> {
     push,
     service,
     accountSid,
-    attempts: createLoginAttempts(ATTEMPT_TTL_MS),
-    checkPassword: await createCheckPassword({ [USER]: password }),
+    attempts,
+    checkPassword: await createCheckPassword({
+      [USER]: { password, entityIdentity: USER_IDENTITY },
+    }),
     sessionSecret: process.env.SESSION_SECRET ?? randomBytes(32).toString("hex"),
     isHttps: publicUrl.startsWith("https:"),
-    phone,
+    phone: demo?.phone,
     staff: { client, key: staffKey },
   });
   server.on("request", app);
-  phone?.register();
+  demo?.phone.register();
 
   console.log(`The login:         ${appUrl}/  (user ${USER}, password ${password})`);
   console.log(`The admin console: ${appUrl}/staff?key=${staffKey}`);
@@ -61,8 +69,10 @@ async function main(): Promise<void> {
 
   const end = async () => {
     server.close();
-    await push.close();
-    await settings.close();
+    server.closeIdleConnections();
+    // A page that waits for its phone is told at once; a browser's unused connections do not count.
+    await push.close({ deadlineMs: CLOSE_MS });
+    await demo?.close();
     server.closeAllConnections();
   };
   process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());

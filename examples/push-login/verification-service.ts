@@ -1,6 +1,3 @@
-import type { Emulator } from "express-push-verification/emulator";
-import type { SimulatedPhone } from "./simulated-phone";
-
 /** A phone that a user has registered. */
 export interface RegisteredPhone {
   factor_sid: string;
@@ -14,6 +11,8 @@ export interface LoginQuestion {
   fields: { label: string; value: string }[];
   /** Returned with the outcome; the user does not see it. */
   hidden_details: Record<string, string>;
+  /** Afterwards the phone can no longer answer. The service reads whole seconds. */
+  expiresAtMs: number;
 }
 
 /** The two requests of a login to the verification service. */
@@ -39,8 +38,8 @@ export interface ServiceAccess {
   password: string;
 }
 
-/** Creates the service as it is reached over HTTP. */
-export function createHttpService(access: ServiceAccess): VerificationService {
+/** Creates the requests to the service. The vendor's SDK sends the same ones. */
+export function createVerificationService(access: ServiceAccess): VerificationService {
   const { verifyUrl, serviceSid, username, password } = access;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
@@ -55,6 +54,8 @@ export function createHttpService(access: ServiceAccess): VerificationService {
         signal: AbortSignal.timeout(10_000),
       },
     );
+    // A user without a phone may be unknown to the service.
+    if (response.status === 404 && body === undefined) return { factors: [] };
     if (!response.ok) throw new Error(`${resource}: the service responded ${response.status}`);
     return response.json();
   }
@@ -67,28 +68,15 @@ export function createHttpService(access: ServiceAccess): VerificationService {
       const factor = factors.find(({ status }) => status === "verified");
       return factor && { factor_sid: factor.sid, friendly_name: factor.friendly_name };
     },
-    async createChallenge(entityIdentity, { factor_sid }, { message, fields, hidden_details }) {
+    async createChallenge(entityIdentity, { factor_sid }, question) {
+      const { message, fields, hidden_details, expiresAtMs } = question;
       const body = new URLSearchParams({ FactorSid: factor_sid, "Details.Message": message });
+      const expirationDate = new Date(Math.ceil(expiresAtMs / 1_000) * 1_000);
+      body.set("ExpirationDate", expirationDate.toISOString());
       for (const field of fields) body.append("Details.Fields", JSON.stringify(field));
       body.set("HiddenDetails", JSON.stringify(hidden_details));
       const { sid } = (await request(entityIdentity, "Challenges", body)) as { sid: string };
       return sid;
-    },
-  };
-}
-
-/** Creates the service as the emulator has it, with a simulated phone in place of the network. */
-export function createEmulatedService(
-  emulator: Emulator,
-  phone: SimulatedPhone,
-): VerificationService {
-  return {
-    findPhone: (entityIdentity) => Promise.resolve(phone.findFactor(entityIdentity)),
-    createChallenge(_entityIdentity, { factor_sid }, { message, fields, hidden_details }) {
-      const details = { message, date: new Date().toISOString(), fields };
-      const challenge = emulator.createChallenge({ factor_sid, details, hidden_details });
-      phone.show(challenge);
-      return Promise.resolve(challenge.sid);
     },
   };
 }

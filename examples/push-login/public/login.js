@@ -100,6 +100,7 @@ async function refresh() {
 const FORM_ERRORS = new Map([
   [401, "User or password is wrong."],
   [409, "No phone is registered for this user."],
+  [429, "Too many sign-ins wait for your phone. Answer one there, or try again in five minutes."],
 ]);
 
 async function signIn() {

@@ -48,7 +48,14 @@ function createQuestion({ sid, details }) {
  */
 async function respond(item, sid, response) {
   for (const button of item.querySelectorAll("button")) button.disabled = true;
-  await fetch(`phone/challenges/${sid}/${response}`, { method: "POST" });
+  const { ok } = await fetch(`phone/challenges/${sid}/${response}`, { method: "POST" });
+  const decision = response === "approve" ? "You approved the request." : "You denied the request.";
+  element("phone-status").textContent = ok ? decision : "The request is no longer open.";
+}
+
+/** @param {number} count */
+function countRequests(count) {
+  return count === 1 ? "1 request" : `${count} requests`;
 }
 
 function showTime() {
@@ -63,8 +70,11 @@ events.addEventListener("message", ({ data }) => {
   element("phone").hidden = false;
   element("phone-owner").textContent = name;
   element("questions").replaceChildren(...questions.map(createQuestion));
-  element("phone-status").textContent =
-    questions.length === 0 ? "The phone shows no request." : "The phone shows a request.";
+  if (questions.length > 0) element("phone-status").textContent = countRequests(questions.length);
+  // The decision on the last request stays, once it is made.
+  else if (!/^You /.test(element("phone-status").textContent ?? "")) {
+    element("phone-status").textContent = "No requests";
+  }
 });
 showTime();
 setInterval(showTime, 1_000);
