@@ -72,7 +72,7 @@ events.addEventListener("message", ({ data }) => {
   element("questions").replaceChildren(...questions.map(createQuestion));
   if (questions.length > 0) element("phone-status").textContent = countRequests(questions.length);
   // The decision on the last request stays, once it is made.
-  else if (!/^You /.test(element("phone-status").textContent ?? "")) {
+  else if (!element("phone-status").textContent.startsWith("You ")) {
     element("phone-status").textContent = "No requests";
   }
 });
