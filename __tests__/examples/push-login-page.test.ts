@@ -62,7 +62,7 @@ describeWithBrowser("the page of the login", () => {
 
   it("says that the phone did not respond in time", async () => {
     await app.stop();
-    app = await startLoginApp(300);
+    app = await startLoginApp(2_000);
     const page = await open();
     await enterPassword(page);
     await visible(page, "expired");

@@ -108,7 +108,7 @@ describe("the login example", () => {
 
   it("ends the attempt when the phone does not respond in time", async () => {
     await app.stop();
-    await start(50);
+    await start(2_000);
     const late = openBrowser(url);
     await late.signIn();
     expect(await late.outcome()).toBe("expired");
