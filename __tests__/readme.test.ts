@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { Server } from "node:http";
+import { createServer, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,6 +11,7 @@ import {
   AUTH_TOKEN,
   CHALLENGE_SID,
   eventRequest,
+  FACTOR_SID,
   PUBLIC_URL,
   SERVICE_SID,
 } from "./support/webhook-requests";
@@ -118,13 +119,30 @@ describe("README and docs", () => {
 
   describe("have code that runs:", () => {
     const listening: Server[] = [];
+    // The API of the service that confirms a login: every challenge of eventRequest() is approved.
+    const api = createServer((req, res) => {
+      const [, identity = "", sid] =
+        /Entities\/([^/]+)\/Challenges\/(\w+)$/.exec(req.url ?? "") ?? [];
+      res.end(
+        JSON.stringify({
+          sid,
+          identity: decodeURIComponent(identity),
+          service_sid: SERVICE_SID,
+          factor_sid: FACTOR_SID,
+          status: "approved",
+          date_responded: new Date().toISOString(),
+        }),
+      );
+    });
+    beforeAll(async () => void (await once(api.listen(0, "127.0.0.1"), "listening")));
+    afterAll(() => void api.close().closeAllConnections());
     beforeEach(() => {
       Object.assign(process.env, {
         PUSH_AUTH_TOKEN: AUTH_TOKEN,
         TWILIO_AUTH_TOKEN: AUTH_TOKEN,
         PUSH_PUBLIC_URL: PUBLIC_URL,
         PUSH_ACCOUNT_URL: "http://127.0.0.1:9",
-        PUSH_VERIFY_URL: "http://127.0.0.1:9",
+        PUSH_VERIFY_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
         PUSH_ACCOUNT_SID: ACCOUNT_SID,
         PUSH_SERVICE_SID: SERVICE_SID,
         PORT: "0",

@@ -12,6 +12,7 @@ export type {
   Handlers,
 } from "./delivery/handler-registry";
 export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
+export type { Confirm } from "./delivery/confirmation";
 export type { DeliveryResult } from "./observability/diagnostics";
 export type { ErrorListener, RejectedListener, RejectedRequest } from "./observability/reporter";
 export type { Logger } from "./observability/logger";

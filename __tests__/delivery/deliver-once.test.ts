@@ -11,7 +11,6 @@ import {
   type RequestIdentity,
 } from "../../lib/delivery/deliver-once";
 import type { WebhookError } from "../../lib/errors/webhook-error";
-import { createRetry } from "../../lib/delivery/retry";
 
 const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
   accountSid,
@@ -21,20 +20,13 @@ const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
 
 function withoutDeadline(deliverOnce: DeliverOnce) {
   return (request: RequestIdentity, run: () => Promise<void>) =>
-    deliverOnce(request, run, Number.POSITIVE_INFINITY);
+    deliverOnce(request, { run, deadlineAtMs: Number.POSITIVE_INFINITY });
 }
 
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(
-      createDeliverOnce(
-        store,
-        createRetry({ retryForMs }),
-        (error) => failures.push(error),
-        createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY }),
-      ),
-    );
+    withoutDeadline(createDeliverOnce(store, (error) => failures.push(error), retryForMs));
 
   beforeEach(() => failures.splice(0));
 
@@ -97,22 +89,21 @@ describe("createDeliverOnce", () => {
         }),
       release: () => {},
     };
-    const deliver = createDeliverOnce(slow, createRetry(), (error) => failures.push(error));
+    const deliver = createDeliverOnce(slow, (error) => failures.push(error));
     const startMs = performance.now();
     await (
-      await deliver(callOf("a"), async () => {}, startMs + 50)
+      await deliver(callOf("a"), { run: async () => {}, deadlineAtMs: startMs + 50 })
     ).finished;
     expect(performance.now() - startMs).toBeLessThan(140);
     expect(failures).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(marked).toBe(true);
     const stalled: DedupeStore = { ...slow, claim: () => new Promise(() => {}) };
-    const claimed = createDeliverOnce(stalled, createRetry(), () => {});
+    const claimed = createDeliverOnce(stalled, () => {});
     const claimStartMs = performance.now();
-    await expect(claimed(callOf("b"), async () => {}, claimStartMs + 50)).rejects.toHaveProperty(
-      "code",
-      "STORE_UNAVAILABLE",
-    );
+    await expect(
+      claimed(callOf("b"), { run: async () => {}, deadlineAtMs: claimStartMs + 50 }),
+    ).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     expect(performance.now() - claimStartMs).toBeLessThan(1_000);
   });
 
@@ -263,27 +254,6 @@ describe("createDeliverOnce", () => {
     },
   );
 
-  it("marks handled requests while many others wait for the store", async () => {
-    let isStalled = false;
-    const done: string[] = [];
-    const stalling: DedupeStore = {
-      claim: () => (isStalled ? new Promise(() => {}) : "new"),
-      complete: ({ uuid }) => void done.push(uuid),
-      release: () => {},
-    };
-    const deliverOnce = withoutDeadline(
-      createDeliverOnce(stalling, createRetry({ retryForMs: 300, maxRetrying: 3 }), () => {}),
-    );
-    let finish!: () => void;
-    const victim = await deliverOnce(callOf("victim"), () => new Promise((end) => (finish = end)));
-    isStalled = true;
-    const crowd = ["b", "c", "d", "e"].map((uuid) => deliverOnce(callOf(uuid), async () => {}));
-    finish();
-    await victim.finished;
-    expect(done).toEqual(["victim"]);
-    await Promise.allSettled(crowd);
-  });
-
   it("marks handled requests without a limit on concurrent marks", async () => {
     const slow: DedupeStore = {
       claim: () => "new",
@@ -291,7 +261,7 @@ describe("createDeliverOnce", () => {
       release: () => {},
     };
     const lost = jest.fn();
-    const deliverOnce = withoutDeadline(createDeliverOnce(slow, createRetry(), lost));
+    const deliverOnce = withoutDeadline(createDeliverOnce(slow, lost));
     // One more than a bounded retry accepts.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
     const deliveries = await Promise.all(

@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createDeliverOnce } from "../../lib/delivery/deliver-once";
 import { createDeliverLater, createDeliverNow } from "../../lib/delivery/deliver";
 import type { Dispatch } from "../../lib/delivery/dispatch";
-import { createRetry } from "../../lib/delivery/retry";
 import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 import { createMemoryDedupe } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
@@ -15,6 +14,7 @@ const queuedOf = (of: typeof event | typeof denied, contentHash = "hash") => ({
   uuid: of.uuid,
   contentHash,
   event: of,
+  needsConfirmation: false,
   authTokenIndex: 1,
   publicUrlIndex: 0,
   receiver: "login",
@@ -36,7 +36,7 @@ afterEach(() => void unsubscribe("express-push-verification:stored", listener));
 describe("createDeliverNow", () => {
   const start = (dispatch: Dispatch = async () => {}, acknowledge: Acknowledge = "after") => {
     const outcomes = createMemoryOutcomes({ maxEntries: 1 });
-    const once = createDeliverOnce(createMemoryDedupe(), createRetry(), () => {});
+    const once = createDeliverOnce(createMemoryDedupe(), () => {});
     const timing = { acknowledge, handlerTimeoutMs: 1_000 };
     return { outcomes, deliver: createDeliverNow(timing, once, outcomes, dispatch) };
   };

@@ -63,14 +63,10 @@ const bad: [option: string, options: object][] = [
     "acknowledge",
     { ...good, acknowledge },
   ]),
-  ...[
-    true,
-    null,
-    {},
-    { claim() {}, complete() {} },
-    { ...store, init: 5 },
-    { ...store, close: "" },
-  ].map((dedupe): [string, object] => ["dedupe", { ...good, dedupe }]),
+  ...[true, null, {}, { claim() {}, complete() {} }].map((dedupe): [string, object] => [
+    "dedupe",
+    { ...good, dedupe },
+  ]),
   ...[null, {}, { store() {} }].map((queue): [string, object] => ["queue", { ...good, queue }]),
   ...[[], ["/push"], [PUBLIC_URL, ""]].map((publicUrl): [string, object] => [
     "publicUrl",
@@ -183,6 +179,8 @@ describe("resolveReceiverOptions", () => {
       acknowledge: "after",
       handlerTimeoutMs: 10_000,
       dedupe: expect.objectContaining({ claim: expect.any(Function) }),
+      confirm: undefined,
+      confirmTypes: ["challenge.approved", "challenge.denied"],
       forwardErrors: false,
       logger: undefined,
     });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pushWebhooks } from "express-push-verification";
-import { createAdminClient } from "express-push-verification/admin";
+import { confirmWith, createAdminClient } from "express-push-verification/admin";
 import { createEmulator } from "express-push-verification/emulator";
 import { createApp } from "../../examples/push-login/app";
 import { createLoginAttempts } from "../../examples/push-login/login-attempts";
@@ -27,7 +27,19 @@ export async function startLoginApp(ttlMs = 60_000) {
   const { accountSid, authToken, serviceSid } = emulator;
   const publicUrl = `${url}/webhooks/push`;
   emulator.createWebhook({ webhook_url: publicUrl });
-  const push = pushWebhooks({ authToken, publicUrl, allowedAccountSids: [accountSid] });
+  const client = createAdminClient({
+    accountUrl: emulator.url,
+    verifyUrl: emulator.url,
+    accountSid,
+    serviceSid,
+    password: authToken,
+  });
+  const push = pushWebhooks({
+    authToken,
+    publicUrl,
+    allowedAccountSids: [accountSid],
+    confirm: confirmWith(client),
+  });
   const rejected: string[] = [];
   push.onRejected(({ code }) => void rejected.push(code));
   const attempts = createLoginAttempts(ttlMs);
@@ -59,13 +71,7 @@ export async function startLoginApp(ttlMs = 60_000) {
     isHttps: false,
     phone,
     staff: {
-      client: createAdminClient({
-        accountUrl: emulator.url,
-        verifyUrl: emulator.url,
-        accountSid,
-        serviceSid,
-        password: authToken,
-      }),
+      client,
       key: STAFF_KEY,
     },
   });

@@ -146,26 +146,6 @@ describe("testDedupeStore", () => {
     );
   });
 
-  it("calls init before the first check, and close after the last", async () => {
-    const log: string[] = [];
-    const store = changeStore(({ claim }) => ({
-      init: async () => void log.push("init"),
-      claim(one) {
-        if (log.at(-1) !== "claim") log.push("claim");
-        return claim(one);
-      },
-      close: () => void log.push("close"),
-    }));
-    await testDedupeStore(() => store);
-    expect(log).toEqual(["init", "claim", "close"]);
-  });
-
-  it("calls close of a store that fails", async () => {
-    const close = jest.fn();
-    await findFailures(changeStore(() => ({ claim: () => "done", close })));
-    expect(close).toHaveBeenCalledTimes(1);
-  });
-
   it.each([undefined, null, {}, { claim() {} }])(
     "rejects a value that is not a store: %p",
     async (store) => {

@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pushWebhooks } from "express-push-verification";
+import { confirmWith } from "express-push-verification/admin";
 import { createApp } from "./app";
 import { createLoginAttempts } from "./login-attempts";
 import { createCheckPassword } from "./passwords";
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
     publicUrl,
     signatureHeader,
     allowedAccountSids: [accountSid],
+    confirm: confirmWith(client),
   });
   push.onAny((event) => console.log(`handled: ${event.type}`));
   push.onRejected((error, { path }) => console.log(`rejected: ${error.code} at ${path}`));

@@ -31,7 +31,8 @@ export interface DedupeClaim extends DedupeKey {
  * a shared database, and check it with `testDedupeStore` of `express-push-verification/testing`.
  *
  * Each method must be atomic, and may be synchronous. A method that throws or rejects is retried
- * for up to 8 s; after that the receiver responds 503.
+ * for up to 8 s; after that the receiver responds 503. The app opens the store before it creates
+ * the receiver, and closes it after `push.close()`.
  */
 export interface DedupeStore {
   /**
@@ -48,15 +49,4 @@ export interface DedupeStore {
   complete(key: DedupeKey): void | Promise<void>;
   /** Releases a uuid if this owner owns it, so that the next delivery runs the handlers. */
   release(key: DedupeKey): void | Promise<void>;
-  /**
-   * Prepares the store, for example connects it and creates its table. Called when the first
-   * receiver that uses it is created; webhook requests wait for it within their deadline. When it
-   * fails, `onError` receives `STORE_UNAVAILABLE` and the next attempt to claim calls it again.
-   */
-  init?(): void | Promise<void>;
-  /**
-   * Closes the connections of the store. `push.close()` of the last receiver that uses the store
-   * calls it after the requests are finished, and awaits it for up to 5 s.
-   */
-  close?(): void | Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
-import type { WebhookError } from "../errors/webhook-error";
+import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../observability/diagnostics";
-import { createRetry, type Retry } from "./retry";
+import { createRetry, isPending } from "./retry";
 
 /** One delivery whose result is decided. */
 export interface Delivery {
@@ -19,15 +19,19 @@ export interface RequestIdentity extends Pick<DedupeClaim, "accountSid" | "uuid"
   listOtherHashes?: (() => readonly string[]) | undefined;
 }
 
-/** Runs `run` unless it ran, or runs, for the same request; resolves when that is decided. */
-export type DeliverOnce = (
-  request: RequestIdentity,
-  run: () => Promise<void>,
-  /** When to give up the claim, as `performance.now()` counts. */
-  deadlineAtMs: number,
+/** What the first delivery of a webhook request does. */
+export interface FirstDelivery {
+  /** Decides whether the event is accepted; throws if not. The uuid is then released. */
+  confirm?: (() => Promise<void>) | undefined;
+  run: () => Promise<void>;
+  /** When to give up the claim and the confirmation, as `performance.now()` counts. */
+  deadlineAtMs: number;
   /** When `run` and its completion mark must be finished. @default deadlineAtMs */
-  finishAtMs?: number,
-) => Promise<Delivery>;
+  finishAtMs?: number;
+}
+
+/** Runs a first delivery unless one ran, or runs, for the same request; resolves when that is decided. */
+export type DeliverOnce = (request: RequestIdentity, first: FirstDelivery) => Promise<Delivery>;
 
 /** Begins the owner of each claim of this process: a counter makes the rest unique. */
 const PROCESS_OWNER = crypto.randomUUID();
@@ -42,59 +46,48 @@ const LEASE_MARGIN_MS = 10_000;
  * Creates the step that runs handlers once per account and uuid: across concurrent deliveries in
  * this process by itself, across time and processes through the store.
  *
- * @param retryClaim for claims. Completion marks have a retry of their own, without a limit on
- *   concurrency, so that a crowd of new requests cannot keep them from the store.
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
+ * @param retryForMs how long a method of the store is retried, in milliseconds. @default 8_000
  */
 export function createDeliverOnce(
   store: DedupeStore,
-  retryClaim: Retry,
   onStoreFailure: (error: WebhookError) => void,
-  retryMark: Retry = createRetry({ maxRetrying: Number.POSITIVE_INFINITY }),
+  retryForMs = 8_000,
 ): DeliverOnce {
   const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
+  const retryClaim = createRetry({ retryForMs });
+  // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
+  const retryMark = createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY });
 
-  async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<DecidedClaim> {
-    const state = { isPending: false, isAbandoned: false };
-    const settle = async (found: Promise<Claim>) => {
-      try {
-        const decided = await found;
-        // The request is over: a claim that succeeds now would block the next delivery.
-        if (state.isAbandoned && decided === "new") await store.release(claim);
-        return decide(decided);
-      } finally {
-        state.isPending = false;
-      }
-    };
+  async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
+    let attempt: Claim | Promise<Claim> | undefined;
     try {
       return await retryClaim(() => {
         const found = store.claim(claim);
-        if (typeof found === "string") return decide(found);
-        state.isPending = true;
-        return settle(Promise.resolve(found));
+        attempt = isPending(found) ? Promise.resolve(found).then(decide) : decide(found);
+        return attempt;
       }, deadlineAtMs);
     } catch (error) {
-      state.isAbandoned = true;
-      // The store may have kept the claim although its response never arrives.
-      if (state.isPending) retryMark(() => store.release(claim)).catch(() => "the claim lapses");
+      // The store may have kept the claim although its response was lost, or comes later.
+      const release = () => store.release(claim);
+      for (const before of [undefined, attempt]) {
+        Promise.resolve(before)
+          .then(release, release)
+          .catch(() => "the claim lapses");
+      }
       throw error;
     }
   }
 
-  async function runThenMark(
-    key: string,
-    claim: DedupeClaim,
-    run: () => Promise<void>,
-    finishAtMs: number,
-  ): Promise<void> {
-    let mark: "complete" | "release" = "release";
-    try {
-      await run();
-      mark = "complete";
-    } finally {
-      await markUuid(claim, mark, finishAtMs);
-      inFlight.delete(key);
+  async function claimContent(request: RequestIdentity, claim: DedupeClaim, deadlineAtMs: number) {
+    const found = await claimUuid(claim, deadlineAtMs);
+    if (found !== "conflict") return found;
+    // While a token rotates, the first delivery may be signed with another one.
+    for (const contentHash of request.listOtherHashes?.() ?? []) {
+      const other = await claimUuid({ ...claim, contentHash }, deadlineAtMs);
+      if (other !== "conflict") return other;
     }
+    return found;
   }
 
   async function markUuid(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
@@ -107,59 +100,81 @@ export function createDeliverOnce(
     }
   }
 
+  async function runThenMark(key: string, claim: DedupeClaim, first: FirstDelivery) {
+    let mark: "complete" | "release" = "release";
+    try {
+      await first.run();
+      mark = "complete";
+    } finally {
+      await markUuid(claim, mark, first.finishAtMs ?? first.deadlineAtMs);
+      inFlight.delete(key);
+    }
+  }
+
   async function claimThenRun(
     key: string,
     request: RequestIdentity,
-    run: () => Promise<void>,
-    deadlineAtMs: number,
-    finishAtMs: number,
+    first: FirstDelivery,
   ): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
+    const { deadlineAtMs, finishAtMs = deadlineAtMs } = first;
     const owner = `${PROCESS_OWNER} ${++claimCount}`;
     const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
     const leaseMs = Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
     const claim = { accountSid, uuid, contentHash, owner, leaseMs };
-    let found: DecidedClaim | undefined;
+    let isRunning = false;
     try {
-      found = await claimUuid(claim, deadlineAtMs);
-      // While a token rotates, the first delivery may be signed with another one.
-      const otherHashes = found === "conflict" ? (request.listOtherHashes?.() ?? []) : [];
-      for (const otherHash of otherHashes) {
-        if (found !== "conflict") break;
-        found = await claimUuid({ ...claim, contentHash: otherHash }, deadlineAtMs);
+      const found = await claimContent(request, claim, deadlineAtMs);
+      if (found !== "new") {
+        return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
       }
+      try {
+        await first.confirm?.();
+      } catch (error) {
+        // A forged event must not keep the event that really has this uuid from being handled.
+        await markUuid(claim, "release", deadlineAtMs);
+        throw error;
+      }
+      isRunning = true;
     } finally {
-      if (found !== "new") inFlight.delete(key);
+      if (!isRunning) inFlight.delete(key);
     }
-    if (found !== "new") {
-      return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
-    }
-    const finished = runThenMark(key, claim, run, finishAtMs);
+    const finished = runThenMark(key, claim, first);
     // The receiver awaits the promise, unless a step before that fails.
     finished.catch(() => {});
-    return { result: found, finished };
+    return { result: "new", finished };
   }
 
-  return function deliverOnce(request, run, deadlineAtMs, finishAtMs = deadlineAtMs) {
+  return async function deliverOnce(request, first) {
     const { accountSid, uuid, contentHash } = request;
     const key = `${accountSid} ${uuid}`;
-    const current = inFlight.get(key);
-    if (current !== undefined) {
+    for (;;) {
+      const current = inFlight.get(key);
+      if (current === undefined) {
+        const delivery = claimThenRun(key, request, first);
+        inFlight.set(key, { contentHash, delivery });
+        return delivery;
+      }
       const isEqual =
         current.contentHash === contentHash ||
         request.listOtherHashes?.().includes(current.contentHash) === true;
-      const result = isEqual ? "duplicate" : "conflict";
-      return current.delivery.then(({ finished }) => ({ result, finished }));
+      try {
+        const { finished } = await current.delivery;
+        return { result: isEqual ? "duplicate" : "conflict", finished };
+      } catch (error) {
+        // Other content was forged with this uuid: this delivery is decided on its own.
+        if (isEqual || !isNotConfirmed(error)) throw error;
+      }
     }
-    const delivery = claimThenRun(key, request, run, deadlineAtMs, finishAtMs);
-    inFlight.set(key, { contentHash, delivery });
-    return delivery;
   };
 }
 
-type DecidedClaim = Exclude<Claim, "running">;
+function isNotConfirmed(error: unknown): boolean {
+  return error instanceof WebhookError && error.code === "NOT_CONFIRMED";
+}
 
-function decide(found: Claim): DecidedClaim {
+/** Throws for a claim that is not decided, so that it is retried. */
+function decide(found: Claim): Claim {
   if (found === "running") throw new Error("another process has claimed this uuid");
   // No other value may count as "new": the handlers would run twice.
   if (!["new", "done", "conflict"].includes(found)) {
@@ -170,6 +185,8 @@ function decide(found: Claim): DecidedClaim {
   return found;
 }
 
-/** Runs `run` for each delivery, without a store: for `dedupe: false`. */
-export const deliverEach: DeliverOnce = (_request, run) =>
-  Promise.resolve({ result: "new", finished: run() });
+/** Runs each delivery, without a store: for `dedupe: false`. */
+export const deliverEach: DeliverOnce = async (_request, { confirm, run }) => {
+  await confirm?.();
+  return { result: "new", finished: run() };
+};

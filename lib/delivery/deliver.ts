@@ -1,9 +1,11 @@
+import { assertConfirmed, type Confirm } from "./confirmation";
 import type { DeliverOnce, Delivery } from "./deliver-once";
 import type { Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
+import { createRetry } from "./retry";
 
 /** Delivers an event; resolves when it is decided whether its handlers run. */
 export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
@@ -12,40 +14,62 @@ export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Del
 const MARK_RESERVE_MS = 500;
 /** How long a completion mark is retried when no response waits for it. */
 const MARK_LIMIT_MS = 8_000;
+/** How long one call of `confirm` may take: two fit into the 8 s of a retry. */
+const CONFIRM_MS = 4_000;
 
-/** When to respond, and how long handlers may run: options of the receiver. */
-export interface HandlerTiming {
+/** Options of the receiver: when to respond, how long handlers may run, and how to confirm. */
+export interface DeliverySettings {
   acknowledge: "after" | "before";
   handlerTimeoutMs: number;
+  confirm?: Confirm | undefined;
 }
 
-/** Creates the step that runs the handlers of an event now, once, after its outcome is recorded. */
+/**
+ * Creates the step that confirms an event, records its outcome and runs its handlers now, once. It
+ * throws a WebhookError `NOT_CONFIRMED`, and `CONFIRM_UNAVAILABLE` when `confirm` failed until the
+ * deadline.
+ */
 export function createDeliverNow(
-  { acknowledge, handlerTimeoutMs }: HandlerTiming,
+  { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
   deliverOnce: DeliverOnce,
   outcomes: OutcomeStore,
   dispatch: Dispatch,
 ): Deliver {
   // Handlers that no response awaits may go on after the deadline.
   const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
+  const retryConfirm = createRetry({
+    code: "CONFIRM_UNAVAILABLE",
+    what: "the function confirm",
+    attemptMs: CONFIRM_MS,
+    attemptWhenFullMs: CONFIRM_MS,
+    firstPauseMs: 250,
+    longestPauseMs: 2_000,
+  });
 
   return function deliverNow(queued, deadlineAtMs) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
-    const finishAtMs = deadlineAtMs + afterDeadlineMs;
-    const start = () => {
-      const leftMs = deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+    const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+
+    async function run(): Promise<void> {
+      // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
+      if (isChallengeEvent(event)) await outcomes.record(account, event);
       const timeoutMs =
         acknowledge === "after"
-          ? Math.max(Math.min(handlerTimeoutMs, leftMs), 1)
+          ? Math.max(Math.min(handlerTimeoutMs, untilMark()), 1)
           : handlerTimeoutMs;
-      return dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
-    };
-    const recordThenStart = () => {
-      // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      const recorded = isChallengeEvent(event) ? outcomes.record(account, event) : undefined;
-      return recorded === undefined ? start() : recorded.then(start);
-    };
-    return deliverOnce(queued, recordThenStart, deadlineAtMs, finishAtMs);
+      await dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
+    }
+
+    const confirmEvent =
+      confirm !== undefined && queued.needsConfirmation === true
+        ? () =>
+            retryConfirm(
+              () => assertConfirmed(confirm, event, Math.min(CONFIRM_MS, untilMark())),
+              deadlineAtMs - MARK_RESERVE_MS,
+            )
+        : undefined;
+    const finishAtMs = deadlineAtMs + afterDeadlineMs;
+    return deliverOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
   };
 }
 

@@ -8,6 +8,8 @@ export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
   /** The account of its outcome: `account` of its `OutcomeKey`. */
   account: string;
+  /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */
+  needsConfirmation?: boolean | undefined;
   authTokenIndex: number;
   publicUrlIndex: number;
   /** The option `name` of the receiver. */
@@ -17,8 +19,8 @@ export interface QueuedEvent extends RequestIdentity {
 /** Stores events in a database to run their handlers later, as `sqliteQueue()`. @experimental */
 export interface EventQueue {
   /**
-   * Stores an event and the outcome of its challenge, unless an event with the same account and
-   * uuid was stored before. Resolves when both are durable.
+   * Stores an event, and the outcome of its challenge unless it needs a confirmation; neither if an
+   * event with the same account and uuid was stored before. Resolves when both are durable.
    *
    * @param deadlineAtMs the latest time to stop, in milliseconds of `performance.now()`.
    * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.

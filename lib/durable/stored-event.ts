@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { WebhookError } from "../errors/webhook-error";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { hashText } from "../signature/signature";
@@ -35,6 +36,12 @@ const KEY_DIGITS = 32;
 
 /** Writes an event for the store. */
 export function toStoredEvent(queued: QueuedEvent): StoredEvent {
+  if (queued.needsConfirmation === true) {
+    throw new WebhookError(
+      "CONFIRM_UNAVAILABLE",
+      "The workers of this queue cannot confirm events.",
+    );
+  }
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const params = event.params.map(([name, value]): [string, string] => [name, value]);
   const stored = { params, account, authTokenIndex, publicUrlIndex };

@@ -13,8 +13,8 @@ import { describeResponse } from "./response";
 import { WebRequest } from "./web-request";
 import { describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDedupe } from "../delivery/dedupe";
 import { createDeliverLater, createDeliverNow } from "../delivery/deliver";
+import { createDeliverOnce, deliverEach } from "../delivery/deliver-once";
 import { createDispatch } from "../delivery/dispatch";
 import { createHandlers } from "../delivery/handler-registry";
 import { createRetry } from "../delivery/retry";
@@ -67,11 +67,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
   const retryRecord = createRetry();
-  const dedupe = createDedupe(settings.dedupe, reports.error);
+  const confirmTypes = new Set<string>(settings.confirm && settings.confirmTypes);
   const dispatchToHandlers = createDispatch(handlers, reports);
+  const deliverOnce =
+    settings.dedupe === false ? deliverEach : createDeliverOnce(settings.dedupe, reports.error);
   const deliver =
     queue === undefined
-      ? createDeliverNow(settings, dedupe.deliverOnce, outcomes, dispatchToHandlers)
+      ? createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers)
       : createDeliverLater(queue);
   const receiveEvent = createReceiveEvent(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
@@ -100,6 +102,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         // A signature is a hash of the content, except that it depends on the token.
         contentHash: authenticated.signature,
         listOtherHashes: authenticated.listOtherSignatures,
+        needsConfirmation: confirmTypes.has(event.type),
         ...indexes,
         receiver: name,
       };
@@ -184,7 +187,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   async function drain(closeOptions: CloseOptions): Promise<void> {
     await settleWithin(running.awaitNone(), closeOptions);
     isClosed = true;
-    await dedupe.close();
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {

@@ -62,7 +62,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
   dispatch(event: PushEvent | UnknownPushEvent, context?: DispatchContext): Promise<void>;
   /**
    * Rejects the pending waits and waits for the running requests, until `deadlineMs` at most. From
-   * then on the receiver responds 503 with `CLOSING`. Closes the dedupe store last. Call it after
+   * then on the receiver responds 503 with `CLOSING`. Call it after
    * `server.close()`; connections are closed by the server, with `server.closeIdleConnections()`.
    */
   close(options?: CloseOptions): Promise<void>;

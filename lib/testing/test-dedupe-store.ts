@@ -13,15 +13,13 @@ const CHECK_MS = 5_000;
  * about 0.7 s, because two await the end of a lease of 200 ms, and about 150 calls of the store. A
  * check that takes longer than 5 s fails.
  *
- * @param create returns the store. Its `init` is called before the first check, and its `close`
- *   after the last one.
+ * @param create returns the open store; close it after the promise has settled.
  *
  * @example
  * test("the store drops duplicates", () => testDedupeStore(() => createMyStore()));
  *
  * @throws AggregateError (by the promise) whose message lists each failed check with the expected
- *   and the received value; TypeError when `create` returns no store; what `create`, `init` or
- *   `close` throws.
+ *   and the received value; TypeError when `create` returns no store; what `create` throws.
  */
 export async function testDedupeStore(
   create: () => DedupeStore | Promise<DedupeStore>,
@@ -31,7 +29,6 @@ export async function testDedupeStore(
     if (typeof (store as Partial<DedupeStore> | undefined)?.[method] === "function") continue;
     throw new TypeError(`testDedupeStore: the store has no method ${method}.`);
   }
-  await store.init?.();
   const failures: Error[] = [];
   for (const [name, check] of Object.entries(DEDUPE_CHECKS)) {
     try {
@@ -41,7 +38,6 @@ export async function testDedupeStore(
       failures.push(new Error(`${name}: ${reason}`, { cause: error }));
     }
   }
-  await store.close?.();
   if (failures.length === 0) return;
   const lines = failures.map(({ message }) => `\n- ${message}`).join("");
   const count = `${failures.length} of ${Object.keys(DEDUPE_CHECKS).length} checks failed`;

@@ -19,6 +19,12 @@ export const FUNCTION: OptionRule = {
   expected: "a function",
 };
 
+/** The rule for the option `confirm`. */
+export const CONFIRM: OptionRule = {
+  ...FUNCTION,
+  expected: "a function (event, { signal }) that returns true or false, or a promise of it",
+};
+
 /** The rule for a duration. */
 export const DURATION_MS: OptionRule = wholeNumber(1, MAX_TIMER_MS, "milliseconds");
 

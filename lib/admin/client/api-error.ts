@@ -73,6 +73,8 @@ export class ApiError extends Error {
 export interface FailedRequest {
   method: string;
   url: string;
+  /** Shown instead of the path of the URL, which identifies a user, and of the service's message. */
+  shownPath?: string;
 }
 
 const MESSAGES: Record<ApiFailure, string> = {
@@ -88,11 +90,11 @@ const MESSAGES: Record<ApiFailure, string> = {
 
 /** Creates the error of a failure that is not an error response; `status` is 0 without a response. */
 export function createApiError(
-  { method, url }: FailedRequest,
+  { method, url, shownPath = new URL(url).pathname }: FailedRequest,
   code: ApiFailure,
   cause?: unknown,
   status = 0,
 ): ApiError {
-  const fields = { method, path: new URL(url).pathname, code, status };
+  const fields = { method, path: shownPath, code, status };
   return new ApiError(MESSAGES[code], fields, cause === undefined ? undefined : { cause });
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/form";
 import { checkWebhooks } from "./configuration-drift";
+import { createChallenges, type Challenges } from "./challenges";
 import { ensureWebhook } from "./ensure-webhook";
 import { CLIENT_RULES, type AdminClientOptions } from "./options";
 import type { Keys } from "./keys";
@@ -29,6 +30,7 @@ export interface AdminClient {
   readonly keySid: string | undefined;
   readonly keys: Keys;
   readonly webhooks: Webhooks;
+  readonly challenges: Challenges;
 }
 
 /**
@@ -42,7 +44,8 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const { accountSid, serviceSid, username = accountSid } = options;
   const send = createTransport(options, username);
   const keysUrl = `${trimSlash(options.accountUrl)}/2010-04-01/Accounts/${accountSid}/Keys`;
-  const webhooksUrl = `${trimSlash(options.verifyUrl)}/v2/Services/${serviceSid}/Webhooks`;
+  const serviceUrl = `${trimSlash(options.verifyUrl)}/v2/Services/${serviceSid}`;
+  const webhooksUrl = `${serviceUrl}/Webhooks`;
   const keyUrl = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
   const webhookUrl = (sid: string) =>
     `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
@@ -99,7 +102,8 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   };
 
   const keySid = username === accountSid ? undefined : username;
-  return { usesKey: keySid !== undefined, keySid, keys, webhooks };
+  const challenges = createChallenges(send, serviceUrl);
+  return { usesKey: keySid !== undefined, keySid, keys, webhooks, challenges };
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */

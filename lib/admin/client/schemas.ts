@@ -34,6 +34,31 @@ export const webhookSchema = z.looseObject({
   url: text,
 });
 
+/** The schema of a `FetchedChallenge`; unknown fields are kept. */
+export const challengeSchema = z.looseObject({
+  sid: sidSchema("YC"),
+  account_sid: text,
+  service_sid: text,
+  identity: text,
+  factor_sid: text,
+  status: text,
+  date_created: text,
+  date_updated: text,
+  date_responded: text,
+  expiration_date: text,
+});
+
+/** The schema of a `ChallengeKey`. */
+export const challengeKeySchema = z.strictObject({
+  entityIdentity: z.string().min(1).refine(isPathSegment, "must be well-formed, and not . or .."),
+  challengeSid: sidSchema("YC"),
+});
+
+/** A URL drops the segments "." and "..", and has no form for a lone surrogate. */
+function isPathSegment(name: string): boolean {
+  return name.isWellFormed() && name !== "." && name !== "..";
+}
+
 /** The schema of a `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
 

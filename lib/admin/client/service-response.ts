@@ -65,16 +65,17 @@ export function parseResponse<Output>(
 }
 
 function createServiceError(
-  { method, url }: FailedRequest,
+  { method, url, shownPath }: FailedRequest,
   { status, retryAfterSeconds }: ServiceResponse,
   json: unknown,
 ): ApiError {
   const body = (typeof json === "object" && json !== null ? json : {}) as Record<string, unknown>;
   // A problem of RFC 9457 has `detail` and `title` instead of a message.
-  const message = [body.message, body.detail, body.title].find(isString);
+  const given = shownPath === undefined ? [body.message, body.detail, body.title] : [];
+  const message = given.find(isString);
   return new ApiError(message ?? `The service responded ${status} without a message.`, {
     method,
-    path: new URL(url).pathname,
+    path: shownPath ?? new URL(url).pathname,
     code: "SERVICE_ERROR",
     serviceCode: typeof body.code === "number" ? body.code : undefined,
     status,

@@ -1,0 +1,200 @@
+import { once } from "node:events";
+import {
+  createHandlers,
+  pushWebhooks,
+  WebhookError,
+  type Confirm,
+  type PushEvent,
+  type PushWebhooksOptions,
+} from "express-push-verification";
+import express from "express";
+import request from "supertest";
+import { confirmOnce } from "../../lib/delivery/confirmation";
+import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
+import {
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+  type TestRequest,
+} from "../support/webhook-requests";
+import { eventFixture } from "express-push-verification/testing";
+
+const IDENTITY = "user-7f3a-22";
+const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
+const approval = (overrides: Record<string, string> = {}) =>
+  eventRequest("challenge.approved", { uuid: UUID, ...overrides });
+
+/** A receiver with these options, what it handled, and what it reported. */
+function start(options: Partial<PushWebhooksOptions>) {
+  const handled: string[] = [];
+  const rejected: string[] = [];
+  const failed: string[] = [];
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  push.onAny((event) => void handled.push(`${event.type} ${event.uuid}`));
+  push.onRejected((error) => void rejected.push(error.code));
+  push.onError((error) => void failed.push(error.code));
+  const app = express().use(push);
+  const send = async ({ path, headers, body }: TestRequest) =>
+    (await request(app).post(path).set(headers).send(body)).status;
+  const wait = (timeoutMs: number) =>
+    push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY, timeoutMs });
+  return { push, send, wait, handled, rejected, failed };
+}
+
+describe("option confirm", () => {
+  it.each<[string, Confirm]>([
+    ["a boolean", () => true],
+    ["a promise", () => Promise.resolve(true)],
+  ])("accepts an event for %s, after which its outcome wakes the wait", async (_, confirm) => {
+    const events: PushEvent[] = [];
+    const { send, wait, handled, rejected } = start({
+      confirm: (event, context) => {
+        events.push(event);
+        expect(context.signal.aborted).toBe(false);
+        return confirm(event, context);
+      },
+    });
+    const waiting = wait(5_000);
+    expect(await send(approval())).toBe(200);
+    expect(await send(approval())).toBe(200);
+    expect(await waiting).toBe(events[0]);
+    expect(events).toHaveLength(1);
+    expect(handled).toEqual([`challenge.approved ${UUID}`]);
+    expect(rejected).toEqual([]);
+  });
+
+  it.each(["after", "before"] as const)(
+    "rejects an event that is not confirmed with 403 NOT_CONFIRMED, acknowledged %s",
+    async (acknowledge) => {
+      const { send, wait, handled, rejected, failed } = start({
+        acknowledge,
+        confirm: () => false,
+      });
+      expect(await send(approval())).toBe(403);
+      await expect(wait(1)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+      expect({ handled, rejected, failed }).toEqual({
+        handled: [],
+        rejected: ["NOT_CONFIRMED"],
+        failed: [],
+      });
+    },
+  );
+
+  it("rejects without deduplication, too", async () => {
+    const { send, handled } = start({ dedupe: false, confirm: () => false });
+    expect(await send(approval())).toBe(403);
+    expect(handled).toEqual([]);
+  });
+
+  it("does not let a forged event keep out the event that has its uuid, later or at once", async () => {
+    const asked: string[] = [];
+    let decide!: () => void;
+    const decided = new Promise<void>((resolve) => (decide = resolve));
+    const { send, handled, rejected } = start({
+      confirm: async (event) => {
+        asked.push(event.type);
+        await decided;
+        return event.type === "challenge.denied";
+      },
+    });
+    const denial = eventRequest("challenge.denied", { uuid: UUID });
+    const forged = send(approval());
+    while (asked.length === 0) await new Promise(setImmediate);
+    const genuine = send(denial);
+    decide();
+    expect(await Promise.all([forged, genuine])).toEqual([403, 200]);
+    expect(await send(approval())).toBe(200); // a conflict: the uuid was handled
+    expect(handled).toEqual([`challenge.denied ${UUID}`]);
+    expect(rejected).toEqual(["NOT_CONFIRMED"]);
+  });
+
+  it("holds a request while confirm fails", async () => {
+    let calls = 0;
+    const { send, handled } = start({
+      confirm: () => {
+        if (calls++ === 0) throw new Error("the API is restarting");
+        return true;
+      },
+    });
+    expect(await send(approval())).toBe(200);
+    expect(calls).toBe(2);
+    expect(handled).toHaveLength(1);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["fails", () => Promise.reject(new Error("down"))],
+    ["does not respond", () => new Promise(() => {})],
+    ["returns no boolean", () => "true"],
+  ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {
+    let isDown = true;
+    const signals: AbortSignal[] = [];
+    const { send, handled, failed } = start({
+      deadlineMs: 900,
+      confirm: ((_event, { signal }) => {
+        signals.push(signal);
+        return isDown ? down() : true;
+      }) as Confirm,
+    });
+    expect(await send(approval())).toBe(503);
+    expect(failed).toEqual(["CONFIRM_UNAVAILABLE"]);
+    for (const signal of signals) if (!signal.aborted) await once(signal, "abort");
+    isDown = false;
+    expect(await send(approval())).toBe(200);
+    expect(handled).toHaveLength(1);
+  });
+
+  it("is called for the types of confirmTypes", async () => {
+    const types: string[] = [];
+    const { send } = start({
+      confirmTypes: ["factor.verified"],
+      confirm: ({ type }) => types.push(type) > 0,
+    });
+    for (const type of ["factor.created", "factor.verified", "challenge.denied"] as const) {
+      expect(await send(eventRequest(type))).toBe(200);
+    }
+    expect(types).toEqual(["factor.verified"]);
+  });
+
+  it("marks the event for the worker and is not called, with a queue", async () => {
+    const stored: QueuedEvent[] = [];
+    const confirm = jest.fn(() => false);
+    const { send } = start({
+      confirm,
+      handlers: createHandlers(),
+      queue: {
+        outcomes: createMemoryOutcomes(),
+        store: (queued) => Promise.resolve(stored.push(queued) > 0 ? "new" : "conflict"),
+      },
+    });
+    expect(await send(approval())).toBe(200);
+    expect(await send(eventRequest("factor.created"))).toBe(200);
+    expect(stored.map((queued) => queued.needsConfirmation)).toEqual([true, false]);
+    expect(confirm).not.toHaveBeenCalled();
+  });
+
+  it.each<[string, object]>([
+    ["confirm", { confirm: true }],
+    ["confirmTypes", { confirm: () => true, confirmTypes: [] }],
+    ["confirmTypes", { confirm: () => true, confirmTypes: ["challenge.expired"] }],
+    ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
+  ])("rejects an invalid %s: %j", (name, options) => {
+    expect(() => start(options)).toThrow(TypeError);
+    expect(() => start(options)).toThrow(name);
+  });
+});
+
+describe("confirmOnce, for a worker", () => {
+  const event = eventFixture("challenge.approved");
+  it.each<[string, Confirm | undefined, string | undefined]>([
+    ["true", () => true, undefined],
+    ["false", () => false, "NOT_CONFIRMED"],
+    ["no function", undefined, "CONFIRM_UNAVAILABLE"],
+    ["a failure", () => Promise.reject(new Error("down")), "CONFIRM_UNAVAILABLE"],
+    ["no response", () => new Promise(() => {}), "CONFIRM_UNAVAILABLE"],
+  ])("calls it once: %s", async (_, confirm, code) => {
+    const error: unknown = await confirmOnce(confirm, event, 20).catch((thrown: unknown) => thrown);
+    expect(error instanceof WebhookError ? error.code : error).toBe(code);
+  });
+});

@@ -1,0 +1,59 @@
+import { challengeKeySchema, challengeSchema, parseInput } from "./schemas";
+import type { RequestOptions, Transport } from "./transport";
+
+/**
+ * Challenge of a user, as the verification API shows it. A field that the service did not send is
+ * null; a field that is not listed here is kept, without a type. Times are in ISO 8601.
+ */
+export interface FetchedChallenge {
+  /** YC and 32 hexadecimal digits. */
+  readonly sid: string;
+  readonly account_sid: string | null;
+  readonly service_sid: string | null;
+  /** The user: `entity_identity` of its events. */
+  readonly identity: string | null;
+  readonly factor_sid: string | null;
+  /** `pending`, `expired`, `approved` or `denied`. */
+  readonly status: string | null;
+  readonly date_created: string | null;
+  readonly date_updated: string | null;
+  /** When the user approved or denied it. */
+  readonly date_responded: string | null;
+  readonly expiration_date: string | null;
+}
+
+/** Identifies a challenge. */
+export interface ChallengeKey {
+  /** The user: `entity_identity` of its events. */
+  readonly entityIdentity: string;
+  readonly challengeSid: string;
+}
+
+/** Challenges of the verification service. A Standard key may read them. */
+export interface Challenges {
+  /**
+   * Fetches a challenge. Its errors do not show the user.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
+   *   InputError for a malformed `challengeSid` or `entityIdentity`.
+   */
+  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
+}
+
+/** Creates the challenges of a client, below the URL of its service. */
+export function createChallenges(send: Transport, serviceUrl: string): Challenges {
+  return {
+    async fetch(key, { signal } = {}) {
+      const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
+      const urlOf = (identity: string) =>
+        `${serviceUrl}/Entities/${identity}/Challenges/${challengeSid}`;
+      const request = {
+        method: "GET",
+        url: urlOf(encodeURIComponent(entityIdentity)),
+        shownPath: new URL(urlOf("-")).pathname,
+        signal,
+      } as const;
+      return send(request, challengeSchema);
+    },
+  };
+}

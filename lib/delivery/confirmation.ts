@@ -1,0 +1,70 @@
+import { within } from "./retry";
+import { createNeutralCause } from "../errors/neutral-cause";
+import { WebhookError } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+
+/**
+ * Returns whether an authentic event is true, by a source other than its signature: `confirmWith()`
+ * of `express-push-verification/admin` asks the API of the service. `false` rejects the event.
+ *
+ * What it throws, and any other value that it returns, is a failure: it is called again.
+ *
+ * @param context `signal` aborts when its time is over.
+ */
+export type Confirm = (
+  event: PushEvent,
+  context: { readonly signal: AbortSignal },
+) => boolean | Promise<boolean>;
+
+/**
+ * Calls `confirm` once for an event of a known type.
+ *
+ * @throws WebhookError `NOT_CONFIRMED`, which is final; `CONFIRM_UNAVAILABLE` when `confirm` failed,
+ *   did not respond within `timeoutMs`, or is undefined.
+ */
+export async function confirmOnce(
+  confirm: Confirm | undefined,
+  event: PushEvent | UnknownPushEvent,
+  timeoutMs: number,
+): Promise<void> {
+  if (confirm === undefined) {
+    const message = "The event needs a confirmation. Pass the option confirm to queue.work().";
+    throw new WebhookError("CONFIRM_UNAVAILABLE", message);
+  }
+  try {
+    await assertConfirmed(confirm, event, timeoutMs);
+  } catch (error) {
+    if (error instanceof WebhookError && error.code === "NOT_CONFIRMED") throw error;
+    throw new WebhookError("CONFIRM_UNAVAILABLE", "The function confirm failed; see the cause.", {
+      cause: createNeutralCause(error),
+    });
+  }
+}
+
+/**
+ * Calls `confirm` once; rethrows what it throws.
+ *
+ * @throws WebhookError `NOT_CONFIRMED` when it returned false; an Error for a value that is no
+ *   boolean, and when there was no response within `timeoutMs`.
+ */
+export async function assertConfirmed(
+  confirm: Confirm,
+  event: PushEvent | UnknownPushEvent,
+  timeoutMs: number,
+): Promise<void> {
+  const timeout = new AbortController();
+  let isConfirmed: unknown;
+  try {
+    // Only events of known types are marked for a confirmation.
+    const answer = confirm(event as PushEvent, { signal: timeout.signal });
+    isConfirmed = await within(answer, timeoutMs);
+  } finally {
+    timeout.abort();
+  }
+  if (isConfirmed === true) return;
+  if (isConfirmed !== false) throw new TypeError("confirm must return true or false.");
+  throw new WebhookError(
+    "NOT_CONFIRMED",
+    "The request is signed, but confirm returned false: what the event says is not so. Treat it as forged or replayed.",
+  );
+}
