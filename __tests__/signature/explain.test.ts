@@ -47,7 +47,7 @@ describe("the explain engine", () => {
     const { counts, codes } = JSON.parse(stdout) as { counts: number[]; codes: string[] };
     expect(counts.slice(0, 2)).toEqual([0, 0]);
     expect(counts[2]).toBeGreaterThan(5);
-    expect(codes).toEqual(["SIGNATURE_TRUNCATED", "PARAMS_MISSING"]);
+    expect(codes).toEqual(["SIGNATURE_MALFORMED", "PARAMS_MISSING"]);
   }, 30_000);
 
   it.each([

