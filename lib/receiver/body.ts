@@ -34,7 +34,7 @@ export function isRawBody(body: unknown): body is string | Uint8Array {
 /** Collects the chunks of a body. */
 export class BodyCollector {
   // One buffer: a client may send a chunk per byte, and each chunk would take 200 bytes.
-  #buffer = Buffer.alloc(0);
+  #buffer: Uint8Array | undefined;
   #bytes = 0;
 
   constructor(readonly limitBytes: number) {}
@@ -45,6 +45,11 @@ export class BodyCollector {
     const start = this.#bytes;
     this.#bytes += chunk.length;
     if (this.#bytes > this.limitBytes) throw tooLarge(this.limitBytes);
+    // Usually the first chunk is the whole body.
+    if (this.#buffer === undefined) {
+      this.#buffer = chunk;
+      return;
+    }
     if (this.#bytes > this.#buffer.length) {
       const size = Math.max(this.#bytes, 2 * this.#buffer.length);
       this.#buffer = Buffer.concat([this.#buffer], size);
@@ -54,7 +59,7 @@ export class BodyCollector {
 
   /** Returns the collected bytes. */
   take(): Uint8Array {
-    return this.#buffer.subarray(0, this.#bytes);
+    return this.#buffer?.subarray(0, this.#bytes) ?? new Uint8Array();
   }
 }
 

@@ -92,14 +92,10 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
-    const stop = () => {
-      clearTimeout(timer);
-      req.off("data", add).off("end", end).off("error", cut).off("close", cut).off("aborted", cut);
-    };
     const fail = (error: unknown) => {
-      stop();
+      clearTimeout(timer);
       // Flow control then stops the client, until the response is written.
-      req.pause();
+      req.off("data", add).pause();
       reject(error);
     };
     const cut = (cause?: unknown) => fail(truncated(cause));
@@ -111,11 +107,12 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
       }
     };
     const end = () => {
-      stop();
+      clearTimeout(timer);
+      req.off("error", cut).off("close", cut);
       resolve(collector.take());
     };
     const timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
-    req.on("data", add).on("end", end).on("error", cut).on("close", cut).on("aborted", cut);
+    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
     // Another middleware may have paused it.
     req.resume();
   });

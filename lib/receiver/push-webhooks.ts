@@ -90,20 +90,19 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     try {
       if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
       publish("received", { method: request.method });
-      const { event, authenticated, ...indexes } = await receiveEvent(
-        request,
-        startMs + deadlineMs,
-      );
+      const received = await receiveEvent(request, startMs + deadlineMs);
+      const { event } = received;
       const queued: QueuedEvent = {
         event,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
         uuid: event.uuid,
         // A signature is a hash of the content, except that it depends on the token.
-        contentHash: authenticated.signature,
-        listOtherHashes: authenticated.listOtherSignatures,
+        contentHash: received.signature,
+        listOtherHashes: received.listOtherSignatures,
+        authTokenIndex: received.authTokenIndex,
+        publicUrlIndex: received.publicUrlIndex,
         needsConfirmation: confirmTypes.has(event.type),
-        ...indexes,
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;

@@ -28,6 +28,8 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const signedParts = isGet ? coverGet(request.target) : coverPost(params);
     const readEvidence = () => ({ url: joinReceivedUrl(request), body });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
-    return { ...readEvent(authenticated), authenticated };
+    const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
+    const { signature, listOtherSignatures } = authenticated;
+    return { event, authTokenIndex, publicUrlIndex, signature, listOtherSignatures };
   };
 }

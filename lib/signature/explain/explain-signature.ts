@@ -1,7 +1,7 @@
 import { fingerprint, listAlternativeTokens } from "./alternative-tokens";
 import { listParams } from "./alternative-params";
 import { listUrls } from "./alternative-urls";
-import { asGivenBody, isExactBody, type GivenBody } from "./bodies";
+import { asGivenBody, isExactBody } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
 import { createCause, listSuspicions } from "./suspicions";
