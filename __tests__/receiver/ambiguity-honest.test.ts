@@ -1,26 +1,32 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { pushWebhooks, verifyPushRequest } from "express-push-verification";
 import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
 import { joinCut, type Cut } from "../support/cuts";
+import { send, startServer, stopServers } from "../support/servers";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const type = "challenge.approved";
 const { account_sid } = SIDS;
-const isAccepted = (cut: Cut, extraParameters: string[] = []) =>
-  createFindAmbiguity(extraParameters)(parseEvent(cut), joinCut(cut)) === undefined;
+const isAccepted = (
+  cut: Cut,
+  extraParameters: string[] = [],
+  undeclaredParameters: "reject" | "accept" = "reject",
+) =>
+  createFindAmbiguity({ extraParameters, undeclaredParameters })(parseEvent(cut), joinCut(cut)) ===
+  undefined;
 
 describe("honest requests", () => {
-  const ALL_EXTRAS = {
-    zone: "eu",
+  const EXTRAS = {
     api_version: "2",
     delivery_attempt: "1",
     factor_status: "active",
     source_type: "device",
     tz: "Europe/Berlin",
-    __proto: "x",
-    ["__proto__"]: "x",
-    "a[b][c]": "d",
     Grüße: "\u{1F600}",
   };
+  const { Grüße: _late, tz: _tz, ...UNDECLARED } = EXTRAS;
   const TYPES = ["created", "verified", "deleted"].map((one) => `factor.${one}`);
   const VERSIONS = ["v1", "v2"] as const;
 
@@ -32,9 +38,15 @@ describe("honest requests", () => {
     ),
   )("accepts %s %s with parameters beyond the specification", (version, one) => {
     expect(isAccepted(honestCut(version, one))).toBe(true);
-    const { tz: _tz, ...others } = ALL_EXTRAS;
-    const extras = one === "challenge.expired" ? others : ALL_EXTRAS;
-    expect(isAccepted(honestCut(version, one, extras))).toBe(true);
+    expect(isAccepted(honestCut(version, one, UNDECLARED))).toBe(true);
+    const declared = { ...EXTRAS, event_id: "1", entity_identity_type: "email", user_uuid: "2" };
+    const early = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event-id": "3", exp: "4" };
+    const cut = honestCut(version, one, { ...declared, ...early, parent_account_sid: account_sid });
+    expect(
+      isAccepted(cut, [...Object.keys(declared), ...Object.keys(early), "parent_account_sid"]),
+    ).toBe(true);
+    expect(isAccepted(cut, ["parent_account_sid"])).toBe(false);
+    expect(isAccepted(cut, ["parent_account_sid"], "accept")).toBe(true);
   });
 
   it.each([
@@ -79,12 +91,13 @@ describe("honest requests", () => {
     ["event_id without the option", "v2", { event_id: "1" }],
     ["entity_sid without the option", "v1", { entity_sid: "1" }],
     ["factor_risk_score in v1 without the option", "v1", { factor_risk_score: "1" }],
-    ["a parameter u", "v2", { u: "1" }],
-    ["uuid in a parameter, with tz", "v2", { tz: "x", zone: "uuid" }],
-    ["an unknown name after a uuid without format", "v2", { uuid: "1-2", zone: "eu" }],
+    ["a space in uuid", "v2", { uuid: "a b" }],
     ["a uuid that goes on after its format", "v2", { uuid: `${UUID}x` }],
     ["a type with its name in a later parameter", "v2", { tag: `type${type}` }],
-    ["a known type that goes on", "v2", { type: "challenge.approvedx" }],
+    ["a known type that goes on like a name", "v2", { type: "challenge.approvedtx" }],
+    ["a name before account_sid", "v2", { access: "1" }],
+    ["a name after uuid", "v2", { zone: "eu" }],
+    ["a parameter of another product", "v2", { factor_metadata: `AccountSid=${account_sid}` }],
     ["tz with a type that is not known", "v2", { type: "challenge.expired", tz: "UTC" }],
   ])("rejects, as the documented price, %s", (_what, version, overrides) => {
     expect(isAccepted(honestCut(version, type, overrides))).toBe(false);
@@ -92,24 +105,66 @@ describe("honest requests", () => {
 });
 
 describe("extraParameters", () => {
-  const withOption = ["event_id", "zone"];
+  const names = ["event_id", "zone"];
 
-  it("accepts the parameter that follows entity_identity in every request", () => {
-    const extras = { event_id: "1", expires_at: "2", zone: "eu" };
+  it("accepts a declared parameter in any request, and requests without it", () => {
+    const extras = { event_id: "1", zone: "eu" };
     for (const version of ["v1", "v2"] as const) {
-      expect(isAccepted(honestCut(version, type, extras), withOption)).toBe(true);
+      expect(isAccepted(honestCut(version, type, extras), names)).toBe(true);
+      expect(isAccepted(honestCut(version, type), names)).toBe(true);
     }
-    expect(
-      isAccepted(honestCut("v2", type, { factor_risk_score: "1" }), ["factor_risk_score"]),
-    ).toBe(true);
+    expect(isAccepted(honestCut("v2", "factor.created", { exp: "1" }), ["exp"])).toBe(true);
   });
 
   it.each<[string, Record<string, string>]>([
-    ["a request without it, as an identity could hold it", { entity_identity: "adaevent_id1" }],
-    ["an identity that contains it", { entity_identity: "adaevent_id1", event_id: "1" }],
+    ["an identity that contains it", { entity_identity: "adaevent_id1" }],
+    ["an identity that contains it, before it", { entity_identity: "aevent_id1", event_id: "1" }],
     ["another value that contains it", { event_id: "event_id" }],
     ["an unknown name before it", { environment: "prod", event_id: "1" }],
   ])("rejects %s", (_what, overrides) => {
-    expect(isAccepted(honestCut("v2", type, overrides), withOption)).toBe(false);
+    expect(isAccepted(honestCut("v2", type, overrides), names)).toBe(false);
+  });
+
+  it("is the name that the rejection and the logger at level error tell", async () => {
+    const logged: object[] = [];
+    const logger = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (fields: object) => void logged.push(fields),
+    };
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger });
+    const rejected: object[] = [];
+    push.onRejected((error) => void rejected.push(error));
+    const counted: unknown[] = [];
+    const count = (message: unknown) => void counted.push(message);
+    subscribe("express-push-verification:rejected", count);
+    const port = await startServer((req, res) => void push(req, res));
+    for (const parameter of [
+      "access",
+      "entity_sid",
+      "expiration_date",
+      "exp",
+      "event-id",
+      "zone",
+    ]) {
+      const request = eventRequest("challenge.approved", { [parameter]: "1" });
+      expect(await send(port, request)).toHaveProperty("status", 400);
+      const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
+      expect([rejected.pop(), logged.pop(), counted.pop()]).toMatchObject([about, about, about]);
+      const open = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+      for (const options of [
+        { extraParameters: [parameter] },
+        { undeclaredParameters: "accept" as const },
+      ]) {
+        const accepted = verifyPushRequest(
+          { url: "", ...request, body: request.body ?? "" },
+          { ...open, ...options },
+        );
+        await expect(accepted).resolves.toHaveProperty("type", "challenge.approved");
+      }
+    }
+    unsubscribe("express-push-verification:rejected", count);
+    await stopServers();
   });
 });

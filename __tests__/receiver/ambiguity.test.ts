@@ -172,9 +172,17 @@ describe("a second cut over HTTP", () => {
     expect(one).toMatchObject({ status: 403, code: "SIGNATURE_MISMATCH", events: [] });
   });
 
-  it("accepts a GET with text that would be ambiguous in a POST", async () => {
-    const query = encodeForm(honestCut("v1", type, { entity_identity: swallow }));
+  it.each<[what: string, before: string, after: string]>([
+    ["what another product appends by GET", "", `&AccountSid=${account_sid}&To=x`],
+    ["what another product appends by POST", "", `&z=AccountSid${account_sid}Tox`],
+    ["what another product appends by POST to a known name", "", `AccountSid${account_sid}Tox`],
+    ["a parameter that is not declared", "", "&zone=eu"],
+    ["one before the first known one", "a=1&", ""],
+    ["a POST of the account", "", `&factor_friendly_name=account_sid${account_sid}`],
+    ["the hash of a body", "", "&bodySHA256=aa"],
+  ])("rejects a GET with %s", async (_what, before, after) => {
+    const query = before + encodeForm(honestCut("v1", type)) + after;
     const one = await deliver(`${PUBLIC_URL}?${query}`, { query });
-    expect(one).toMatchObject({ status: 200, events: [{ entity_identity: swallow }] });
+    expect(one).toMatchObject({ status: 400, code: expect.stringMatching(/^PAYLOAD/), events: [] });
   });
 });

@@ -1,6 +1,6 @@
 import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
 import { sign } from "../../lib/signature/signature";
-import { createCoverPost } from "../../lib/signature/signed-parts";
+import { createPostParts } from "../../lib/signature/signed-parts";
 import { createAuthenticate } from "../../lib/receiver/authenticate";
 import { createReadEvent } from "../../lib/receiver/read-event";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
@@ -18,7 +18,7 @@ describe("createAuthenticate", () => {
   });
 
   it("lists the signatures of the other tokens, and nothing for one token", async () => {
-    const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
+    const alternatives = createPostParts([PUBLIC_URL], "ports")(params);
     const authenticateWith = (authToken: VerifyOptions["authToken"]) => {
       const settings = resolveVerifyOptions({ authToken, publicUrl: PUBLIC_URL });
       return createAuthenticate(settings)(headers, alternatives, readEvidence);
@@ -75,7 +75,7 @@ describe("createAuthenticate", () => {
       const readEvent = createReadEvent(settings);
       const results: PromiseSettledResult<unknown>[] = [];
       for (const given of [first, signature, signature]) {
-        const parts = createCoverPost([PUBLIC_URL], "ports")(params);
+        const parts = createPostParts([PUBLIC_URL], "ports")(params);
         const authenticated = authenticate(
           { method: "POST", signature: given },
           parts,
@@ -118,7 +118,7 @@ describe("createAuthenticate", () => {
       publicUrl: PUBLIC_URL,
     });
     const startMs = performance.now();
-    const alternatives = createCoverPost([PUBLIC_URL], "ports")(params);
+    const alternatives = createPostParts([PUBLIC_URL], "ports")(params);
     const verified = createAuthenticate(settings)(
       headers,
       alternatives,

@@ -90,9 +90,15 @@ const bad: [option: string, options: object][] = [
   ["handlerTimeoutMs", { ...good, deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
   ...["", "a b", 5, "x".repeat(101)].map((name): [string, object] => ["name", { ...good, name }]),
   ["handlers", { ...good, handlers: { on() {} } }],
-  ...["event_id", ["id"], ["a b c d"], ["uuid_2"], ["type"], [5]].map(
-    (extraParameters): [string, object] => ["extraParameters", { ...good, extraParameters }],
-  ),
+  ...[
+    "event_id",
+    [""],
+    ["x".repeat(101)],
+    ["type"],
+    ["AccountSid"],
+    ["date_entity_identity"],
+    [5],
+  ].map((extraParameters): [string, object] => ["extraParameters", { ...good, extraParameters }]),
   [
     "a function",
     {

@@ -1,7 +1,7 @@
 import { createAuthenticate } from "../../lib/receiver/authenticate";
 import { createReadEvent } from "../../lib/receiver/read-event";
 import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
-import { createCoverGet, createCoverPost } from "../../lib/signature/signed-parts";
+import { createGetParts, createPostParts } from "../../lib/signature/signed-parts";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -28,8 +28,8 @@ async function read(
   const { publicUrls, urlMatching } = settings;
   const alternatives =
     method === "GET"
-      ? createCoverGet(publicUrls, urlMatching)(path)
-      : createCoverPost(publicUrls, urlMatching)(params);
+      ? createGetParts(publicUrls, urlMatching)(path)
+      : createPostParts(publicUrls, urlMatching)(params);
   const signature = headers["x-service-signature"] ?? "";
   const authenticated = await createAuthenticate(settings)(
     { method, signature },

@@ -1,7 +1,7 @@
 import { WebhookError } from "../../lib/errors/webhook-error";
 import { decodeForm, MAX_PARAMETERS } from "../../lib/form/form";
 import { addCode, toWebhookError } from "../../lib/receiver/rejection";
-import { createCoverGet } from "../../lib/signature/signed-parts";
+import { createGetParts } from "../../lib/signature/signed-parts";
 
 function thrownBy(run: () => unknown): unknown {
   try {
@@ -14,7 +14,7 @@ function thrownBy(run: () => unknown): unknown {
 
 const malformed = thrownBy(() => decodeForm("a=%"));
 const tooLong = thrownBy(() => decodeForm("a=1&".repeat(MAX_PARAMETERS + 1)));
-const uncovered = thrownBy(() => createCoverGet(["https://h.test/p?t=1"], "ports")("/p?a=1"));
+const uncovered = thrownBy(() => createGetParts(["https://h.test/p?t=1"], "ports")("/p?a=1"));
 
 describe("addCode", () => {
   it.each([

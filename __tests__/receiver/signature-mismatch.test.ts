@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../../lib/errors/webhook-error";
 import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
-import { createCoverGet, createCoverPost } from "../../lib/signature/signed-parts";
+import { createGetParts, createPostParts } from "../../lib/signature/signed-parts";
 import { createAuthenticate } from "../../lib/receiver/authenticate";
 import { toWebhookError } from "../../lib/receiver/rejection";
 import { AUTH_TOKEN, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
@@ -35,7 +35,7 @@ describe("createMismatch", () => {
     const { path } = signedRequestOf(params, { method: "GET", authToken: "y" });
     const verified = createAuthenticate(settings)(
       { method: "GET", signature },
-      createCoverGet([PUBLIC_URL], "ports")(path),
+      createGetParts([PUBLIC_URL], "ports")(path),
       () => ({ url: `https://hooks.example.test${path}`, body: undefined }),
     );
     const error = await verified.catch((rejection: unknown) => rejection as WebhookError);
@@ -55,7 +55,7 @@ describe("createMismatch", () => {
     );
     expect((error as WebhookError).explain()?.causes[0]).toHaveProperty("code", "TOKEN_ACCOUNT");
     const covered = Promise.resolve().then(() =>
-      createCoverGet(["https://h.test/p?t=1"], "ports")("/p?a=1"),
+      createGetParts(["https://h.test/p?t=1"], "ports")("/p?a=1"),
     );
     const rejection = await covered.catch((thrown: unknown) => toWebhookError(thrown));
     expect((rejection as WebhookError).explain()?.causes).toMatchObject([
@@ -78,7 +78,7 @@ describe("createMismatch", () => {
       const settings = resolveVerifyOptions({ authToken: "x", publicUrl: PUBLIC_URL });
       const authenticate = createAuthenticate(settings);
       return async () => {
-        const parts = createCoverPost([PUBLIC_URL], "ports")([]);
+        const parts = createPostParts([PUBLIC_URL], "ports")([]);
         const verified = authenticate(headers, parts, readEvidence);
         return (await verified.catch((rejection: unknown) => rejection)) as WebhookError;
       };

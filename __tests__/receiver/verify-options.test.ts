@@ -16,6 +16,7 @@ describe("resolveVerifyOptions", () => {
       allowedAccountSids: undefined,
       allowedServiceSids: undefined,
       extraParameters: [],
+      undeclaredParameters: "reject",
     });
   });
 

@@ -1,9 +1,5 @@
 import { sign, verifyPushRequest, type Pair, type VerifyOptions } from "express-push-verification";
-import {
-  createCoverGet,
-  createCoverPost,
-  createFindUrlAmbiguity,
-} from "../../lib/signature/signed-parts";
+import { createGetParts, createPostParts } from "../../lib/signature/signed-parts";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -13,7 +9,7 @@ import {
   signedRequestOf,
 } from "../support/webhook-requests";
 
-describe("createCoverGet", () => {
+describe("createGetParts", () => {
   it.each<[string, string, string | undefined, [string, string][]]>([
     ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
@@ -33,19 +29,19 @@ describe("createCoverGet", () => {
     ["https://h.test/p?t=1", "/p?a=1&t=1", undefined, []],
   ])("%s requested as %s", (publicUrl, target, url, pairs) => {
     if (url === undefined) {
-      expect(() => createCoverGet([publicUrl], "exact")(target)).toThrow(
+      expect(() => createGetParts([publicUrl], "exact")(target)).toThrow(
         expect.objectContaining({ name: "UncoveredTargetError", publicUrl }),
       );
     } else {
-      expect(createCoverGet([publicUrl], "exact")(target)).toEqual([
+      expect(createGetParts([publicUrl], "exact")(target)).toEqual([
         { signedUrls: [url], publicUrlIndexes: [0], signedParams: [], params: pairs },
       ]);
     }
   });
 
   it("returns an alternative for each publicUrl that fits", () => {
-    const coverGet = createCoverGet(["https://a.test/p?t=1", "https://b.test/p"], "exact");
-    expect(coverGet("/p?t=1&a=1")).toEqual([
+    const getParts = createGetParts(["https://a.test/p?t=1", "https://b.test/p"], "exact");
+    expect(getParts("/p?t=1&a=1")).toEqual([
       {
         signedUrls: ["https://a.test/p?t=1&a=1"],
         publicUrlIndexes: [0],
@@ -62,23 +58,23 @@ describe("createCoverGet", () => {
         ],
       },
     ]);
-    expect(coverGet("/p?a=1").map(({ publicUrlIndexes }) => publicUrlIndexes)).toEqual([[1]]);
+    expect(getParts("/p?a=1").map(({ publicUrlIndexes }) => publicUrlIndexes)).toEqual([[1]]);
   });
 
   it("returns the longest configured query first, in any order of the URLs", () => {
     const urls = ["https://a.test/p", "https://a.test/p?t=1"];
     for (const publicUrls of [urls, urls.toReversed()]) {
-      const [first] = createCoverGet(publicUrls, "exact")("/p?t=1&uuid=2");
+      const [first] = createGetParts(publicUrls, "exact")("/p?t=1&uuid=2");
       expect(first?.params).toEqual([["uuid", "2"]]);
       expect(first?.publicUrlIndexes).toEqual([publicUrls.indexOf("https://a.test/p?t=1")]);
     }
   });
 });
 
-describe("createCoverPost", () => {
+describe("createPostParts", () => {
   it("covers the parameters with every spelling of every publicUrl", () => {
     const params = [["a", "1"]] as const;
-    expect(createCoverPost(["https://a.test/p", "http://b.test/p"], "ports")(params)).toEqual([
+    expect(createPostParts(["https://a.test/p", "http://b.test/p"], "ports")(params)).toEqual([
       {
         signedUrls: [
           "https://a.test/p",
@@ -91,51 +87,6 @@ describe("createCoverPost", () => {
         params,
       },
     ]);
-  });
-});
-
-describe("createFindUrlAmbiguity", () => {
-  const [short, long] = ["https://h.test/push", "https://h.test/push2?x=1"];
-  const find = createFindUrlAmbiguity([short, long], "ports");
-
-  it.each([
-    [short, "account_sidAC1", 0, false],
-    [short, "2?x=1account_sidAC1", 0, true],
-    [short, "?account_sid=AC1", 0, true],
-    [short, "&account_sid=AC1", 0, true],
-    [long, "account_sidAC1", 1, false],
-  ])("a POST of %s with %s is ambiguous: %s", (url, joined, index, isAmbiguous) => {
-    expect(find(url, joined, index) !== undefined).toBe(isAmbiguous);
-  });
-
-  it.each([
-    ["https://h.test/push?a=1", 0],
-    ["https://h.test/push2?x=1&a=1", 1],
-  ])("a GET of %s is not ambiguous", (signedUrl, index) => {
-    expect(find(signedUrl, "", index)).toBeUndefined();
-  });
-
-  it("treats the port spellings of a URL without a path as beginnings of one another", () => {
-    const findPort = createFindUrlAmbiguity(["https://h.test"], "ports");
-    expect(findPort("https://h.test", ":443account_sidAC1", 0)).toBeDefined();
-    expect(findPort("https://h.test", "account_sidAC1", 0)).toBeUndefined();
-    expect(findPort("https://h.test:443", "account_sidAC1", 0)).toBeUndefined();
-  });
-
-  it("finds a POST to one URL that is replayed as a GET of a shorter one", () => {
-    const publicUrls = ["https://h.test/p", "https://h.test/p?x=1"];
-    const findUrl = createFindUrlAmbiguity(publicUrls, "exact");
-    const signedText = "https://h.test/p?x=1account_sidAC1&type=challenge.approved";
-    const [parts] = createCoverGet(publicUrls, "exact")(signedText.slice("https://h.test".length));
-    expect(parts?.publicUrlIndexes).toEqual([0]);
-    expect(findUrl(signedText, "", 0)).toBeDefined();
-  });
-
-  it("compares with the other URLs if a client encoded the query", () => {
-    const findUrl = createFindUrlAmbiguity(["https://h.test/p?q=ö", "https://h.test/p"], "exact");
-    expect(findUrl("https://h.test/p?q=%C3%B6&a=1", "", 0)).toBeDefined();
-    const only = createFindUrlAmbiguity(["https://h.test/p?q=ö"], "exact");
-    expect(only("https://h.test/p?q=%C3%B6&a=1", "", 0)).toBeUndefined();
   });
 });
 

@@ -57,7 +57,7 @@ export function joinCut(cut: Cut): string {
 
 /** Reads the fields of an event that decide; undefined when the receiver rejects the cut. */
 function createReadCut(extraParameters: readonly string[] = []) {
-  const findAmbiguity = createFindAmbiguity(extraParameters);
+  const findAmbiguity = createFindAmbiguity({ extraParameters, undeclaredParameters: "reject" });
   return function readCut(cut: Cut, text: string): string | undefined {
     if (!isComplete(cut) || /^[?&]/.test(text)) return undefined;
     const event = parseEvent(cut);

@@ -204,6 +204,8 @@ const PARAMETERS: HostileRow[] = [
   ].map((name): HostileRow => ({
     what: `one named ${name}`,
     request: withPairs([name, "x"]),
+    // One that sorts before account_sid must be declared.
+    options: name < "account_sid" ? { extraParameters: [name] } : {},
     event: { params: expect.arrayContaining([[name, "x"]]) },
     status: 200,
   })),
@@ -250,7 +252,7 @@ const PARAMETERS: HostileRow[] = [
   { what: "10,000 parameters", request: bodyOf(good, () => "a=1&".repeat(10_000)), status: 413 },
   {
     what: "thousands of nested brackets",
-    request: withPairs([`a${"[b]".repeat(5_000)}`, "1"]),
+    request: withPairs([`b${"[b]".repeat(5_000)}`, "1"]),
     status: 200,
   },
   { what: "a byte order mark", request: bodyOf(good, (body) => `\uFEFF${body}`), status: 403 },

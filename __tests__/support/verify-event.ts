@@ -2,7 +2,7 @@
 import { createAuthenticate } from "../../lib/receiver/authenticate";
 import { createReadEvent } from "../../lib/receiver/read-event";
 import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/verify-options";
-import { createCoverPost } from "../../lib/signature/signed-parts";
+import { createPostParts } from "../../lib/signature/signed-parts";
 import { AUTH_TOKEN, eventPairs, PUBLIC_URL, signedRequestOf } from "./webhook-requests";
 
 export const params = eventPairs("challenge.approved");
@@ -21,7 +21,7 @@ export async function verifyEvent(options: Partial<VerifyOptions>) {
   });
   const authenticated = await createAuthenticate(settings)(
     headers,
-    createCoverPost(settings.publicUrls, settings.urlMatching)(params),
+    createPostParts(settings.publicUrls, settings.urlMatching)(params),
     readEvidence,
   );
   return createReadEvent(settings)(authenticated);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../errors/signature-causes";
 import { explainCause, explainSignature, listBodyPairs } from "../signature/explain";
-import { createCoverGet, UncoveredTargetError } from "../signature/signed-parts";
+import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import { joinReceivedUrl } from "../receiver/received-request";
 import { readCaptures, type Capture } from "./capture";
 import { readSecret } from "./secret";
@@ -102,7 +102,7 @@ async function explain(
   let signedUrl = url;
   if (method === "GET" && receivedUrl !== undefined) {
     try {
-      signedUrl = createCoverGet([url], "exact")(receivedUrl)[0]?.signedUrls[0] ?? url;
+      signedUrl = createGetParts([url], "exact")(receivedUrl)[0]?.signedUrls[0] ?? url;
     } catch (error) {
       return error instanceof UncoveredTargetError
         ? explainCause("URL_QUERY_EXTRA", error.publicUrl)

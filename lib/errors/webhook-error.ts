@@ -42,6 +42,8 @@ export interface WebhookErrorOptions {
   cause?: unknown;
   /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */
   methods?: readonly string[] | undefined;
+  /** The parameter that is not declared, for `PAYLOAD_AMBIGUOUS`. */
+  parameter?: string | undefined;
   /** Explains why a signature does not match; returns undefined when its budget is used up. */
   explain?: (() => SignatureReport | undefined) | undefined;
 }
@@ -66,6 +68,8 @@ export class WebhookError extends Error {
   readonly expose = false;
   /** Headers of the response: `Allow` with a 405, `Retry-After` with a 503. */
   readonly headers: Readonly<Record<string, string>>;
+  /** With `PAYLOAD_AMBIGUOUS`: the parameter to declare in `extraParameters`, if this is the reason. */
+  readonly parameter: string | undefined;
 
   static {
     brand(this, "WebhookError");
@@ -85,6 +89,7 @@ export class WebhookError extends Error {
     this.#explain = options.explain;
     this.code = code;
     this.status = STATUS_BY_CODE[code];
+    this.parameter = options.parameter;
     this.headers = listHeaders(this.status, options);
   }
 

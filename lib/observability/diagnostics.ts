@@ -17,8 +17,8 @@ export type DeliveryResult = "new" | "duplicate" | "conflict";
 export interface Diagnostics {
   /** A webhook request arrived. */
   received: { method: string };
-  /** A webhook request was rejected. */
-  rejected: { code: string; status: number; durationMs: number };
+  /** A webhook request was rejected; `parameter` is the one to declare in `extraParameters`. */
+  rejected: { code: string; status: number; durationMs: number; parameter?: string };
   /** A store or a token lookup failed or did not respond, and is retried. */
   retrying: object;
   /** The queue stored an event. */

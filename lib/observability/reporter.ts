@@ -85,9 +85,13 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     },
     /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
     rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void {
-      publish("rejected", { code: error.code, status: error.status, durationMs });
-      const fields = { code: error.code, status: error.status, ...request };
+      const { code, status, parameter } = error;
+      const about = { code, status, ...(parameter !== undefined && { parameter }) };
+      publish("rejected", { ...about, durationMs });
+      const fields = { ...about, ...request };
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
+      // A parameter that the service has added rejects every event until it is declared.
+      else if (parameter !== undefined) log("error", fields, error.message);
       else if (logger !== undefined) {
         const { code: cause, subject, fix } = explainFirst(error) ?? {};
         const explained = cause !== undefined && { cause, subject, fix };

@@ -1,196 +1,251 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { KNOWN_NAMES } from "../form/parameters";
+import { KNOWN_NAMES, type Pair } from "../form/parameters";
 import { SID_DIGITS } from "../form/sid";
 
+/** Why a signed request is rejected. */
+export interface Ambiguity {
+  /** Repeats no value of the request. */
+  reason: string;
+  /** The parameter that is the reason, if it has a short name and is not declared. */
+  parameter?: string | undefined;
+}
+
+/** The names that a receiver knows, and what it does with others. */
+export interface KnownParameters {
+  /** The option of this name. */
+  extraParameters: readonly string[];
+  /** The option of this name. */
+  undeclaredParameters: "reject" | "accept";
+}
+
+const ACCOUNT_SID = "account_sid";
+const IDENTITY = "entity_identity";
+const FRIENDLY_NAME = "factor_friendly_name";
+const FACTOR_SID = "factor_sid";
+const TYPE = "type";
+const UUID = "uuid";
 const SID_CHARACTERS = 34;
+
 /** The parameters whose values are SIDs, by the prefix of the SIDs. */
-const SID_NAMES = new Map<string, keyof EndsOfSids>([
+const SID_NAMES = new Map<string, keyof SidPlaces>([
   ["AC", "account"],
   ["YC", "challenge"],
   ["YF", "factor"],
   ["VA", "service"],
 ]);
-const IDENTITY = "entity_identity";
-const FRIENDLY_NAME = "factor_friendly_name";
-const FACTOR_SID = "factor_sid";
 
-const KNOWN_TYPE = new RegExp(PUSH_EVENT_TYPES.join("|").replaceAll(".", "\\."), "y");
-/** An unknown type, as the schema accepts it, with the name that follows it. */
-const UNKNOWN_TYPE_THEN_UUID = /([A-Za-z][\w.-]{0,99}?)uuid/y;
+/** What the requests of other products have: an account, or the hash of a body that is no form. */
+const OTHER_PRODUCT = /AccountSid(?:AC|=)|bodySHA256=/;
+const OTHER_PRODUCT_REASON = "it contains a parameter of another product";
 
-const WHOLE_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** An identifier whose end shows: a UUID, 32 hexadecimal digits, or a SID. */
-const SELF_DELIMITING = new RegExp(
-  `^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|${SID_DIGITS}|[A-Z]{2}${SID_DIGITS})`,
+/** A UUID, 32 hexadecimal digits or a SID, and text after it. */
+const LONGER_IDENTIFIER = new RegExp(
+  `^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|${SID_DIGITS}|[A-Z]{2}${SID_DIGITS}).`,
   "i",
 );
 
 /**
- * Creates the check that a signed text has one reading only.
+ * Creates the check that a signed POST is the event that its text shows.
  *
- * A signature covers names and values joined without separators (specification, section 5), so the
- * same signature fits other parameters. Each rule below finds where a decisive value begins and
- * ends from the text alone, so every set of parameters of one text that passes has the same type,
- * account, service, entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the
- * argument, which names the rules.
- *
- * @param extraParameters the option of this name.
+ * A signature covers names and values joined without separators (specification, section 5), so it
+ * also fits other parameters. The check therefore reads the decisive values from the text alone, in
+ * one way, and compares: all parameters of one text that pass have the same type, account, service,
+ * entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the argument.
  */
-export function createFindAmbiguity(extraParameters: readonly string[]) {
-  const afterIdentity = {
-    v1: findNameAfterIdentity(extraParameters, FACTOR_SID),
-    v2: findNameAfterIdentity(extraParameters, FRIENDLY_NAME),
-  };
+export function createFindAmbiguity({ extraParameters, undeclaredParameters }: KnownParameters) {
+  const readDeclared = createReadText(extraParameters, extraParameters);
 
-  /**
-   * Finds why the signed text of a POST request could also be read as another event.
-   *
-   * @param joined the sorted names and values of `event.params`, joined as they are signed.
-   * @returns the reason, which repeats nothing of the request; undefined for one reading.
-   */
-  return function findAmbiguity(event: PushEvent | UnknownPushEvent, joined: string) {
-    const ends = findEndsOfSids(joined);
-    const unknownNames: string[] = [];
-    for (const [name] of event.params) if (!KNOWN_NAMES.has(name)) unknownNames.push(name);
-    if (!(ends.account > 0)) return "another value contains account_sid and a SID";
-    const hasService = event.service_sid !== undefined;
-    if (hasService ? !(ends.service > 0) : ends.service !== 0) {
-      return "another value contains service_sid and a SID";
+  /** @param text the sorted names and values of `event.params`, joined as they are signed. */
+  return function findAmbiguity(
+    event: PushEvent | UnknownPushEvent,
+    text: string,
+  ): Ambiguity | undefined {
+    let problem = readDeclared(event, text);
+    if (problem === undefined) return undefined;
+    const undeclared = listUndeclared(event.params, extraParameters);
+    if (undeclaredParameters === "accept" && undeclared.length > 0) {
+      problem = createReadText([...extraParameters, ...undeclared], extraParameters)(event, text);
+      if (problem === undefined) return undefined;
     }
-    const tail = joined.slice(hasService ? ends.service : ends.account);
-    const tailProblem = findTailProblem(event, unknownNames, tail);
-    if (tailProblem !== undefined || event.version === undefined) return tailProblem;
-    return findIdentityProblem(event, unknownNames, joined, ends, afterIdentity[event.version]);
+    const { reason, after, before } = problem;
+    const added = undeclared.find((name) => name > (after ?? "") && name < (before ?? ""));
+    return added === undefined ? { reason } : describeUndeclared(added);
   };
 }
 
-/** Returns the name that follows `entity_identity`: declared, or the next of the specification. */
-function findNameAfterIdentity(extraParameters: readonly string[], known: string): string {
-  return extraParameters.filter((name) => name > IDENTITY && name < known).toSorted()[0] ?? known;
-}
-
-/** Where the SID of each parameter ends; 0 if there is none, NaN if there is more than one. */
-type EndsOfSids = Record<"account" | "challenge" | "factor" | "service", number>;
-
-/** Rule "SIDs": each name with the prefix of its values occurs once, and `account_sid=A` never. */
-function findEndsOfSids(joined: string): EndsOfSids {
-  const ends = { account: 0, challenge: 0, factor: 0, service: 0 };
-  // One search for the common part of the four names: a search for each takes three times as long.
-  for (let at = joined.indexOf("_sid"); at !== -1; at = joined.indexOf("_sid", at + 1)) {
-    const sidAt = at + "_sid".length;
-    const prefix = joined.slice(sidAt, sidAt + 2);
-    // A GET writes its account so: an attacker must not pass the text of a GET off as a POST.
-    if (prefix === "=A" && joined.endsWith("account", at)) ends.account = Number.NaN;
-    const name = SID_NAMES.get(prefix);
-    if (name === undefined || !joined.endsWith(name, at)) continue;
-    ends[name] = ends[name] === 0 ? sidAt + SID_CHARACTERS : Number.NaN;
-  }
-  return ends;
-}
-
-/** Rules "type" and "uuid", on the text after `service_sid`. */
-function findTailProblem(
-  event: PushEvent | UnknownPushEvent,
-  unknownNames: readonly string[],
-  tail: string,
-): string | undefined {
-  let typeAt = -1;
-  for (let at = tail.indexOf("type"); at !== -1; at = tail.indexOf("type", at + 1)) {
-    if (!isTypeAt(tail, at + 4)) continue;
-    if (typeAt !== -1) return "another value contains type and the type of an event";
-    typeAt = at;
-  }
-  if (typeAt === -1) return "the end of type does not show";
-  if (event.version === undefined && !hasSafeType(event)) {
-    return "type contains a known type, type or uuid";
-  }
-
-  const afterType = tail.slice(typeAt + 4 + event.type.length);
-  const end = cutSelfDelimiting(event.uuid);
-  if (end !== undefined && end > "uuid") return "uuid goes on after the format of an identifier";
-  for (const name of unknownNames) {
-    if (name > "uuid" && end !== "") {
-      return "an unknown parameter follows a uuid whose end does not show";
-    }
-    if (name <= "type" || name > "uuid") continue;
-    if (event.version === undefined) return "an unknown parameter follows a type that is not known";
-    if ("uuid".startsWith(name)) return "the name of a parameter is the beginning of uuid";
-  }
-  if (
-    !afterType.startsWith("uuid") &&
-    afterType.indexOf("uuid") !== afterType.lastIndexOf("uuid")
-  ) {
-    return "another value contains uuid";
+/**
+ * Finds why the parameters of a signed GET are not those of a push event: its separators leave one
+ * reading, but other products sign URLs that an attacker chooses, and append their parameters.
+ */
+export function findForeignParameter(
+  params: readonly Pair[],
+  { extraParameters, undeclaredParameters }: KnownParameters,
+): Ambiguity | undefined {
+  for (const [index, [name, value]] of params.entries()) {
+    const text = `${name}=${value}`;
+    if (OTHER_PRODUCT.test(text)) return { reason: OTHER_PRODUCT_REASON };
+    if (text.includes("account_sidAC")) return { reason: "it contains the parameters of a POST" };
+    if (KNOWN_NAMES.has(name) || extraParameters.includes(name)) continue;
+    if (undeclaredParameters === "reject" || index === 0) return describeUndeclared(name);
   }
   return undefined;
 }
 
-function isTypeAt(tail: string, at: number): boolean {
-  KNOWN_TYPE.lastIndex = at;
-  if (KNOWN_TYPE.test(tail)) return true;
-  UNKNOWN_TYPE_THEN_UUID.lastIndex = at;
-  const unknown = UNKNOWN_TYPE_THEN_UUID.exec(tail)?.[1];
-  // Otherwise a parameter such as source_type would extend over "type" to uuid.
-  return unknown !== undefined && !unknown.includes("type");
+/** A difference between a text and an event, and between which names an added one explains it. */
+interface Problem {
+  reason: string;
+  after?: string;
+  before?: string;
 }
 
-/** Returns whether no name of a parameter could begin inside an unknown type. */
-function hasSafeType({ type }: UnknownPushEvent): boolean {
-  if (type.includes("type") || type.includes("uuid")) return false;
-  const known = PUSH_EVENT_TYPES.find((one) => type.startsWith(one));
-  // With the name that follows, as a name could begin in the type and end after it.
-  return known === undefined || `${type.slice(known.length)}uuid` <= "type";
-}
+/**
+ * Creates the comparison of an event with the values that its text shows.
+ *
+ * @param names the names that the specification does not have and that may end a value.
+ * @param declared those of them whose own value may be a SID: an attacker cannot choose these.
+ */
+function createReadText(names: readonly string[], declared: readonly string[]) {
+  const within = (after: string, before: string) =>
+    names.filter((name) => name > after && name < before);
+  const first = within("", ACCOUNT_SID);
+  const afterIdentity = [FRIENDLY_NAME, ...within(IDENTITY, FACTOR_SID)];
+  const afterType = [UUID, ...within(TYPE, UUID)].map(escapePattern).join("|");
+  const known = PUSH_EVENT_TYPES.map(escapePattern).join("|");
+  // A known type ends before the next name, which is between "type" and "uuid" in order.
+  const typePattern = new RegExp(
+    `type(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+    "g",
+  );
+  const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");
+  const uuidPattern = new RegExp(`uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`, "g");
+  const sidNames = declared.filter((name) => name.endsWith("_sid"));
 
-/** Rule "identity": it begins after its name and ends before the next name; both occur once. */
-function findIdentityProblem(
-  event: PushEvent,
-  unknownNames: readonly string[],
-  joined: string,
-  { account, challenge, factor }: EndsOfSids,
-  expected: string,
-): string | undefined {
-  if (!(factor > 0)) return "another value contains factor_sid and a SID";
-  const start = "challenge_sid" in event ? challenge : account;
-  if (!(start > 0)) return "another value contains challenge_sid and a SID";
+  return function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
+    if (OTHER_PRODUCT.test(text)) return { reason: OTHER_PRODUCT_REASON };
+    if (!text.startsWith("account_sidAC") && !first.some((name) => text.startsWith(name))) {
+      return { reason: "its text does not begin with account_sid", before: ACCOUNT_SID };
+    }
+    const places = findSids(text, sidNames);
+    if (!isAt(text, places.account, event.account_sid)) {
+      return { reason: "another value contains account_sid and a SID" };
+    }
+    const { service_sid } = event;
+    if (
+      service_sid === undefined ? places.service !== 0 : !isAt(text, places.service, service_sid)
+    ) {
+      return { reason: "another value contains service_sid and a SID" };
+    }
+    const tail = text.slice((places.service || places.account) + SID_CHARACTERS);
+    return (
+      readTail(event, tail) ??
+      (event.version === undefined ? undefined : readUser(event, text, places))
+    );
+  };
 
-  // An event of v2 has a friendly name, and an event of v1 has no name of v2.
-  let next = event.version === "v2" ? FRIENDLY_NAME : FACTOR_SID;
-  for (const name of unknownNames) if (name > IDENTITY && name < next) next = name;
-  if (next !== expected) {
-    return next === FACTOR_SID || next === FRIENDLY_NAME
-      ? `extraParameters lists ${expected}, which the request does not carry`
-      : "an unknown parameter sorts directly after entity_identity; if every webhook request of the service carries it, list its name in the option extraParameters";
+  /** Reads type and uuid, after all text that a device chooses. */
+  function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
+    const type = matchOnce(typePattern, tail);
+    if (type === null || (type[1] ?? type[2]) !== event.type) {
+      return { reason: "the text shows another type", after: TYPE, before: UUID };
+    }
+    const uuid = matchOnce(uuidPattern, tail.slice(type.index + type[0].length));
+    if (uuid?.[1] !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
+      return { reason: "the text shows another uuid", after: UUID, before: "\uffff" };
+    }
+    return undefined;
   }
-  // The metadata follows the friendly name and may contain any other name.
-  const factorAt = factor - SID_CHARACTERS - FACTOR_SID.length;
-  const friendlyAt = joined.indexOf(FRIENDLY_NAME, start);
-  const hasFriendlyName = friendlyAt !== -1 && friendlyAt < factorAt;
-  if (hasFriendlyName !== (event.version === "v2")) return "a value of v1 contains a name of v2";
-  const end = hasFriendlyName ? friendlyAt : factorAt;
-  if (hasFriendlyName && containsBetween(joined, FRIENDLY_NAME, friendlyAt + 1, factorAt)) {
-    return "another value contains factor_friendly_name";
+
+  /** Reads factor, challenge and identity. */
+  function readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
+    if (!isAt(text, places.factor, event.factor_sid)) {
+      return { reason: "another value contains factor_sid and a SID" };
+    }
+    let start = places.account;
+    if ("challenge_sid" in event) {
+      start = places.challenge;
+      if (!isAt(text, start, event.challenge_sid)) {
+        return { reason: "another value contains challenge_sid and a SID" };
+      }
+    }
+    const from = text.indexOf(IDENTITY, start + SID_CHARACTERS) + IDENTITY.length;
+    const factorAt = places.factor - FACTOR_SID.length;
+    let end = factorAt;
+    for (const name of afterIdentity) {
+      const at = findBefore(text, name, from, factorAt);
+      // An event of v2 has a friendly name, and an event of v1 has no name of v2.
+      if (name === FRIENDLY_NAME && (at === -1) === (event.version === "v2")) {
+        return { reason: "a value of v1 contains a name of v2" };
+      }
+      if (at === -1) continue;
+      if (findBefore(text, name, at + 1, factorAt) !== -1) {
+        return { reason: `another value contains ${name}` };
+      }
+      end = Math.min(end, at);
+    }
+    const identity = event.entity_identity;
+    if (from + identity.length === end && text.startsWith(identity, from)) {
+      return identity.includes(IDENTITY)
+        ? { reason: "another value contains entity_identity" }
+        : undefined;
+    }
+    const reason = "the text shows another entity_identity";
+    return { reason, after: IDENTITY, before: FACTOR_SID };
   }
-  const identityAt = joined.indexOf(IDENTITY, start);
-  if (containsBetween(joined, IDENTITY, identityAt + 1, end)) {
-    return "another value contains entity_identity";
-  }
-  if (expected === FACTOR_SID || expected === FRIENDLY_NAME) return undefined;
-  const expectedAt = joined.indexOf(expected, identityAt + IDENTITY.length);
-  return containsBetween(joined, expected, expectedAt + 1, end)
-    ? `another value contains ${expected}`
-    : undefined;
 }
 
-function containsBetween(text: string, part: string, from: number, to: number): boolean {
-  const at = text.indexOf(part, from);
-  return at !== -1 && at + part.length <= to;
+/** Where the SID of each parameter begins; 0 if there is none, NaN if there is more than one. */
+type SidPlaces = Record<"account" | "challenge" | "factor" | "service", number>;
+
+/** Finds the SIDs by their names: each occurs once, and `account_sid=A`, as in a GET, never. */
+function findSids(text: string, declared: readonly string[]): SidPlaces {
+  const places = { account: 0, challenge: 0, factor: 0, service: 0 };
+  // One search for the common part of the four names: a search for each takes three times as long.
+  for (let at = text.indexOf("_sid"); at !== -1; at = text.indexOf("_sid", at + 1)) {
+    const sidAt = at + "_sid".length;
+    const prefix = text.slice(sidAt, sidAt + 2);
+    if (prefix === "=A" && text.endsWith("account", at)) places.account = Number.NaN;
+    const name = SID_NAMES.get(prefix);
+    if (name === undefined || !text.endsWith(name, at)) continue;
+    if (declared.some((one) => text.endsWith(one, sidAt))) continue;
+    places[name] = places[name] === 0 ? sidAt : Number.NaN;
+  }
+  return places;
 }
 
-/** Returns the text after an identifier whose end shows; undefined for any other value. */
-function cutSelfDelimiting(value: string): string | undefined {
-  // Test first: it costs less than a match, and nearly every uuid passes.
-  if (WHOLE_UUID.test(value)) return "";
-  const match = SELF_DELIMITING.exec(value);
-  return match === null ? undefined : value.slice(match[0].length);
+function findBefore(text: string, name: string, from: number, to: number): number {
+  const at = text.indexOf(name, from);
+  return at + name.length <= to ? at : -1;
+}
+
+function isAt(text: string, at: number, sid: string): boolean {
+  return at > 0 && text.startsWith(sid, at);
+}
+
+/** Returns the match of a global pattern if there is exactly one. */
+function matchOnce(pattern: RegExp, text: string): RegExpExecArray | null {
+  pattern.lastIndex = 0;
+  const match = pattern.exec(text);
+  if (match === null) return null;
+  // Matches may overlap.
+  pattern.lastIndex = match.index + 1;
+  return pattern.test(text) ? null : match;
+}
+
+function listUndeclared(params: readonly Pair[], declared: readonly string[]): string[] {
+  const names = new Set(params.map(([name]) => name));
+  return [...names].filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name)).toSorted();
+}
+
+/** An attacker may cut a name out of the values of a captured request, so only short ones are shown. */
+function describeUndeclared(name: string): Ambiguity {
+  const parameter = /^[\w.-]{1,40}$/.test(name) ? name : undefined;
+  const shown = parameter === undefined ? "a parameter" : `the parameter ${parameter}`;
+  return {
+    reason: `${shown} is not declared; if the service sends it, add its name to the option extraParameters`,
+    parameter,
+  };
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }

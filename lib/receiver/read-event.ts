@@ -1,20 +1,18 @@
 import { assertAllowed } from "./allow-lists";
-import { createFindAmbiguity } from "./ambiguity";
+import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
 import type { AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { parseEvent } from "../event/parse";
-import { createFindUrlAmbiguity } from "../signature/signed-parts";
 
 /**
  * Creates the step that parses the event of an authenticated webhook request, and finds the indexes
  * of the token and of the publicUrl that were signed with. It throws a WebhookError
- * `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that also fits another event, or
- * `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
+ * `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be another event or a request of another
+ * product, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
  */
 export function createReadEvent(settings: VerifySettings) {
-  const findAmbiguity = createFindAmbiguity(settings.extraParameters);
-  const findUrlAmbiguity = createFindUrlAmbiguity(settings.publicUrls, settings.urlMatching);
+  const findAmbiguity = createFindAmbiguity(settings);
 
   return function readEvent({ method, parts, match, account }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
@@ -23,13 +21,13 @@ export function createReadEvent(settings: VerifySettings) {
     const text = signedText.slice(signedUrl.length);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =
-      findUrlAmbiguity(signedUrl, text, publicUrlIndex) ??
-      // The separators of a query leave one reading of a GET request.
-      (method === "GET" ? undefined : findAmbiguity(event, text));
+      method === "GET" ? findForeignParameter(parts.params, settings) : findAmbiguity(event, text);
     if (ambiguity !== undefined) {
+      const { reason, parameter } = ambiguity;
       throw new WebhookError(
         "PAYLOAD_AMBIGUOUS",
-        `The request is signed, but the signature also fits another event: ${ambiguity}.`,
+        `The request is signed, but it need not be the event that it seems to be: ${reason}.`,
+        { parameter },
       );
     }
     assertAllowed(settings, account.serviceSids, event);

@@ -5,7 +5,7 @@ import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
 import type { VerifySettings } from "./verify-options";
 import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
-import { createCoverGet, createCoverPost } from "../signature/signed-parts";
+import { createGetParts, createPostParts } from "../signature/signed-parts";
 
 /**
  * Creates the request path from the headers of a webhook request to its event. Each step returns
@@ -13,8 +13,8 @@ import { createCoverGet, createCoverPost } from "../signature/signed-parts";
  */
 export function createReceiveEvent(settings: VerifySettings, explainBudget?: ExplainBudget) {
   const { publicUrls, urlMatching, limitBytes } = settings;
-  const coverPost = createCoverPost(publicUrls, urlMatching);
-  const coverGet = createCoverGet(publicUrls, urlMatching);
+  const postParts = createPostParts(publicUrls, urlMatching);
+  const getParts = createGetParts(publicUrls, urlMatching);
   const authenticate = createAuthenticate(settings, explainBudget);
   const readEvent = createReadEvent(settings);
 
@@ -25,7 +25,7 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const params = readParams(body, limitBytes);
     const isGet = checked.method === "GET";
     if (isGet && params.length > 0) throw uncoveredBody();
-    const signedParts = isGet ? coverGet(request.target) : coverPost(params);
+    const signedParts = isGet ? getParts(request.target) : postParts(params);
     const readEvidence = () => ({ url: joinReceivedUrl(request), body });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);

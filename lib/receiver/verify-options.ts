@@ -1,4 +1,4 @@
-import { V2_PARAMETERS } from "../form/parameters";
+import { KNOWN_NAMES } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
@@ -47,12 +47,17 @@ export interface VerifyOptions {
    */
   allowedServiceSids?: readonly string[] | undefined;
   /**
-   * Names of parameters that the specification does not have and that every webhook request of the
-   * service has. Required for names that sort directly after `entity_identity`, such as `event_id`:
-   * without this option these requests are rejected with PAYLOAD_AMBIGUOUS. With it, requests that
-   * lack the parameter are rejected; see "Another reading" in SECURITY.md. @default none
+   * Names of parameters that the service sends beyond the specification. None needs to be in every
+   * request. An identity or a uuid that contains a declared name before which it could end is
+   * rejected with PAYLOAD_AMBIGUOUS, so declare only what the service sends. @default none
    */
   extraParameters?: readonly string[] | undefined;
+  /**
+   * For an emergency: `"accept"` also accepts parameters that are not declared where they leave more
+   * than one reading. An attacker with a captured request whose user is called `adaevent_id1` can then
+   * pass it off as a request of `ada`. @default "reject"
+   */
+  undeclaredParameters?: "reject" | "accept" | undefined;
 }
 
 /** Options of {@link VerifyOptions} with their defaults. */
@@ -88,8 +93,9 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   extraParameters: {
     accepts: (value) => Array.isArray(value) && value.every(isExtraName),
     expected:
-      "a list of parameter names that consist of at least 4 letters, digits and underscores and are not names of the specification",
+      "a list of parameter names of up to 100 characters, none of which is in the specification, contains AccountSid or bodySHA256, or contains entity_identity and sorts before it",
   },
+  undeclaredParameters: oneOf("reject", "accept"),
 };
 
 /**
@@ -129,6 +135,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     /** Undefined: every service. */
     allowedServiceSids: allowedServiceSids && new Set(allowedServiceSids),
     extraParameters: [...(options.extraParameters ?? [])],
+    undeclaredParameters: options.undeclaredParameters ?? "reject",
   };
 }
 
@@ -155,6 +162,7 @@ function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boo
 }
 
 function isExtraName(name: unknown): boolean {
-  if (typeof name !== "string" || !/^\w{4,100}$/.test(name)) return false;
-  return !V2_PARAMETERS.some((known) => known.startsWith(name) || name.startsWith(known));
+  if (!isText(name) || name.length > 100 || KNOWN_NAMES.has(name)) return false;
+  if (/AccountSid|bodySHA256/.test(name)) return false;
+  return name > "entity_identity" || !name.includes("entity_identity");
 }

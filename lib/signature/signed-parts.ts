@@ -15,7 +15,7 @@ export interface SignedParts {
 }
 
 /** Creates the step that returns the signed parts of a POST request: its parameters are in the body. */
-export function createCoverPost(publicUrls: readonly string[], urlMatching: UrlMatching) {
+export function createPostParts(publicUrls: readonly string[], urlMatching: UrlMatching) {
   const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
   const signedUrls = listed.flat();
   const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
@@ -43,8 +43,8 @@ export class UncoveredTargetError extends StacklessError {
  * @throws UncoveredTargetError (by the returned function) when the query of the target begins with
  *   the query of no publicUrl; FormError as {@link decodeForm}.
  */
-export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMatching) {
-  return function coverGet(target: string): SignedParts[] {
+export function createGetParts(publicUrls: readonly string[], urlMatching: UrlMatching) {
+  return function getParts(target: string): SignedParts[] {
     // No client sends a fragment, and no signature covers one.
     if (target.includes("#")) {
       throw new UncoveredTargetError("The target of a GET request has a fragment.", publicUrls);
@@ -70,46 +70,6 @@ export function createCoverGet(publicUrls: readonly string[], urlMatching: UrlMa
       "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
       publicUrls,
     );
-  };
-}
-
-/**
- * Creates the check that returns why a signed text also fits a longer configured URL, or the other
- * method, else undefined: a signature joins URL and parameters without a separator, so an attacker
- * could pass a request for one URL off as a request for another URL, and a GET as a POST.
- *
- * The signed URL may also be that of another webhook of the account, which is not configured here.
- * The text still shows the method: only a POST joins the account, which every event has, to its name.
- */
-export function createFindUrlAmbiguity(publicUrls: readonly string[], urlMatching: UrlMatching) {
-  const spellings = publicUrls.map((url) => listSignedUrls(url, urlMatching));
-  const configured = spellings.flat();
-  /** Of each configured URL, the others that begin with it. */
-  const longerUrls = new Map(
-    configured.map((url) => [url, configured.filter((one) => one !== url && one.startsWith(url))]),
-  );
-
-  return function findUrlAmbiguity(
-    signedUrl: string,
-    joined: string,
-    publicUrlIndex: number,
-  ): string | undefined {
-    if (joined.startsWith("?") || joined.startsWith("&")) {
-      return "the parameters begin like a query";
-    }
-    // The signed URL of a GET request begins with the configured URL.
-    const own = longerUrls.has(signedUrl)
-      ? signedUrl
-      : (spellings[publicUrlIndex]?.find((url) => signedUrl.startsWith(url)) ?? "");
-    const appended = signedUrl.slice(own.length);
-    const postAt = appended.indexOf("account_sidAC");
-    // A GET has "account_sid=AC" instead. In a POST, no text of a user precedes the account.
-    if (postAt !== -1 && !appended.slice(0, postAt).includes("account_sid=AC")) {
-      return "the query begins like the parameters of a POST";
-    }
-    const longer = longerUrls.get(own) ?? spellings.toSpliced(publicUrlIndex, 1).flat();
-    const isLonger = longer.some((url) => (signedUrl + joined).startsWith(url));
-    return isLonger ? "the text also begins with another, longer publicUrl" : undefined;
   };
 }
 

@@ -1,0 +1,275 @@
+/**
+ * Texts that an account's token signs for other products, and genuine webhook requests, by a signer
+ * of its own, so that a mistake of the library does not hide here as well.
+ */
+import { createHmac, randomUUID } from "node:crypto";
+import type { PushRequest } from "express-push-verification";
+import type { Cut } from "./cuts";
+import { createChooseCut } from "./random-cuts";
+
+export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
+export const URL_HERE = "https://app.example.test/webhooks/push";
+
+type Random = () => number;
+
+/** The signature of a text, as the service makes it. */
+function signText(text: string): string {
+  return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
+}
+
+/** Names and values, sorted by UTF-16 code unit and joined. */
+function joinSorted(pairs: Cut): string {
+  const texts = new Map(pairs.map(([name, value]) => [`${name}\0${value}`, name + value]));
+  return [...texts.keys()]
+    .toSorted()
+    .map((key) => texts.get(key))
+    .join("");
+}
+
+const escape = (text: string) =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+
+function writeForm(pairs: Cut, space = "%20"): string {
+  return pairs
+    .map(([name, value]) => `${escape(name)}=${escape(value).replaceAll("%20", space)}`)
+    .join("&");
+}
+
+function createChoose(random: Random) {
+  const below = (limit: number) => Math.floor(random() * limit);
+  return {
+    below,
+    from: <T>(list: readonly T[]) => list[below(list.length)] as T,
+    sid: (prefix: string) =>
+      prefix + Array.from({ length: 32 }, () => "0123456789abcdef"[below(16)]).join(""),
+    isChosen: (probability: number) => random() < probability,
+  };
+}
+
+/** Parameters of requests of other products; the attacker chooses the values of those with `*`. */
+const PRODUCTS: readonly (readonly string[])[] = [
+  [
+    "AccountSid",
+    "ApiVersion",
+    "Body*",
+    "From*",
+    "MessageSid",
+    "NumMedia",
+    "SmsSid",
+    "SmsStatus",
+    "To*",
+  ],
+  [
+    "AccountSid",
+    "ApiVersion",
+    "CallSid",
+    "CallStatus",
+    "Called*",
+    "Caller*",
+    "Direction",
+    "From*",
+    "To*",
+  ],
+  ["AccountSid", "CallSid", "Digits*", "SpeechResult*", "msg*", "zip*"],
+  ["AccountSid", "AddOns*", "Body*", "FromCity*", "ProfileName*", "WaId"],
+  ["AccountSid", "Attributes*", "EventType", "WorkspaceSid", "TaskSid"],
+  ["AccountSid", "ErrorCode", "MessageStatus", "RawDlrDoneDate", "SmsSid", "To*"],
+  ["AccountSid", "Identity*", "RoomName*", "RoomSid", "StatusCallbackEvent", "Timestamp"],
+  ["AccountSid", "RecordingSid", "RecordingUrl", "RecordingStatus"],
+];
+
+/**
+ * A text that the service signs for another product of the account. The attacker chooses values of
+ * its parameters, also the last one, and often the URL.
+ */
+export function chooseForeignText(random: Random) {
+  const { below, from, sid, isChosen } = createChoose(random);
+  const uuid = from([randomUUID(), sid("").slice(0, 32), sid("EV"), "evt-1"]);
+  const account = sid("AC");
+  const type = isChosen(0.8)
+    ? "challenge.approved"
+    : from(["challenge.expired", "factor.verified"]);
+  const isV2 = isChosen(0.5);
+  const event: [string, string][] = [
+    ["account_sid", account],
+    ...(isV2 && isChosen(0.5) ? [["challenge_details", '{"message":"'] as [string, string]] : []),
+    ["challenge_sid", sid("YC")],
+    ["entity_identity", "victim"],
+    ...(isV2 ? [["factor_friendly_name", "phone"] as [string, string]] : []),
+    ["factor_sid", sid("YF")],
+    ...(isV2 ? [["factor_type", "push"] as [string, string]] : []),
+    ["service_sid", sid("VA")],
+    ["type", type],
+    ["uuid", uuid],
+    ...(isChosen(0.4)
+      ? [[from(["zz", "version", "webhook_sid", "z="]), ""] as [string, string]]
+      : []),
+  ];
+  const isGet = isChosen(0.4);
+  const write = (pairs: Cut) => (isGet && isChosen(0.5) ? writeForm(pairs) : pairs.flat().join(""));
+  // The event in the URL, in a value, or its beginning in the URL and its end in the last value.
+  const splitAt = from([0, event.length, 1 + below(event.length)]);
+  const [inUrl, inValue] = [write(event.slice(0, splitAt)), event.slice(splitAt).flat().join("")];
+  const chosenUrl =
+    URL_HERE + from(["", "", "", "?", "/", "-", "?kind=", "&", ":443", "#"]) + inUrl;
+  const url = isChosen(0.6)
+    ? chosenUrl
+    : from([
+        URL_HERE,
+        `${URL_HERE}/sms`,
+        `${URL_HERE}-sms`,
+        `${URL_HERE}sms`,
+        `${URL_HERE}?kind=sms`,
+        URL_HERE.slice(0, -1 - below(12)),
+        URL_HERE.replace("/webhooks", ":443/webhooks"),
+      ]) + (isChosen(0.2) ? inUrl : "");
+  if (isChosen(0.05)) {
+    // A body that is no form is bound by its hash.
+    const hash = `bodySHA256=${sid("")}${sid("")}`;
+    return { text: url + (url.includes("?") ? "&" : "?") + hash };
+  }
+  const chosenValues = ["x", inValue, write(event), `x${inValue}`];
+  const pairs: [string, string][] = from(PRODUCTS).map((marked) => {
+    const name = marked.replace("*", "");
+    if (marked !== name) return [name, from(chosenValues)];
+    return [
+      name,
+      name.endsWith("Sid") ? (name === "AccountSid" ? account : sid("XX")) : "2010-04-01",
+    ];
+  });
+  const last = pairs.at(-1);
+  if (last !== undefined && isChosen(0.6)) last[1] = inValue;
+  if (!isGet) return { text: url + joinSorted(pairs) };
+  return { text: url + (url.includes("?") ? "&" : "?") + writeForm(pairs, from(["+", "%20"])) };
+}
+
+/** The request by which an attacker passes a signed text off as an event; undefined if he cannot. */
+export function chooseForgery(text: string, random: Random): PushRequest | undefined {
+  const signed = text.split("#")[0] ?? "";
+  const here = [URL_HERE.replace("test/", "test:443/"), URL_HERE].find((url) =>
+    signed.startsWith(url),
+  );
+  if (here === undefined) return undefined;
+  const rest = signed.slice(here.length);
+  const headers = { "x-service-signature": signText(signed) };
+  if (rest.startsWith("?") && random() < 0.5) {
+    return { method: "GET", url: `/webhooks/push${rest}`, headers };
+  }
+  for (let tries = 0; tries < 3; tries++) {
+    const cut = createChooseCut(rest, random)();
+    if (cut === undefined) continue;
+    const body = writeForm(cut);
+    return {
+      method: "POST",
+      url: "/webhooks/push",
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+      body,
+    };
+  }
+  return undefined;
+}
+
+const IDENTITIES = [
+  "ada@example.com",
+  "two_factor_user",
+  "adaevent_x",
+  "type",
+  "uuid",
+  "entity",
+  "account_sid",
+  "AccountSid",
+  "Zoë \u{1F600}",
+  "f".repeat(64),
+  "a+b c&d=e%41",
+  "  x  ",
+  "prod_eu_west_1",
+  "challenge.approved",
+];
+
+/** Parameters that the service may add without notice. */
+const ADDED = [
+  "api_version",
+  "delivery_attempt",
+  "date_created",
+  "factor_status",
+  "region",
+  "source_type",
+  "status",
+  "tz",
+  "tag",
+];
+
+/** A genuine webhook request of any version, type and method, and the event that it must be. */
+export function chooseGenuine(random: Random) {
+  const { from, sid, isChosen } = createChoose(random);
+  const type = from([
+    "factor.created",
+    "factor.verified",
+    "factor.deleted",
+    "challenge.approved",
+    "challenge.denied",
+    "challenge.expired",
+  ]);
+  const isChallenge = type.startsWith("challenge.");
+  const version = from(["v1", "v2"]);
+  const text = () => from(IDENTITIES) + (isChosen(0.5) ? from(IDENTITIES) : "");
+  const json = () =>
+    JSON.stringify({ [text()]: text(), entity_identity: text(), account_sid: sid("AC"), type });
+  const event: Record<string, string> = {
+    uuid: from([
+      randomUUID(),
+      randomUUID().toUpperCase(),
+      sid("").slice(0, 32),
+      sid("EV"),
+      "01J9ZQ5K3M8T7V2W",
+      "evt_9:b",
+      "0",
+    ]),
+    type,
+    account_sid: sid("AC"),
+    service_sid: sid("VA"),
+    entity_identity: isChosen(0.3) ? randomUUID() : text(),
+    factor_sid: sid("YF"),
+    ...(isChallenge && { challenge_sid: sid("YC") }),
+    ...(version === "v2" && {
+      factor_type: "push",
+      factor_friendly_name: text(),
+      ...(isChosen(0.7) && { factor_metadata: json() }),
+      ...(isChallenge && {
+        challenge_details: JSON.stringify({
+          message: text(),
+          date: "2024-03-05",
+          fields: [{ label: text(), value: text() }],
+        }),
+        ...(isChosen(0.5) && { challenge_hidden_details: json() }),
+        ...(isChosen(0.5) && { challenge_metadata: json() }),
+      }),
+    }),
+  };
+  const pairs = Object.entries(event);
+  const added: Cut =
+    isChosen(0.3) && type !== "challenge.expired"
+      ? [[from(ADDED), from(["1", "Europe/Berlin", "", "device"])]]
+      : [];
+  const url = isChosen(0.2) ? URL_HERE.replace("test/", "test:443/") : URL_HERE;
+  const space = from(["+", "%20"]);
+  if (isChosen(0.3)) {
+    const query = `?${writeForm(pairs, space)}`;
+    const headers = { "x-service-signature": signText(url + query) };
+    return { event, request: { method: "GET", url: `/webhooks/push${query}`, headers } };
+  }
+  const sent = [...pairs, ...added];
+  const request: PushRequest = {
+    method: "POST",
+    url: "/webhooks/push",
+    headers: {
+      "x-service-signature": signText(url + joinSorted(sent)),
+      "content-type": from([
+        "application/x-www-urlencoded",
+        "application/x-www-form-urlencoded; charset=utf-8",
+      ]),
+    },
+    body: writeForm(isChosen(0.5) ? sent.toReversed() : sent, space),
+  };
+  return { event, request };
+}
