@@ -142,7 +142,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
           and id not in (select id from input)
           and exists (select from alive where since <= ${NOW} - ${LEASE_MS})
       ), released as (
-        update ${event} set owner = null, stalls = stalls + 1,
+        update ${event} set owner = null, stalls = stalls + 1, run_at = least(run_at, ${NOW}),
           failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end,
           error = case when stalls >= ${MAX_STALLS} then '${toAsciiJson(STALLED)}' else error end
         from dead where owner = dead.id
@@ -194,7 +194,8 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
 
     purge: purge(schema, "delivery"),
     purgeOutcomes: purge(schema, "outcome"),
-    releaseOrphans: `update ${event} as event set owner = null, stalls = stalls + 1
+    releaseOrphans: `update ${event} as event set owner = null, stalls = stalls + 1,
+      run_at = least(run_at, ${NOW})
       where queue = $1::int and owner is not null
         and not exists (select from ${member} as member where member.id = event.owner)`,
   } as const;

@@ -132,7 +132,7 @@ export function createFileOperations(
       countOthers();
       if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
       for (const { id } of sql.findDead.all(nowMs)) {
-        sql.release.run(nowMs, Number(id));
+        sql.release.run(nowMs, nowMs, Number(id));
         sql.forgetMember.run(Number(id));
       }
     },
@@ -166,7 +166,7 @@ export function createFileOperations(
     },
     purge() {
       const nowMs = Date.now();
-      sql.releaseOrphans.run();
+      sql.releaseOrphans.run(nowMs);
       const deliveries = sql.purge.get(nowMs);
       if (count(deliveries) > 0) sql.removeDeliveries.run(Number(deliveries?.id), nowMs);
       const outcomes = sql.purgeOutcomes.get(nowMs);

@@ -48,7 +48,8 @@ export const STATEMENTS = {
     since = CASE WHEN seen_at >= excluded.seen_at - ${LEASE_MS} THEN since ELSE excluded.since END`,
   isOld: `SELECT 1 FROM member WHERE id = ? AND since <= ? - ${LEASE_MS}`,
   findDead: `SELECT id FROM member WHERE seen_at < ? - ${LEASE_MS}`,
-  release: `UPDATE event SET owner = NULL, stalls = stalls + 1,
+  // A clock that was set back would leave it due in the future.
+  release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?),
     failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN ? END,
     error = CASE WHEN stalls >= ${MAX_STALLS} THEN '${toAsciiJson(STALLED)}' ELSE error END
     WHERE owner = ?`,
@@ -85,6 +86,6 @@ export const STATEMENTS = {
     ) WHERE expires_at <= ?`,
   removeDeliveries: "DELETE FROM delivery WHERE id <= ? AND expires_at <= ?",
   removeOutcomes: "DELETE FROM outcome WHERE id <= ? AND expires_at <= ?",
-  releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1
+  releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?)
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
