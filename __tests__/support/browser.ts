@@ -32,6 +32,7 @@ export function useBrowser() {
   let browser: Browser | undefined;
   let page: Page | undefined;
   let isOpen = false;
+  let isClosing = false;
 
   jest.setTimeout(TEST_TIMEOUT_MS);
   afterEach(() => {
@@ -61,6 +62,7 @@ export function useBrowser() {
       if (new URL(request.url()).origin !== origin) faults.push(`other origin: ${request.url()}`);
     });
     context.on("dialog", (dialog) => {
+      if (isClosing) return void dialog.accept();
       faults.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
@@ -84,6 +86,8 @@ export function useBrowser() {
   /** Ends the connections of the page; nothing of it is left for the next test. */
   async function closePage(): Promise<void> {
     if (page !== undefined && isOpen) {
+      // A page may ask whether it may be left.
+      isClosing = true;
       const context = page.context();
       const tabs = context.pages().filter((tab) => tab !== page);
       await Promise.all(tabs.map((tab) => tab.close()));
@@ -91,7 +95,7 @@ export function useBrowser() {
       await context.clearCookies();
       await context.clearPermissions();
     }
-    isOpen = false;
+    isOpen = isClosing = false;
     allowed = undefined;
     takeFaults();
   }

@@ -22,15 +22,15 @@ async function startLive(settings: Partial<LiveSettings> = {}) {
   const live = createLive(log, { collectMs: 20, tickMs: 20, ...settings });
   const receiverPort = await startServer((req, res) => void push(req, res));
   const port = await startServer((req, res) => {
-    if (!live.open(req, res)) res.writeHead(503).end();
+    if (!live.open(req, res, req.url?.slice(1))) res.writeHead(503).end();
   });
   const deliver = (uuid: string, publicUrl = PUBLIC_URL) =>
     send(receiverPort, eventRequest("challenge.approved", { uuid }, { publicUrl }));
-  return { push, log, deliver, open: () => openStream(port) };
+  return { push, log, deliver, open: (after = "") => openStream(port, after) };
 }
 
-async function openStream(port: number) {
-  const sent = get({ port, host: "127.0.0.1", agent: false });
+async function openStream(port: number, after: string) {
+  const sent = get({ port, host: "127.0.0.1", path: `/${after}`, agent: false });
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const messages = readMessages(response);
   const next = async () => (await messages.next()).value as string | undefined;
@@ -57,13 +57,12 @@ describe("createLive", () => {
     const { deliver, open } = await startLive();
     await deliver("a");
     await deliver("b");
-    const { response, next, nextUpdate } = await open();
+    const { response, nextUpdate } = await open();
     expect(response.headers).toMatchObject({
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store, no-transform",
       "x-accel-buffering": "no",
     });
-    expect(await next()).toBe("retry: 1000");
     const update = await nextUpdate();
     expect([update.isComplete, uuids(update)]).toEqual([true, ["a", "b"]]);
     expect(update.totals.received).toBe(2);
@@ -72,8 +71,7 @@ describe("createLive", () => {
   it("then collects the rows that changed into one update", async () => {
     const { deliver, open } = await startLive({ collectMs: 500, tickMs: 10_000 });
     await deliver("a");
-    const { next, nextUpdate } = await open();
-    await next();
+    const { nextUpdate } = await open();
     expect(uuids(await nextUpdate())).toEqual(["a"]);
     await deliver("b");
     await deliver("c");
@@ -85,11 +83,9 @@ describe("createLive", () => {
     const { deliver, open } = await startLive();
     const first = await open();
     await first.next();
-    await first.next();
     await deliver("a");
     expect(uuids(await first.nextUpdate())).toEqual(["a"]);
     const second = await open();
-    await second.next();
     expect(uuids(await second.nextUpdate())).toEqual(["a"]);
     await deliver("b");
     expect(uuids(await first.nextUpdate())).toEqual(["b"]);
@@ -100,7 +96,6 @@ describe("createLive", () => {
     const { push, open } = await startLive();
     const streams = [await open(), await open()];
     for (const { next } of streams) {
-      await next();
       await next();
     }
     const waiting = push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: "u" });
@@ -113,19 +108,22 @@ describe("createLive", () => {
     }
   });
 
-  it("sends a sign of life while nothing happens", async () => {
-    const { open } = await startLive({ heartbeatMs: 40 });
-    const { next } = await open();
-    await next();
-    await next();
-    expect(await next()).toBe("event: beat\ndata:");
-    expect(await next()).toBe("event: beat\ndata:");
+  it("continues after the cursor of an earlier stream, and starts anew after an unknown one", async () => {
+    const { deliver, open } = await startLive();
+    await deliver("a");
+    const { cursor } = await (await open()).nextUpdate();
+    await deliver("b");
+    const next = await (await open(cursor)).nextUpdate();
+    expect([next.isComplete, uuids(next)]).toEqual([false, ["b"]]);
+    for (const unknown of ["", "1-1", `${cursor}9`, "x"]) {
+      const anew = await (await open(unknown)).nextUpdate();
+      expect([anew.isComplete, uuids(anew)]).toEqual([true, ["a", "b"]]);
+    }
   });
 
   it("ends a stream at its greatest age", async () => {
     const { open } = await startLive({ maxAgeMs: 100 });
     const { next } = await open();
-    await next();
     await next();
     expect(await next()).toBeUndefined();
   });
@@ -144,8 +142,7 @@ describe("createLive", () => {
     const { log, deliver, open } = await startLive({ maxExplanations: 1 });
     await deliver("a", `${PUBLIC_URL}/`);
     expect(log.findUnexplained()).toMatchObject({ id: 1 });
-    const { next, nextUpdate } = await open();
-    await next();
+    const { nextUpdate } = await open();
     expect((await nextUpdate()).rows).toMatchObject([{ explanation: { isProven: true } }]);
     await deliver("b", `${PUBLIC_URL}/`);
     expect((await nextUpdate()).rows).toMatchObject([{ id: 2, canExplain: true }]);

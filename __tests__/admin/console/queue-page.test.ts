@@ -16,7 +16,7 @@ describeWithBrowser("the page of the queue", () => {
   it("groups dead letters by error, the largest group first, and retries one, a group and all", async () => {
     const queue = createMemoryQueue(ERRORS);
     const app = await startConsole({ router: { queue } });
-    const page = await openPage(`${app.url}#queue`);
+    const page = await openPage(`${app.url}#/queue`);
     await page.locator("h4").first().waitFor();
     expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
@@ -44,7 +44,7 @@ describeWithBrowser("the page of the queue", () => {
   it("discards one and all, after it was confirmed", async () => {
     const queue = createMemoryQueue(ERRORS);
     const app = await startConsole({ router: { queue } });
-    const page = await openPage(`${app.url}#queue`);
+    const page = await openPage(`${app.url}#/queue`);
     await page
       .locator("article", { hasText: "alone" })
       .getByRole("button", { name: "Discard" })
@@ -65,7 +65,7 @@ describeWithBrowser("the page of the queue", () => {
   it("retries and discards an error of any text", async () => {
     const queue = createMemoryQueue(HOSTILE.flatMap((text) => [text, text]));
     const app = await startConsole({ router: { queue } });
-    const page = await openPage(`${app.url}#queue`);
+    const page = await openPage(`${app.url}#/queue`);
     for (let left = HOSTILE.length; left > 0; left--) {
       await page.getByText(`Retry all ${2 * left}`).waitFor();
       await page.getByRole("button", { name: "Retry these 2" }).first().click();
@@ -102,7 +102,7 @@ describeWithBrowser("the event of a dead letter", () => {
   ])("has its SIDs, and its texts with reveal %s", async (reveal, names, entity) => {
     const queue = createMemoryQueue(["down", "down"]);
     const app = await startConsole({ router: { queue, console: { reveal } } });
-    const page = await openPage(`${app.url}#queue`);
+    const page = await openPage(`${app.url}#/queue`);
     await page.locator("summary").first().click();
     const letter = page.locator(".letter", { hasText: "uuid-1" });
     await letter.locator("summary").click();
@@ -131,7 +131,7 @@ describeWithRedis("the page of a queue in Redis", () => {
       });
       const worker = queue.work(handlers);
       await app.deliver("challenge.approved", { uuid: "stored-once" });
-      const page = await openPage(`${app.url}#queue`);
+      const page = await openPage(`${app.url}#/queue`);
       const letter = page.locator(".letter", { hasText: "stored-once" });
       await letter.waitFor();
       await page.locator("h4", { hasText: "HANDLER_FAILED" }).waitFor();

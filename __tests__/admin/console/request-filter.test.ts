@@ -10,7 +10,7 @@ useConsoles();
 const CHALLENGE = `YC${"a1".repeat(16)}`;
 const FACTOR = `YF${"b2".repeat(16)}`;
 
-const search = (page: Page) => page.getByRole("searchbox", { name: "Find by uuid or SID" });
+const search = (page: Page) => page.getByRole("searchbox", { name: "Find by uuid, SID or path" });
 const shownTypes = (page: Page) => page.locator(".rows .event:visible").allInnerTexts();
 
 async function openWithThree({ reveal = false } = {}) {
@@ -53,7 +53,7 @@ describeWithBrowser("the search of requests", () => {
     const { page } = await openWithThree();
     await page.getByRole("button", { name: "Rejected or failed" }).focus();
     await page.keyboard.press("Enter");
-    await page.keyboard.press("Tab");
+    await page.keyboard.press("/");
     await page.keyboard.type("one-uuid");
     await page.getByText("No request matches this filter.").waitFor();
     await page.getByRole("button", { name: "All", exact: true }).click();
@@ -62,7 +62,7 @@ describeWithBrowser("the search of requests", () => {
 
   it("searches the entity when it is revealed", async () => {
     const { page } = await openWithThree({ reveal: true });
-    await page.getByLabel("Find by uuid, SID or entity").fill("user-7f3a");
+    await page.getByLabel("Find by uuid, SID, path or entity").fill("user-7f3a");
     expect(await shownTypes(page)).toHaveLength(2);
   });
 
@@ -88,6 +88,8 @@ describeWithBrowser("the search of requests", () => {
     await page.getByRole("button", { name: "Accepted" }).click();
     await search(page).fill("one-uuid");
     await page.getByRole("button", { name: "Show the request" }).click();
+    await page.locator(".details .cause").waitFor();
+    await page.reload();
     await page.locator(".details .cause").waitFor();
     expect(await shownTypes(page)).toHaveLength(3);
     expect(await search(page).inputValue()).toBe("");

@@ -18,7 +18,7 @@ describeWithBrowser("the page of the webhooks", () => {
   it("creates, edits, disables, enables and deletes one", async () => {
     const app = await startConsole();
     app.push.on(["challenge.approved", "challenge.denied"], () => {});
-    const page = await openPage(`${app.url}#webhooks`);
+    const page = await openPage(`${app.url}#/webhooks`);
     await page.getByText("The service has no webhook yet.").waitFor();
     await press(page, "Create a webhook for publicUrl");
     await page.getByLabel("Name", { exact: true }).fill("login events");
@@ -45,8 +45,8 @@ describeWithBrowser("the page of the webhooks", () => {
 
     await press(page, /^Disable$/);
     await said(page, "The webhook is disabled.");
-    await press(page, /^Enable$/);
-    await said(page, "The webhook is enabled.");
+    await press(page, "Enable the webhook");
+    await said(page, "Done: Enable the webhook.");
     expect(await list()).toMatchObject([{ status: "enabled" }]);
 
     await press(page, /^Delete$/);
@@ -78,7 +78,7 @@ describeWithBrowser("the page of the webhooks", () => {
       webhook_url: app.publicUrl,
       event_types: ["challenge.approved", "factor.deleted"],
     });
-    const page = await openPage(`${app.url}#webhooks`);
+    const page = await openPage(`${app.url}#/webhooks`);
     const labels = [
       "Delete this webhook",
       "Enable the webhook",
@@ -114,7 +114,7 @@ describeWithBrowser("the page of the webhooks", () => {
       webhook_url: `${app.publicUrl}/`,
       event_types: ["*"],
     });
-    const page = await openPage(`${app.url}#webhooks`);
+    const page = await openPage(`${app.url}#/webhooks`);
     expect(await page.locator("article mark").innerText()).toBe("/");
     await press(page, "Set webhook_url to publicUrl");
     await page.locator(".finding", { hasText: "differs" }).waitFor({ state: "detached" });
@@ -123,9 +123,9 @@ describeWithBrowser("the page of the webhooks", () => {
 
   it("shows the problem of the service in the form, and keeps what was typed", async () => {
     const app = await startConsole();
-    const page = await openPage(`${app.url}#webhooks`);
+    const page = await openPage(`${app.url}#/webhooks`);
     await page.getByText("The service has no webhook yet.").waitFor();
-    await press(page, /^Create webhook$/);
+    await page.locator(".page-head").getByRole("button", { name: "Create webhook" }).click();
     await page.getByLabel("Name", { exact: true }).fill("typed");
     await page.getByLabel("All events").check();
     app.upstream.script.push({
@@ -163,7 +163,9 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(await buttons("Webhooks", page)).toEqual(["Refresh"]);
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByText("standard").waitFor();
-    expect(await buttons("Keys", page)).toEqual([]);
+    for (const name of ["Create key", "Rename", "Revoke"]) {
+      expect(await page.getByRole("button", { name }).count()).toBe(0);
+    }
   });
 });
 
@@ -174,29 +176,34 @@ describeWithBrowser("the page of the keys", () => {
     return app;
   };
 
-  it("turns pages, and offers no way to revoke the key in use", async () => {
+  it("sorts and searches keys, and offers no way to revoke the key in use", async () => {
     const app = await startWithKeys();
-    const page = await openPage(`${app.url}#keys`);
-    await page.getByText("Page 1").waitFor();
-    await press(page, "Next page");
-    await page.getByText("Page 2").waitFor();
+    const page = await openPage(`${app.url}#/keys`);
+    const names = page.locator(".keys .line .name");
+    await page.getByRole("button", { name: "Name", exact: true }).click();
+    await page
+      .getByRole("columnheader", { name: "Name" })
+      .and(page.locator("[aria-sort=ascending]"))
+      .waitFor();
+    const sorted = await names.allInnerTexts();
+    expect(sorted).toEqual(sorted.toSorted((a, b) => (a < b ? -1 : 1)));
+    await page.getByLabel("Find by name or SID").fill(MAIN_KEY);
+    expect(await names.count()).toBe(1);
     const own = page.locator(".keys .line", { hasText: "in use here" });
     expect(await own.innerText()).toContain(MAIN_KEY);
-    expect(await own.getByRole("button").allInnerTexts()).toEqual(["Rename"]);
-    await press(page, "Previous page");
-    await page.getByText("Page 1").waitFor();
+    expect(await own.locator(".buttons button").allInnerTexts()).toEqual(["Rename"]);
   });
 
   it("shows a secret once, copies it, and forgets it", async () => {
     const app = await startWithKeys();
-    const page = await openPage(`${app.url}#keys`, {
+    const page = await openPage(`${app.url}#/keys`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     await press(page, "Create key");
     await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
     await page.locator("dialog button.primary").click();
     await page.getByText("it will never be shown again").waitFor();
-    const secret = await page.locator("#secret").innerText();
+    const secret = await page.locator(".secret code").innerText();
     expect(secret).toMatch(/^\w{32}$/);
     await press(page, "Copy the secret");
     await page.getByRole("button", { name: "Copied" }).waitFor();
@@ -206,20 +213,35 @@ describeWithBrowser("the page of the keys", () => {
     expect(JSON.stringify(app.audits)).not.toContain(secret);
   });
 
-  it("forgets a secret when another page is shown", async () => {
+  it("keeps each secret until it is dismissed, and asks before the page is left", async () => {
     const app = await startWithKeys();
-    const page = await openPage(`${app.url}#keys`);
-    await press(page, "Create key");
-    await page.locator("dialog button.primary").click();
-    const secret = await page.locator("#secret").innerText();
+    const page = await openPage(`${app.url}#/keys`);
+    const secrets = page.locator(".secret code");
+    for (const count of [1, 2]) {
+      await press(page, "Create key");
+      await page.locator("dialog button.primary").click();
+      await secrets.nth(count - 1).waitFor();
+    }
+    const [first = "", second = ""] = await secrets.allInnerTexts();
+    expect(first).not.toBe(second);
     await page.getByRole("link", { name: "Webhooks" }).click();
     await page.locator("#webhooks-title:focus").waitFor();
-    expect(await page.content()).not.toContain(secret);
+    await page.getByRole("link", { name: "Keys 2 secrets" }).click();
+    expect(await secrets.allInnerTexts()).toEqual([first, second]);
+    expect(await page.locator(".secret.warn").count()).toBe(2);
+    const asked = page.waitForEvent("dialog");
+    void page.reload().catch(() => {});
+    expect((await asked).type()).toBe("beforeunload");
+    for (const left of [1, 0]) {
+      await press(page, "I have stored it");
+      expect(await secrets.count()).toBe(left);
+    }
+    expect(takeFaults()).toEqual([expect.stringContaining("dialog")]);
   });
 
   it("renames a key, and revokes it once its name was typed", async () => {
     const app = await startWithKeys();
-    const page = await openPage(`${app.url}#keys`);
+    const page = await openPage(`${app.url}#/keys`);
     const line = page.locator(".keys .line", { hasText: "deploy 19" });
     await line.getByRole("button", { name: "Rename" }).click();
     await page.getByLabel("Name", { exact: true }).fill("deploy old");
@@ -228,8 +250,7 @@ describeWithBrowser("the page of the keys", () => {
     const renamed = page.locator(".keys .line", { hasText: "deploy old" });
     await renamed.getByRole("button", { name: "Revoke" }).click();
     await page.getByLabel('Type "deploy old" to confirm').fill("deploy");
-    await press(page, "Revoke key");
-    expect(await page.locator("dialog[open] input:invalid").count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Revoke key" }).isDisabled()).toBe(true);
     await page.getByLabel('Type "deploy old" to confirm').fill("deploy old");
     await press(page, "Revoke key");
     await said(page, "The key was revoked.");
@@ -243,7 +264,7 @@ describeWithBrowser("the page of the keys", () => {
   it("shows hostile names as text", async () => {
     const app = await startConsole();
     for (const text of HOSTILE) app.upstream.createKey(text.slice(0, 64));
-    const page = await openPage(`${app.url}#keys`);
+    const page = await openPage(`${app.url}#/keys`);
     await page.getByText("user\\u202egpj.exe\\u202c and \\u2066isolated").waitFor();
     await page.getByText(HOSTILE[0]?.slice(0, 64) ?? "", { exact: true }).waitFor();
     const line = page.locator(".keys .line", { hasText: "\\u202e" });

@@ -248,7 +248,7 @@ const STATES: State[] = [
       for (let index = 0; index < 25; index++) app.upstream.createKey(`deploy ${index}`);
       return app;
     },
-    arrange: (page) => page.getByRole("button", { name: "Next page" }).waitFor(),
+    arrange: (page) => page.getByText("deploy 24").waitFor(),
   },
   {
     name: "keys-created",
@@ -343,7 +343,7 @@ describeWithBrowser("the console, light and dark, wide and narrow", () => {
     async (name, { start = () => startConsole(), hash = "", arrange, allows }) => {
       if (allows !== undefined) allowFaults(allows);
       const app = await start();
-      const page = await openPage(`${app.url}${hash === "" ? "" : `#${hash}`}`);
+      const page = await openPage(`${app.url}${hash === "" ? "" : `#/${hash}`}`);
       await arrange?.(page, app);
       await expectGoodLooks(page, `console-${name}`);
     },

@@ -23,6 +23,7 @@ function createRow(fields: Partial<RequestRow> = {}): RequestRow {
     factorSid: undefined,
     challengeSid: undefined,
     entity: undefined,
+    pseudonym: undefined,
     tokenIndex: 0,
     urlIndex: 0,
     issues: [],

@@ -55,6 +55,8 @@ export interface RequestRow {
   challengeSid: string | undefined;
   /** The entity_identity, masked unless the console reveals it. */
   entity: string | undefined;
+  /** Tells a masked identity from others, for as long as the process runs. */
+  pseudonym: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
   /** JSON parameters that could not be read. */
@@ -105,6 +107,8 @@ export interface Totals {
 
 /** What the page receives when it connects, and with each change. */
 export interface LiveUpdate {
+  /** Where the next stream begins: `?after=`. */
+  cursor: string;
   /** Whether `rows` are all rows there are. */
   isComplete: boolean;
   /** The changed rows, the oldest first. */

@@ -8,9 +8,7 @@ export interface LiveSettings {
   collectMs: number;
   /** How often pending waits and stopped servers are looked at, in milliseconds. */
   tickMs: number;
-  /** After which a silent stream sends a sign of life, in milliseconds. */
-  heartbeatMs: number;
-  /** After which a stream ends, in milliseconds: the page reconnects and is authorized again. */
+  /** After which a stream ends, in milliseconds: the page opens another, and is authorized again. */
   maxAgeMs: number;
   /** How many pages may be open. */
   maxStreams: number;
@@ -21,16 +19,18 @@ export interface LiveSettings {
 const DEFAULTS: LiveSettings = {
   collectMs: 200,
   tickMs: 1_000,
-  heartbeatMs: 15_000,
-  maxAgeMs: 120_000,
+  maxAgeMs: 4_000,
   maxStreams: 50,
   maxExplanations: 3,
 };
 
 /** The server-sent events of a console. */
 export interface Live {
-  /** Starts a stream; returns false when too many pages are open. */
-  open(req: IncomingMessage, res: ServerResponse): boolean;
+  /**
+   * Starts a stream after the cursor of an earlier one, or from the beginning; returns false when
+   * too many pages are open.
+   */
+  open(req: IncomingMessage, res: ServerResponse, after?: string): boolean;
 }
 
 /** One open page. It has no queue: what it has not received is read from the log. */
@@ -38,14 +38,13 @@ interface Stream {
   res: ServerResponse;
   sentChange: number;
   sentWaits: number;
-  sentAtMs: number;
   endAtMs: number;
   isServing: () => boolean;
 }
 
 /** Creates the streams of a log. Without an open page there is no timer. */
 export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}): Live {
-  const { collectMs, tickMs, heartbeatMs, maxAgeMs, maxStreams, maxExplanations } = {
+  const { collectMs, tickMs, maxAgeMs, maxStreams, maxExplanations } = {
     ...DEFAULTS,
     ...settings,
   };
@@ -80,12 +79,12 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
   function send(stream: Stream, totals: LiveUpdate["totals"], isComplete = false): void {
     // A slow page misses rows that the log no longer has, and never makes this process buffer.
     if (stream.res.writableNeedDrain) return;
-    const rows = log.listRows(isComplete ? 0 : stream.sentChange);
-    const update: LiveUpdate = { isComplete, rows, totals };
+    const rows = log.listRows(stream.sentChange);
     stream.sentChange = log.change;
+    const cursor = `${totals.sinceMs}-${log.change}`;
+    const update: LiveUpdate = { cursor, isComplete, rows, totals };
     // The age of the oldest wait grows: the page counts on by itself.
     stream.sentWaits = totals.waits.count;
-    stream.sentAtMs = performance.now();
     stream.res.write(`data: ${JSON.stringify(update)}\n\n`);
   }
 
@@ -96,11 +95,6 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
       // A process that shuts down must not wait for its open pages.
       if (nowMs >= stream.endAtMs || !stream.isServing()) stream.res.end();
       else if (isBehind(stream, totals)) send(stream, totals);
-      else if (nowMs - stream.sentAtMs >= heartbeatMs) {
-        stream.sentAtMs = nowMs;
-        // Not a comment: the page must see that the connection is alive.
-        stream.res.write("event: beat\ndata:\n\n");
-      }
     }
   }
 
@@ -117,14 +111,18 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
   }
 
   return {
-    open(req, res) {
+    open(req, res, after = "") {
       if (streams.size >= maxStreams) return false;
+      const totals = log.readTotals();
+      const [since, change] = after.split("-").map(Number);
+      // The cursor of another process, or of one that was restarted, is none.
+      const isComplete =
+        since !== totals.sinceMs || change === undefined || !(change <= log.change);
       const nowMs = performance.now();
       const stream: Stream = {
         res,
-        sentChange: 0,
+        sentChange: isComplete ? 0 : change,
         sentWaits: 0,
-        sentAtMs: nowMs,
         endAtMs: nowMs + maxAgeMs,
         isServing: () => isListening(req),
       };
@@ -133,12 +131,12 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
       // no-transform: a middleware that compresses would hold the events back.
       res.setHeader("Cache-Control", "no-store, no-transform");
       res.setHeader("X-Accel-Buffering", "no");
-      res.write("retry: 1000\n\n");
+      res.flushHeaders();
       streams.add(stream);
       res.once("close", () => remove(stream));
       tickTimer ??= setInterval(tick, tickMs).unref();
       explainNewest();
-      send(stream, log.readTotals(), true);
+      send(stream, log.readTotals(), isComplete);
       return true;
     },
   };

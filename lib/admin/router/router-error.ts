@@ -3,11 +3,14 @@ export class RouterError extends Error {
   override readonly name = "RouterError";
   readonly status: number;
   readonly code: string;
+  /** Value of the header `Retry-After`, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, retryAfterSeconds?: number) {
     super(message);
     this.status = status;
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -29,11 +29,15 @@ export async function send<Result>(
   }).catch(() => {
     throw new ProblemError(0, "UNREACHABLE", "The server does not respond. Check the connection.");
   });
-  const text = await response.text().catch(() => "");
-  const json = parseJson(text);
-  if (response.ok) return json as Result;
+  if (!response.ok) throw await readProblem(response);
+  return parseJson(await response.text().catch(() => "")) as Result;
+}
+
+/** Reads why a request failed. */
+export async function readProblem(response: Response): Promise<ProblemError> {
+  const json = parseJson(await response.text().catch(() => ""));
   const { code, message } = (json ?? {}) as { code?: unknown; message?: unknown };
-  throw new ProblemError(
+  return new ProblemError(
     response.status,
     typeof code === "string" || typeof code === "number" ? String(code) : `${response.status}`,
     typeof message === "string" ? message : `The server responded ${response.status}.`,
@@ -45,18 +49,4 @@ export function describeProblem(error: unknown): string {
   if (!(error instanceof ProblemError)) return "The page itself failed. Reload it.";
   if (error.code === "FORBIDDEN") return "You are signed out, or may not do this. Reload the page.";
   return `${error.message} (${error.code})`;
-}
-
-/** Loads something repeatedly: the result of the last request wins, also when an earlier one arrives later. */
-export function createLoader<Result>(load: () => Promise<Result>) {
-  let count = 0;
-  return async (onLoaded: (result: Result) => void, onFailed: (error: unknown) => void) => {
-    const mine = ++count;
-    try {
-      const result = await load();
-      if (mine === count) onLoaded(result);
-    } catch (error) {
-      if (mine === count) onFailed(error);
-    }
-  };
 }

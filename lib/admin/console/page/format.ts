@@ -7,10 +7,15 @@ const time = new Intl.DateTimeFormat(undefined, {
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const number = new Intl.NumberFormat("en");
 
-/** Formats a time of day with its milliseconds, in the time zone of the browser. */
-export function formatTime(atMs: number): { time: string; milliseconds: string } {
+const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+
+/** The time zone of the browser, which all times are in. */
+export const timeZone = time.resolvedOptions().timeZone;
+
+/** Formats a time of day with its milliseconds, and its date. */
+export function formatTime(atMs: number) {
   const milliseconds = String(Math.floor(atMs) % 1_000).padStart(3, "0");
-  return { time: time.format(atMs), milliseconds };
+  return { time: time.format(atMs), milliseconds, date: date.format(atMs) };
 }
 
 /** Formats a date of a resource; a text that is no date stays as it is. */

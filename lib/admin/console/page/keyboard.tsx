@@ -1,0 +1,58 @@
+import { useEffect } from "preact/hooks";
+import { Dialog, openDialog } from "./dialog";
+import { place, replacePlace } from "./route";
+
+const KEYS = [
+  ["/", "Go to the search"],
+  ["↑ ↓", "Move through the rows"],
+  ["Enter", "Open or close a row"],
+  ["Escape", "Close the open row"],
+  ["?", "Show this list"],
+];
+
+/** Listens to the keys of the console while it is shown. */
+export function useKeyboard(): void {
+  useEffect(() => {
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function onKey(event: KeyboardEvent): void {
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
+    return;
+  const isTyping = target instanceof HTMLElement && target.matches("input, select, textarea");
+  if (key === "Escape" && !isTyping && place.value.id !== undefined) {
+    const toggle = document.getElementById(`request-${place.value.id}`);
+    replacePlace({ id: undefined });
+    toggle?.focus();
+  }
+  if (isTyping) return;
+  if (key === "/") document.querySelector<HTMLElement>("main .search")?.focus();
+  else if (key === "?") openDialog(<KeyList />);
+  else if (key === "ArrowDown" || key === "ArrowUp") moveFocus(key === "ArrowDown" ? 1 : -1);
+  else return;
+  event.preventDefault();
+}
+
+function moveFocus(step: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("main .toggle, main .letter summary")];
+  const index = rows.indexOf(document.activeElement as HTMLElement);
+  rows[index === -1 ? 0 : Math.min(Math.max(index + step, 0), rows.length - 1)]?.focus();
+}
+
+function KeyList() {
+  return (
+    <Dialog title="Keys of the keyboard" action="Close" submit={() => Promise.resolve("")}>
+      <dl class="facts">
+        {KEYS.map(([key, text]) => [
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd>{text}</dd>,
+        ])}
+      </dl>
+    </Dialog>
+  );
+}

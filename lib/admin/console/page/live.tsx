@@ -1,0 +1,154 @@
+import type { LiveUpdate, RequestRow, Totals } from "../console-view";
+import { announce } from "./announcer";
+import { ProblemError, readProblem } from "./api";
+import { plural } from "./format";
+import { createStore } from "./store";
+
+/** What arrives at the receiver, and the connection that tells it. */
+export interface Live {
+  state: "connecting" | "live" | "lost" | "forbidden" | "refused";
+  /** Why the connection is refused. */
+  problem?: string;
+  /** The newest first; undefined totals until the first update. */
+  rows: readonly RequestRow[];
+  totals: Totals | undefined;
+  totalsAtMs: number;
+  /** Rows that came one by one, and are pointed at. */
+  newIds: ReadonlySet<number>;
+  /** Number of new rows that a pause holds back; undefined without a pause. */
+  heldCount: number | undefined;
+}
+
+const MAX_ROWS = 200;
+/** Animations of many rows would keep a processor busy, and point at nothing. */
+const MAX_HIGHLIGHTED = 10;
+/** The server ends each stream after some seconds, and the page opens another at once. */
+const GRACE_MS = 1_500;
+const SILENCE_MS = 20_000;
+const FIRST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 5_000;
+const ANNOUNCE_EVERY_MS = 5_000;
+
+/** The receiver's list. */
+export const live = createStore<Live>({
+  state: "connecting",
+  rows: [],
+  totals: undefined,
+  totalsAtMs: 0,
+  newIds: new Set(),
+  heldCount: undefined,
+});
+
+let held: LiveUpdate[] = [];
+let cursor = "";
+let unannounced: RequestRow[] = [];
+let announceTimer: number | undefined;
+
+/** Holds new requests back, or shows those that were held back. */
+export function togglePause(): void {
+  const waiting = held;
+  held = [];
+  live.set({ ...live.value, heldCount: live.value.heldCount === undefined ? 0 : undefined });
+  for (const update of waiting) apply(update);
+}
+
+function receive(update: LiveUpdate): void {
+  ({ cursor } = update);
+  if (live.value.heldCount === undefined) return apply(update);
+  // Of a paused page, only what one page of rows can hold is kept.
+  held = update.isComplete ? [update] : [...held, update].slice(-50);
+  const ids = new Set(held.flatMap(({ rows }) => rows.map(({ id }) => id)));
+  live.set({ ...live.value, heldCount: ids.size });
+}
+
+function apply({ rows: changed, totals, isComplete }: LiveUpdate): void {
+  const { rows: earlier, newIds } = live.value;
+  const byId = new Map(isComplete ? [] : earlier.map((row) => [row.id, row]));
+  const added = changed.filter(({ id }) => !byId.has(id));
+  for (const row of changed) byId.set(row.id, row);
+  const isFew = !isComplete && added.length <= MAX_HIGHLIGHTED;
+  live.set({
+    ...live.value,
+    rows: [...byId.values()].toSorted((a, b) => b.id - a.id).slice(0, MAX_ROWS),
+    totals,
+    totalsAtMs: performance.now(),
+    newIds: added.length === 0 ? newIds : new Set(isFew ? added.map(({ id }) => id) : []),
+  });
+  if (isComplete) return;
+  unannounced.push(...changed);
+  announceTimer ??= setTimeout(announceRows, ANNOUNCE_EVERY_MS);
+}
+
+function announceRows(): void {
+  announceTimer = undefined;
+  const bad = unannounced.filter(({ status }) => status >= 400).length;
+  if (!document.hidden)
+    announce(`${plural(unannounced.length, "new request")}, ${bad} rejected or failed.`);
+  unannounced = [];
+}
+
+/** Follows the receiver's list for as long as the page is open. */
+export async function followReceiver(): Promise<never> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let lostTimer: number | undefined;
+  const setState = (state: Live["state"], problem = "") => {
+    clearTimeout(lostTimer);
+    lostTimer = undefined;
+    if (live.value.state !== state || live.value.problem !== problem)
+      live.set({ ...live.value, state, problem });
+  };
+  for (;;) {
+    // Browsers open six connections to an origin: hidden pages must not use them up.
+    if (document.hidden) await nextVisibility();
+    try {
+      await readStream((update) => {
+        pauseMs = FIRST_PAUSE_MS;
+        setState("live");
+        if (update !== undefined) receive(update);
+      });
+    } catch (error) {
+      const { status = 0, message } = error instanceof ProblemError ? error : {};
+      if (status === 401 || status === 403) setState("forbidden");
+      else if (status === 503) setState("refused", message);
+      else lostTimer ??= setTimeout(() => setState("lost"), GRACE_MS);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+/** Reads one stream to its end. Not an EventSource: it hides why a server refuses it. */
+async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): Promise<void> {
+  const abort = new AbortController();
+  const end = () => abort.abort();
+  document.addEventListener("visibilitychange", end, { once: true });
+  let silence = setTimeout(end, SILENCE_MS);
+  try {
+    const response = await fetch(`console/live?after=${cursor}`, { signal: abort.signal });
+    if (!response.ok || response.body === null) throw await readProblem(response);
+    onUpdate(undefined);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ""; ;) {
+      const { done, value = "" } = await reader.read();
+      if (done) return;
+      clearTimeout(silence);
+      silence = setTimeout(end, SILENCE_MS);
+      const parts = (text + value).split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) {
+        if (part.startsWith("data: ")) onUpdate(JSON.parse(part.slice(6)) as LiveUpdate);
+      }
+    }
+  } catch (error) {
+    if (!document.hidden) throw error;
+  } finally {
+    clearTimeout(silence);
+    document.removeEventListener("visibilitychange", end);
+  }
+}
+
+function nextVisibility(): Promise<unknown> {
+  return new Promise((resolve) =>
+    document.addEventListener("visibilitychange", resolve, { once: true }),
+  );
+}

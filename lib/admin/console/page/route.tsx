@@ -1,0 +1,46 @@
+import { createStore } from "./store";
+
+/** The place in the console that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
+export interface Place {
+  page: string;
+  /** What is open on the page. */
+  id: string | undefined;
+  /** Filters and search. */
+  query: URLSearchParams;
+}
+
+function readPlace(): Place {
+  const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
+  const [page = "", ...rest] = path.split("/");
+  const id = rest.length === 0 ? undefined : decodeURIComponent(rest.join("/"));
+  return { page, id, query: new URLSearchParams(query) };
+}
+
+/** The place that is shown. */
+export const place = createStore(readPlace());
+
+addEventListener("hashchange", () => place.set(readPlace()));
+
+/** Writes a place as a link. */
+export function linkTo(page: string, id?: string | number, query?: URLSearchParams): string {
+  const text = query?.toString() ?? "";
+  const path = id === undefined ? page : `${page}/${encodeURIComponent(id)}`;
+  return `#/${path}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Opens or closes something on the page that is shown: no entry of the history, a reload keeps it. */
+export function replacePlace({ id, query }: Partial<Pick<Place, "id" | "query">>): void {
+  const next = { ...place.value, ...(query !== undefined && { query }), id };
+  history.replaceState(null, "", linkTo(next.page || "requests", next.id, next.query));
+  place.set(next);
+}
+
+/** Sets a filter; an empty value removes it. */
+export function setFilter(changes: Readonly<Record<string, string>>): void {
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  replacePlace({ id: place.value.id, query });
+}
