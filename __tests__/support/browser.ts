@@ -62,9 +62,8 @@ export function useBrowser() {
       if (new URL(request.url()).origin !== origin) faults.push(`other origin: ${request.url()}`);
     });
     context.on("dialog", (dialog) => {
-      if (isClosing) return void dialog.accept();
-      faults.push(`dialog: ${dialog.message()}`);
-      void dialog.dismiss();
+      if (!isClosing) faults.push(`dialog: ${dialog.message()}`);
+      void (isClosing ? dialog.accept() : dialog.dismiss());
     });
   }
 

@@ -84,7 +84,9 @@ function listReceiverRoutes({ client }: Console, receiver: ShownReceiver): Conso
       path: "/console/live",
       run(req, res) {
         if (req.method === "HEAD") return Promise.resolve({ status: 204 });
-        if (live.open(req, res, String(req.query.after))) return Promise.resolve(undefined);
+        const { after } = req.query;
+        const cursor = typeof after === "string" ? after : undefined;
+        if (live.open(req, res, cursor)) return Promise.resolve(undefined);
         const message = "Too many pages are open: close one, or wait a moment.";
         return Promise.reject(new RouterError(503, "TOO_MANY_PAGES", message, 5));
       },

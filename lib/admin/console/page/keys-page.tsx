@@ -10,7 +10,7 @@ import { settings } from "./settings";
 import { createLoader, createStore, useStore } from "./store";
 import { listAll } from "./webhooks";
 
-const keys = createLoader(() => listAll<"keys", Key>("keys"));
+const keys = createLoader(() => listAll<Key>("keys"));
 /** New keys whose secret was not stored yet; each stays until its user says so. */
 const created = createStore<readonly CreatedKey[]>([]);
 

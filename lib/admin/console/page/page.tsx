@@ -41,7 +41,8 @@ function listPages(): PageEntry[] {
 function Console() {
   const pages = listPages();
   const { page: id } = useStore(place);
-  const { title, Page } = pages.find((page) => page.id === id) ?? pages[0]!;
+  const shown = pages.find((page) => page.id === id) ?? pages[0];
+  const title = shown?.title ?? "";
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useKeyboard();
@@ -74,7 +75,7 @@ function Console() {
         </nav>
       </header>
       <main id="content" tabIndex={-1} ref={content}>
-        <Page />
+        {shown !== undefined && <shown.Page />}
       </main>
       <OpenDialog />
       <Announcer />

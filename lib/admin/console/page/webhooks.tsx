@@ -15,13 +15,13 @@ export interface ComparedWebhooks {
 const MAX_PAGES = 20;
 
 /** All items of a list of the service. */
-export async function listAll<Name extends string, Item>(name: Name): Promise<Item[]> {
+export async function listAll<Item>(name: string): Promise<Item[]> {
   const items: Item[] = [];
   let query: string | undefined = "?page_size=100";
   for (let page = 0; page < MAX_PAGES && query !== undefined; page++) {
-    type Page = { meta: { next_page_url: string | null } } & Record<Name, Item[]>;
+    type Page = { meta: { next_page_url: string | null } } & Record<string, Item[]>;
     const list: Page = await send<Page>("GET", `${name}${query}`);
-    items.push(...list[name]);
+    items.push(...(list[name] ?? []));
     // Its path may not be that of the page, behind a proxy that rewrites it.
     const next: string | undefined = list.meta.next_page_url?.split("?")[1];
     query = next && `?${next}`;
@@ -41,7 +41,7 @@ async function compare(): Promise<Pick<ComparedWebhooks, "findings" | "findingsE
 
 /** The webhooks and their findings, for the pages and the navigation. */
 export const webhooks = createLoader<ComparedWebhooks>(async () => {
-  const [list, compared] = await Promise.all([listAll<"webhooks", Webhook>("webhooks"), compare()]);
+  const [list, compared] = await Promise.all([listAll<Webhook>("webhooks"), compare()]);
   return { webhooks: list, ...compared };
 });
 
