@@ -17,10 +17,12 @@ function revealRow(id: number): void {
 
 /** What needs attention above the list: mismatches by cause, a rotation, conflicts. */
 export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
-  const mismatches = Map.groupBy(
-    rows.filter(({ code }) => code === "SIGNATURE_MISMATCH"),
-    ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
-  );
+  const mismatches = new Map<string | undefined, RequestRow[]>();
+  for (const row of rows.filter(({ code }) => code === "SIGNATURE_MISMATCH")) {
+    const { explanation } = row;
+    const cause = explanation && `${explanation.cause} ${explanation.subject}`;
+    mismatches.set(cause, [...(mismatches.get(cause) ?? []), row]);
+  }
   const conflicts = rows.filter(({ result }) => result === "conflict");
   return (
     <div class="notices">
