@@ -121,7 +121,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   return {
     createEntity,
     findEntity: (identity: string) => entities.get(identity),
-    listEntities: () => entities.values(),
+    listEntities: (): Iterable<Entity> => entities.values(),
     /** Deletes an entity with its factors and challenges. */
     deleteEntity({ identity }: Entity): void {
       entities.delete(identity);
