@@ -182,15 +182,15 @@ describeWithRedis("workers", () => {
     for (const name of ["v1", "v2", undefined]) {
       const push = pushWebhooks({ ...common, name });
       const port = await startServer((req, res) => void push(req, res));
-      const call = eventRequest("factor.created", { uuid: `to ${name}` });
+      const call = eventRequest("factor.created", { uuid: `to-${name}` });
       expect(await send(port, call)).toHaveProperty("status", 200);
     }
     queue.work(handlers);
     await until(() => names.length === 3);
     expect(names).toEqual([
-      ["to v1", "v1"],
-      ["to v2", "v2"],
-      ["to undefined", undefined],
+      ["to-v1", "v1"],
+      ["to-v2", "v2"],
+      ["to-undefined", undefined],
     ]);
   });
 
