@@ -15,8 +15,8 @@ const shownTypes = (page: Page) => page.locator(".rows .event:visible").allInner
 
 async function openWithThree({ reveal = false } = {}) {
   const app = await startConsole({ router: { console: { reveal } } });
-  await app.deliver("challenge.approved", { uuid: "one-uuid", challenge_sid: CHALLENGE });
-  await app.deliver("challenge.denied", { uuid: "two-uuid", factor_sid: FACTOR });
+  await app.deliver("challenge.approved", { uuid: "one-unit", challenge_sid: CHALLENGE });
+  await app.deliver("challenge.denied", { uuid: "two-unit", factor_sid: FACTOR });
   await app.deliver("factor.created", {}, { authToken: "wrong" });
   const page = await openPage(app.url);
   await page.getByText("403 SIGNATURE_MISMATCH").waitFor();
@@ -25,7 +25,7 @@ async function openWithThree({ reveal = false } = {}) {
 
 describeWithBrowser("the search of requests", () => {
   it.each([
-    ["a uuid", "one-uuid", "challenge.approved v2"],
+    ["a uuid", "one-unit", "challenge.approved v2"],
     ["a part of a uuid", "wo-u", "challenge.denied v2"],
     ["the SID of a challenge", CHALLENGE, "challenge.approved v2"],
     ["the SID of a factor, pasted with spaces, in capitals", ` ${FACTOR} `, "challenge.denied v2"],
@@ -54,7 +54,7 @@ describeWithBrowser("the search of requests", () => {
     await page.getByRole("button", { name: "Rejected or failed" }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("/");
-    await page.keyboard.type("one-uuid");
+    await page.keyboard.type("one-unit");
     await page.getByText("No request matches this filter.").waitFor();
     await page.getByRole("button", { name: "All", exact: true }).click();
     expect(await shownTypes(page)).toEqual(["challenge.approved v2"]);
@@ -86,7 +86,7 @@ describeWithBrowser("the search of requests", () => {
   it("is emptied when a notice shows its request", async () => {
     const { page } = await openWithThree();
     await page.getByRole("button", { name: "Accepted" }).click();
-    await search(page).fill("one-uuid");
+    await search(page).fill("one-unit");
     await page.getByRole("button", { name: "Show the request" }).click();
     await page.locator(".details .cause").waitFor();
     await page.reload();

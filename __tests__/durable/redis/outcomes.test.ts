@@ -31,7 +31,7 @@ describeWithRedis("waitForChallenge between processes", () => {
     index: number,
     type: "challenge.approved" | "challenge.denied" = "challenge.approved",
   ) {
-    const call = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type} ${index}` });
+    const call = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type}-${index}` });
     expect(await receiver.deliver(call)).toBe(200);
     return call;
   }

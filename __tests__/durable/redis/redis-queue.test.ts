@@ -46,7 +46,7 @@ describeWithAnyRedis("redisQueue", () => {
     await slow.queue.ready();
     // BullMQ sends its script once.
     await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up" }));
-    await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up 2" }));
+    await slow.deliver(eventRequest("challenge.approved", { uuid: "warm-up-2" }));
     proxy.delay(250);
     const startMs = performance.now();
     expect(await slow.deliver(eventRequest("challenge.approved", { uuid: "timed" }))).toBe(200);
