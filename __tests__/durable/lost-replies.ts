@@ -12,7 +12,7 @@ import { startRedisProxy, type RedisProxy } from "../support/redis-proxy";
 import { stopServers } from "../support/servers";
 import { eventRequest } from "../support/webhook-requests";
 
-const APPROVAL = eventRequest("challenge.approved", { challenge_sid: sidOf(1), uuid: "id-1" });
+const APPROVAL = eventRequest("challenge.approved", { challenge_sid: sidOf(1), uuid: "first-1" });
 
 /** Describes that a lost reply repeats nothing; each command is known by a text in it. */
 export function describeLostReplies(
@@ -62,14 +62,14 @@ export function describeLostReplies(
     await lost;
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
     expect(await other.queue.stats()).toMatchObject({ waiting: 2 });
-    expect(await other.push.waitForChallenge(wait)).toHaveProperty("uuid", "id-1");
+    expect(await other.push.waitForChallenge(wait)).toHaveProperty("uuid", "first-1");
     expect(await web.deliver(APPROVAL)).toBe(200);
     other.queue.work(other.push.handlers, { concurrency: 1 });
     await until(async () => (await other.queue.stats()).waiting === 0);
     await until(async () => (await other.queue.stats()).active === 0);
     expect(handled).toEqual([
       ["warm-up", 1],
-      ["id-1", 1],
+      ["first-1", 1],
     ]);
   });
 }

@@ -29,6 +29,7 @@ describe("the request path", () => {
           uuid: "u1",
           contentHash: request.headers["x-service-signature"],
           listOtherHashes: expect.any(Function),
+          needsConfirmation: false,
           authTokenIndex: 1,
           publicUrlIndex: 1,
           receiver: "login",
