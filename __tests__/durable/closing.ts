@@ -166,7 +166,7 @@ export function describeClosing(engine: StoppableEngine): void {
     const { port } = web.address() as AddressInfo;
     engine.freeze.begin();
     const sent = Array.from({ length: 40 }, async (_, index) => {
-      const uuid = `in flight ${index}`;
+      const uuid = `in-flight-${index}`;
       const { status } = await send(port, eventRequest("factor.created", { uuid }));
       return { uuid, status };
     });
