@@ -2,5 +2,5 @@ import { describeOnPostgres } from "../../support/postgres-engine";
 import { describeLostReplies } from "../lost-replies";
 
 describeOnPostgres("with a reply that is lost,", (engine) =>
-  describeLostReplies(engine, [["the event", "uuid-1"]]),
+  describeLostReplies(engine, [["the event", "first-1"]]),
 );

@@ -3,7 +3,7 @@ import { describeLostReplies } from "../lost-replies";
 
 describeOnRedis("with a reply that is lost,", (engine) =>
   describeLostReplies(engine, [
-    ["the event", "uuid-1"],
+    ["the event", "first-1"],
     ["the outcome", ":outcome:"],
   ]),
 );
