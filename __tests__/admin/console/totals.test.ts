@@ -23,7 +23,6 @@ function createRow(fields: Partial<RequestRow> = {}): RequestRow {
     factorSid: undefined,
     challengeSid: undefined,
     entity: undefined,
-    pseudonym: undefined,
     tokenIndex: 0,
     urlIndex: 0,
     issues: [],

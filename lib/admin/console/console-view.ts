@@ -55,8 +55,6 @@ export interface RequestRow {
   challengeSid: string | undefined;
   /** The entity_identity, masked unless the console reveals it. */
   entity: string | undefined;
-  /** Tells a masked identity from others, for as long as the process runs. */
-  pseudonym: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
   /** JSON parameters that could not be read. */

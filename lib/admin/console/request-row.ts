@@ -36,7 +36,6 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     factorSid: readField(event, "factor_sid"),
     challengeSid: readField(event, "challenge_sid"),
     entity: showEntity(event, context.reveals),
-    pseudonym: undefined,
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],

@@ -51,7 +51,6 @@ export function filterRows(
       row.factorSid,
       row.challengeSid,
       row.target,
-      row.pseudonym,
       settings.reveals ? row.entity : "",
     ];
     return (

@@ -136,7 +136,6 @@ function Line({
           title={row.entity}
         >
           {row.entity === undefined ? "–" : <Received text={row.entity} />}
-          {row.pseudonym !== undefined && <span class="muted"> {row.pseudonym}</span>}
         </span>
         <span role="cell" class="result">
           <span class={`pill ${tone}`}>
