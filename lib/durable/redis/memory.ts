@@ -1,28 +1,40 @@
 import type { Redis } from "ioredis";
 import type { RedisSettings } from "./options";
 import { parseServerInfo } from "./server-info";
+import type { NewEvent } from "../storage";
 
 const FULL_SHARE = 0.85;
 /** Below it, a shortage ends: near 85 %, workers and new events would alternate. */
 const RELAXED_SHARE = 0.8;
 const READ_MS = 250;
+/** Memory of a stored event, by the size of its text: of the job, its keys and its outcome. */
+const estimateBytes = ({ body, outcome }: NewEvent) =>
+  1_000 + body.length + (outcome?.params.length ?? 0);
 /** A script, because the key selects the node of a cluster that has the queue. */
 const INFO = 'return redis.call("INFO", "memory")';
 
 /**
- * Creates a check that keeps memory of Redis free for workers: at maxmemory they cannot take events
- * out of the queue. While events are stored, it reads the memory every 250 ms. Logs the beginning and
- * the end of a shortage.
+ * Creates the step that keeps memory of Redis free for workers: at maxmemory they cannot take events
+ * out of the queue. While events are stored, it reads the memory every 250 ms, and returns those of
+ * the given events that fit in until the next reading. Logs the beginning and the end of a shortage.
  *
- * @throws (by the check) Error from 85 % of maxmemory on, until Redis uses less than 80 %.
+ * @throws (by the step) Error from 85 % of maxmemory on, until Redis uses less than 80 %.
  */
-export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisSettings) {
+export function createAdmit(redis: Redis, { prefix, name, logger }: RedisSettings) {
   let shortage: Error | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
+  /** Below 85 %, by the last reading. */
+  let freeBytes = Number.POSITIVE_INFINITY;
+  /** Of the events since the last reading began: it may not show them. */
+  let addedBytes = 0;
 
   async function read(): Promise<void> {
+    readAtMs = performance.now();
+    const shownBytes = addedBytes;
     const text = await redis.eval(INFO, 1, `${prefix}:${name}:meta`);
     const { usedBytes, limitBytes } = parseServerInfo(String(text));
+    freeBytes = limitBytes === 0 ? Number.POSITIVE_INFINITY : FULL_SHARE * limitBytes - usedBytes;
+    addedBytes -= shownBytes;
     const isShort = shortage !== undefined;
     if (usedBytes < (isShort ? RELAXED_SHARE : FULL_SHARE) * limitBytes || limitBytes === 0) {
       shortage = undefined;
@@ -35,12 +47,15 @@ export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisS
     if (!isShort) logger?.error({ usedBytes, limitBytes }, message);
   }
 
-  return function assertMemory(): void {
-    if (performance.now() - readAtMs >= READ_MS) {
-      readAtMs = performance.now();
-      // A Redis that does not show its memory rejects events itself when it is full.
-      read().catch(() => {});
-    }
+  return function admit(events: readonly NewEvent[]): readonly NewEvent[] {
+    // A Redis that does not show its memory rejects events itself when it is full.
+    if (performance.now() - readAtMs >= READ_MS) read().catch(() => {});
     if (shortage !== undefined) throw shortage;
+    return events.filter((event) => {
+      // One event that is larger than the rest fits into the reserve.
+      const isFitting = addedBytes < freeBytes;
+      if (isFitting) addedBytes += estimateBytes(event);
+      return isFitting;
+    });
   };
 }

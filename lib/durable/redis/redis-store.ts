@@ -5,7 +5,7 @@ import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
 import { createRedisDeadLetters } from "./dead-letters";
 import { contentOf, jobIdOf } from "./job-id";
-import { createMemoryCheck } from "./memory";
+import { createAdmit } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, toConnectionError } from "./setup";
@@ -44,7 +44,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   const subscriber = openConnection(settings, "subscriber");
   const { redis } = connection;
   const checkSetup = createSetupCheck(redis, settings);
-  const assertMemory = createMemoryCheck(redis, settings);
+  const admit = createAdmit(redis, settings);
   const confirm = replicas > 0 ? createReplicaConfirmation(redis, settings) : undefined;
   const beats = createWorkerBeats(redis, settings);
   const { count, ...deadLetters } = createRedisDeadLetters(getQueue, redis, settings);
@@ -156,8 +156,8 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       // Removes its listeners.
       await queue?.close().catch(() => {});
     },
-    async store(events) {
-      assertMemory();
+    async store(given) {
+      const events = admit(given);
       // Redis runs these first, in the same round trip: no event is stored without its outcome.
       const recording = record(
         events.flatMap((event) =>
@@ -166,6 +166,8 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       );
       const [kept] = await Promise.all([Promise.all(events.map(add)), recording]);
       await confirm?.(events.map(dedupeKeyOf));
+      // Those that were stored return the same content again.
+      if (events.length < given.length) throw new Error("Redis has no memory for the event yet.");
       return kept;
     },
     record,
