@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { publish } from "../observability/diagnostics";
-import { WebhookError, type WebhookErrorCode } from "../errors/webhook-error";
+import { WebhookError } from "../errors/webhook-error";
+import type { WebhookErrorCode } from "../errors/codes";
 import { createNeutralCause } from "../errors/neutral-cause";
 
 /** Repeats an attempt until it succeeds, within limits. */
@@ -8,7 +9,7 @@ export type Retry = <Value>(
   attempt: () => Value | Promise<Value>,
   /** The latest time to stop, in milliseconds of `performance.now()`. */
   deadlineAtMs?: number,
-  /** Called with what each failed attempt throws. */
+  /** Called with the error of each failed attempt. */
   onAttemptFailed?: (error: unknown) => void,
 ) => Promise<Value>;
 
@@ -16,7 +17,7 @@ export type Retry = <Value>(
 export interface RetryOptions {
   /** The code of the error when no attempt succeeded. @default "STORE_UNAVAILABLE" */
   code?: WebhookErrorCode;
-  /** The name of what the attempts use, for error messages. @default "a store" */
+  /** The name of the store or function that the attempts use, for error messages. @default "a store" */
   what?: string;
   /** Returns whether an error has no arguments and may be the cause unchanged. @default never */
   isNeutral?: (error: unknown) => boolean;

@@ -1,0 +1,40 @@
+// Not the global clock, which a test may fake: the deadline would never pass.
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "../validation/validate-options";
+
+/** Options of `close` of a receiver, a queue or a worker. */
+export interface CloseOptions {
+  /** How long to await running work, in milliseconds. @default 10_000 */
+  deadlineMs?: number | undefined;
+}
+
+/** The default of {@link CloseOptions.deadlineMs}. */
+export const DEFAULT_CLOSE_DEADLINE_MS = 10_000;
+
+/** The rules of {@link CloseOptions}. */
+export const CLOSE_RULES: OptionRules<CloseOptions> = {
+  deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
+};
+
+/** Awaits work until it settles or the deadline passes; rejects only as the work does. */
+export async function settleWithin(
+  work: Promise<unknown>,
+  { deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions,
+): Promise<void> {
+  const deadline = new AbortController();
+  const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
+  try {
+    await Promise.race([work, expired]);
+  } finally {
+    deadline.abort();
+  }
+}
+
+/** Starts the deadline of a close; the returned function returns the options of its next step. */
+export function startDeadline({
+  deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
+}: CloseOptions): () => CloseOptions {
+  const endMs = performance.now() + deadlineMs;
+  return () => ({ deadlineMs: Math.max(endMs - performance.now(), 0) });
+}
