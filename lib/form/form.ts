@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { StacklessError } from "../errors/stackless-error";
+import { StacklessError } from "./stackless-error";
 import { KNOWN_NAMES, type Pair } from "./parameters";
 
 export type { Pair } from "./parameters";
@@ -65,8 +65,9 @@ export function decodeForm(form: Uint8Array | string): Pair[] {
 function readText(form: Uint8Array | string): string {
   if (typeof form !== "string") {
     if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
+    const bytes = Buffer.isBuffer(form) ? form : Buffer.from(form);
     // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-    return Buffer.from(form.buffer, form.byteOffset, form.length).toString("utf8");
+    return bytes.toString("utf8");
   }
   assertWellFormed(form);
   return form;

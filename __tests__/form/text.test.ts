@@ -1,4 +1,4 @@
-import { decodeSafely, encodeForm, encodeSafely } from "../../lib/form/percent-encoding";
+import { decodeSafely, encodeForm, encodeSafely, parseJson } from "../../lib/form/text";
 
 it.each([
   ["a%20b%C3%B6", "a bö"],
@@ -27,4 +27,16 @@ it("encodeForm keeps the order of the pairs, and repeated and empty ones", () =>
     ["b", "'~*"],
   ] as const;
   expect(encodeForm(pairs)).toBe("b=1+%2B+1%262&a%5B%C3%B6%5D=&b=%27%7E*");
+});
+
+describe("parseJson", () => {
+  it.each([
+    ['{"a":[1,null]}', { a: [1, null] }],
+    ["null", null],
+    ["", undefined],
+    ["<html>", undefined],
+    ['{"a":', undefined],
+  ])("parses %j", (text, value) => {
+    expect(parseJson(text)).toEqual(value);
+  });
 });
