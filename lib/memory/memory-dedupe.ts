@@ -1,4 +1,5 @@
-import { createAccountMap } from "./account-map";
+import { createFairMap } from "./fair-map";
+import { copyText, sizeOfText } from "./texts";
 import type { DedupeKey, DedupeStore } from "../delivery/dedupe-store";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 
@@ -18,9 +19,6 @@ const RULES: OptionRules<MemoryDedupeOptions> = {
   maxBytes: wholeNumber(1, Number.MAX_SAFE_INTEGER, "bytes"),
 };
 
-/** Measured: a Map entry, two array elements and two strings without their characters. */
-const ENTRY_BYTES = 120;
-
 interface RunningClaim {
   owner: string;
   contentHash: string;
@@ -38,12 +36,15 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   validateOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
-  const handled = createAccountMap<string>({
+  let hasEvicted = false;
+  const handled = createFairMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,
-    sizeOf: (key, hash) => ENTRY_BYTES + key.length + hash.length,
-    onFirstEviction: warnOfEviction,
+    onEvict() {
+      if (!hasEvicted) warnOfEviction();
+      hasEvicted = true;
+    },
   });
 
   return {
@@ -60,8 +61,10 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       return "new";
     },
     complete(claimed) {
-      const hash = takeClaim(claimed)?.contentHash;
-      if (hash !== undefined) handled.add(claimed.accountSid, claimed.uuid, () => hash);
+      const claim = takeClaim(claimed);
+      if (claim === undefined) return;
+      const hash = copyText(claim.contentHash);
+      handled.add(claimed.accountSid, claimed.uuid, hash, { bytes: sizeOfText(hash) });
     },
     release: (claimed) => void takeClaim(claimed),
   };

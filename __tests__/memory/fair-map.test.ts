@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { createFairMap, type FairMapOptions } from "../../lib/memory/fair-map";
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const createMap = (bounds: Partial<FairMapOptions<number>> = {}) =>
+  createFairMap<number>({ ttlMs: 100, maxEntries: 10, ...bounds });
+
+describe("createFairMap", () => {
+  it("keeps equal keys of accounts apart, and the first value of each", () => {
+    const map = createMap();
+    expect([map.add("A", "k", 1), map.add("B", "k", 2)].includes(undefined)).toBe(false);
+    expect([map.get("A", "k"), map.get("B", "k"), map.get("C", "k")]).toEqual([1, 2, undefined]);
+    expect(map.add("A", "k", 3)).toBeUndefined();
+    expect(map.get("A", "k")).toBe(1);
+  });
+
+  it("keeps a value for ttlMs, and not longer", () => {
+    const map = createMap();
+    map.add("A", "k", 1);
+    jest.advanceTimersByTime(99);
+    map.add("A", "k", 2);
+    expect(map.get("A", "k")).toBe(1);
+    jest.advanceTimersByTime(1);
+    expect(map.get("A", "k")).toBeUndefined();
+    expect(map.add("A", "k", 2)).toBeDefined();
+    jest.advanceTimersByTime(100);
+    expect(map.add("A", "k", 3)).toBeDefined();
+    expect(map.get("A", "k")).toBe(3);
+  });
+
+  it.each<[string, Partial<FairMapOptions<number>>]>([
+    ["maxEntries", { maxEntries: 5 }],
+    ["maxBytes", { maxBytes: 8_000 }],
+  ])("evicts from the account that has the most, over %s", (_bound, bounds) => {
+    const evicted: number[] = [];
+    const map = createMap({ maxEntries: 100, ...bounds, onEvict: (value) => evicted.push(value) });
+    const bytes = { bytes: 1_000 };
+    map.add("A", "1", -1, bytes);
+    map.add("A", "2", -2, bytes);
+    for (let index = 0; index < 50; index++) map.add("B", String(index), index, bytes);
+    expect([map.get("A", "1"), map.get("A", "2"), map.get("B", "49")]).toEqual([-1, -2, 49]);
+    expect(evicted).toEqual(Array.from({ length: evicted.length }, (_, index) => index));
+    expect(evicted.length).toBeGreaterThan(40);
+  });
+
+  it("evicts from the owner that has the most of the largest account", () => {
+    const owners: string[] = [];
+    const map = createFairMap<string>({
+      maxEntries: 6,
+      onEvict: (owner) => void owners.splice(owners.indexOf(owner), 1),
+    });
+    let key = 0;
+    const addTo = (account: string, owner: string, times: number) => {
+      for (let index = 0; index < times; index++) {
+        owners.push(owner);
+        map.add(account, String(++key), owner, { owner });
+      }
+    };
+    const counts = () => [..."abc"].map((one) => owners.filter((owner) => owner === one).length);
+    addTo("A", "a", 1);
+    addTo("A", "b", 10);
+    expect(counts()).toEqual([1, 5, 0]);
+    addTo("B", "c", 10);
+    expect(counts()).toEqual([1, 2, 3]);
+  });
+
+  it("evicts nothing of an active account for the expired entries of idle ones", () => {
+    const evicted: number[] = [];
+    const map = createMap({ maxEntries: 100, onEvict: (value) => evicted.push(value) });
+    for (let idle = 0; idle < 60; idle++) map.add(`idle ${idle}`, "k", -1);
+    jest.advanceTimersByTime(100);
+    for (let index = 0; index < 60; index++) map.add("A", String(index), index);
+    for (let index = 0; index < 40; index++) map.add("B", String(index), 100 + index);
+    expect(evicted).toEqual([]);
+    map.add("B", "40", 140);
+    expect(evicted).toEqual([0]);
+  });
+
+  it("has no room for a value over maxBytes, and room for a small one after it", () => {
+    const map = createMap({ maxBytes: 3_000 });
+    map.add("A", "huge", 1, { bytes: 5_000 });
+    expect(map.get("A", "huge")).toBeUndefined();
+    map.add("A", "small", 1, { bytes: 1 });
+    expect(map.get("A", "small")).toBe(1);
+  });
+
+  it("frees what it removes, and removes an entry once", () => {
+    const evicted: number[] = [];
+    const map = createMap({
+      maxEntries: 2,
+      maxBytes: 2_000,
+      onEvict: (value) => evicted.push(value),
+    });
+    for (let index = 0; index < 10; index++) {
+      const entry = map.add(`account ${index % 3}`, "k", index, { bytes: 500 })!;
+      map.remove(entry);
+      map.remove(entry);
+    }
+    expect(evicted).toEqual([]);
+    map.add("A", "a", 1);
+    map.add("A", "b", 2);
+    expect([map.get("A", "a"), map.get("A", "b")]).toEqual([1, 2]);
+  });
+
+  it("evicts the oldest of the owner with the most, in an account with the most, and frees it", () => {
+    const operation = fc.record({
+      account: fc.constantFrom("A", "B", "C"),
+      owner: fc.constantFrom("", "b", "c"),
+      removes: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: fc.nat() },
+      ),
+    });
+    const bounds = fc.constantFrom({ maxEntries: 8 }, { maxEntries: 100, maxBytes: 8_000 });
+    fc.assert(
+      fc.property(bounds, fc.array(operation, { maxLength: 60 }), (bound, operations) => {
+        interface Held {
+          account: string;
+          owner: string;
+          remove: () => void;
+        }
+        const held: Held[] = [];
+        const evicted: Held[] = [];
+        const map = createFairMap<Held>({ ...bound, onEvict: (one) => void evicted.push(one) });
+        const count = (by: (one: Held) => boolean) => held.filter(by).length;
+        for (const [index, { account, owner, removes }] of operations.entries()) {
+          if (removes !== null && held.length > 0) {
+            const [one] = held.splice(removes % held.length, 1);
+            one?.remove();
+            one?.remove();
+          }
+          const added: Held = { account, owner, remove: () => map.remove(entry) };
+          held.push(added);
+          const entry = map.add(account, `k${index}`, added, { owner, bytes: 500 })!;
+          if (bound.maxBytes === undefined) expect(evicted).toHaveLength(held.length > 8 ? 1 : 0);
+          for (const one of evicted.splice(0)) {
+            const ofAccount = (name: string) => count((other) => other.account === name);
+            const ofOwner = (name: string) =>
+              count((other) => other.account === one.account && other.owner === name);
+            const accounts = [...new Set(held.map((other) => other.account))];
+            const most = Math.max(...accounts.map(ofAccount));
+            if (bound.maxBytes === undefined) expect(ofAccount(one.account)).toBe(most);
+            expect(ofOwner(one.owner)).toBe(Math.max(...["", "b", "c"].map(ofOwner)));
+            const oldest = held.findIndex(
+              (other) => other.account === one.account && other.owner === one.owner,
+            );
+            expect(held[oldest]).toBe(one);
+            held.splice(oldest, 1);
+          }
+          if (owner === "" && held.includes(added)) {
+            expect(map.get(account, `k${index}`)).toBe(added);
+          }
+        }
+      }),
+    );
+  });
+
+  it("evicts within 10 % of the largest account when many have about as much", () => {
+    const counts = new Map<string, number>();
+    const addTo = (account: string, by: number) =>
+      counts.set(account, (counts.get(account) ?? 0) + by);
+    const map = createFairMap<string>({
+      maxEntries: 1_000,
+      onEvict(account) {
+        const most = Math.max(...counts.values());
+        expect(counts.get(account)).toBeGreaterThanOrEqual(0.9 * most);
+        expect(counts.get(account)! * counts.size).toBeGreaterThanOrEqual(1_001);
+        addTo(account, -1);
+      },
+    });
+    for (let index = 0; index < 3_000; index++) {
+      // The first accounts add more than the last ones.
+      const account = String(Math.floor(((index * 7_919) % 100) ** 2 / 1_000));
+      addTo(account, 1);
+      map.add(account, String(index), account);
+    }
+  });
+
+  it("keeps the same entries as a list of the last keys", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.nat({ max: 12 }), { maxLength: 100 }),
+        (maxEntries, keys) => {
+          const map = createMap({ maxEntries });
+          const model: number[] = [];
+          for (const key of keys) {
+            map.add("A", String(key), key);
+            if (!model.includes(key)) model.push(key);
+            if (model.length > maxEntries) model.shift();
+            for (let other = 0; other <= 12; other++) {
+              expect(map.get("A", String(other)) !== undefined).toBe(model.includes(other));
+            }
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,193 @@
+import { copyText, sizeOfText } from "./texts";
+
+/** Measured: an entry, and its place in a Map that has just grown. */
+const ENTRY_BYTES = 170;
+/** Measured: the objects of an owner and its account. */
+const SHARE_BYTES = 750;
+
+/** Bounds of {@link createFairMap}. */
+export interface FairMapOptions<Value> {
+  /** How many entries are kept. */
+  maxEntries: number;
+  /** How many bytes the entries may take, as `add` receives them. @default no bound */
+  maxBytes?: number;
+  /** How long an entry is kept, in milliseconds. @default no bound */
+  ttlMs?: number;
+  /** Called for an entry that is evicted before it expires. */
+  onEvict?: (value: Value) => void;
+}
+
+/** An entry of a fair map. */
+export interface FairEntry<Value> {
+  readonly share: Share<Value>;
+  readonly key: string;
+  readonly value: Value;
+  readonly bytes: number;
+  readonly addedMs: number;
+  older: FairEntry<Value> | undefined;
+  newer: FairEntry<Value> | undefined;
+}
+
+interface Amounts {
+  entries: number;
+  bytes: number;
+}
+
+/** The entries of one owner, linked: the first key of a Map is slow to find after many deletions. */
+interface Share<Value> {
+  readonly owner: string;
+  readonly account: Account<Value>;
+  readonly entries: Map<string, FairEntry<Value>>;
+  oldest: FairEntry<Value> | undefined;
+  newest: FairEntry<Value> | undefined;
+}
+
+interface Account<Value> extends Amounts {
+  readonly name: string;
+  readonly shares: Map<string, Share<Value>>;
+}
+
+/**
+ * Creates an empty map that accounts share, and in an account its owners, bounded in entries, bytes
+ * and time. At a limit, one of the accounts that have the most loses the oldest entry of the owner
+ * that has the most of it. An account that has less than an equal share loses nothing.
+ */
+export function createFairMap<Value>(options: FairMapOptions<Value>) {
+  const { maxEntries, maxBytes = Infinity, ttlMs = Infinity, onEvict } = options;
+  const accounts = new Map<string, Account<Value>>();
+  const held: Amounts = { entries: 0, bytes: 0 };
+  /** Those that may be evicted from, the first at the end; the small ones are skipped. */
+  let candidates: Account<Value>[] = [];
+  let largestMin = 0;
+
+  function openShare(name: string, owner: string): Share<Value> {
+    const account: Account<Value> = accounts.get(name) ?? {
+      name,
+      shares: new Map(),
+      entries: 0,
+      bytes: 0,
+    };
+    const known = account.shares.get(owner);
+    if (known !== undefined) return known;
+    const share: Share<Value> = {
+      owner,
+      account,
+      entries: new Map(),
+      oldest: undefined,
+      newest: undefined,
+    };
+    account.shares.set(owner, share);
+    accounts.set(name, account);
+    count(share, 0, SHARE_BYTES);
+    return share;
+  }
+
+  function count({ account }: Share<Value>, entries: number, bytes: number): void {
+    for (const totals of [account, held]) {
+      totals.entries += entries;
+      totals.bytes += bytes;
+    }
+  }
+
+  function remove(entry: FairEntry<Value>): void {
+    const { share, key, bytes, older, newer } = entry;
+    if (share.entries.get(key) !== entry) return;
+    if (older === undefined) share.oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) share.newest = older;
+    else newer.older = older;
+    count(share, -1, -bytes);
+    const { entries, account, owner } = share;
+    entries.delete(key);
+    if (entries.size > 0) return;
+    count(share, 0, -SHARE_BYTES);
+    account.shares.delete(owner);
+    if (account.shares.size === 0) accounts.delete(account.name);
+  }
+
+  function removeExpired(share: Share<Value>, nowMs: number): void {
+    while (share.oldest !== undefined && nowMs - share.oldest.addedMs >= ttlMs) {
+      remove(share.oldest);
+    }
+  }
+
+  /** Evicts from accounts that have at least an equal share, and 90 % of what the largest one has. */
+  function evict(adding: Account<Value>, nowMs: number): void {
+    for (;;) {
+      const total =
+        held.entries > maxEntries ? "entries" : held.bytes > maxBytes ? "bytes" : undefined;
+      if (total === undefined) return;
+      const account = candidates.at(-1);
+      if (account === undefined) candidates = listCandidates(total, nowMs);
+      else if (account[total] < largestMin || account[total] * accounts.size < held[total]) {
+        candidates.pop();
+      } else {
+        // An account grows only here, so no other one has more than the first of the list.
+        evictOldest(adding[total] > account[total] ? adding : account);
+      }
+    }
+  }
+
+  /** A search takes as long as there are accounts, so several evictions share its result. */
+  function listCandidates(total: keyof Amounts, nowMs: number): Account<Value>[] {
+    let most = 0;
+    for (const account of accounts.values()) {
+      // The expired entries of an idle account do not count.
+      for (const share of account.shares.values()) removeExpired(share, nowMs);
+      most = Math.max(most, account[total]);
+    }
+    largestMin = Math.max(0.9 * most, 1);
+    return [...accounts.values()].toReversed();
+  }
+
+  function evictOldest({ shares }: Account<Value>): void {
+    let most: Share<Value> | undefined;
+    for (const share of shares.values()) {
+      if (most === undefined || share.entries.size > most.entries.size) most = share;
+    }
+    const oldest = most?.oldest;
+    if (oldest === undefined) return;
+    remove(oldest);
+    onEvict?.(oldest.value);
+  }
+
+  return {
+    get(account: string, key: string): Value | undefined {
+      const share = accounts.get(account)?.shares.get("");
+      if (share !== undefined) removeExpired(share, performance.now());
+      return share?.entries.get(key)?.value;
+    },
+    /** Adds a value unless the owner has one for this key; returns the new entry. */
+    add(
+      account: string,
+      key: string,
+      value: Value,
+      { bytes = 0, owner = "" } = {},
+    ): FairEntry<Value> | undefined {
+      const addedMs = performance.now();
+      const known = accounts.get(account)?.shares.get(owner);
+      if (known !== undefined) removeExpired(known, addedMs);
+      if (known?.entries.has(key) === true) return undefined;
+      const share = openShare(account, owner);
+      const ownKey = copyText(key);
+      const entry: FairEntry<Value> = {
+        share,
+        key: ownKey,
+        value,
+        bytes: bytes + ENTRY_BYTES + sizeOfText(ownKey),
+        addedMs,
+        older: share.newest,
+        newer: undefined,
+      };
+      if (share.newest === undefined) share.oldest = entry;
+      else share.newest.newer = entry;
+      share.newest = entry;
+      share.entries.set(ownKey, entry);
+      count(share, 1, entry.bytes);
+      evict(share.account, addedMs);
+      return entry;
+    },
+    /** Removes an entry, unless it was removed before. */
+    remove,
+  };
+}

@@ -1,0 +1,135 @@
+import { createFairMap, type FairEntry } from "./fair-map";
+import { createClosingError } from "../challenge/outcome-store";
+import { WebhookError } from "../errors/webhook-error";
+import type { ChallengeEvent } from "../event/event";
+
+/** The pending waits of this process, by key. */
+export type Waiters = ReturnType<typeof createWaiters>;
+
+/** How long a wait lasts, and whose share it counts against. */
+export interface WaiterOptions {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** @default an account that all waits without one share */
+  account?: string | undefined;
+  /** @default a user that all waits of the account without one share */
+  entityIdentity?: string | undefined;
+}
+
+/** Options of {@link createWaiters}. */
+export interface WaitersOptions {
+  /** How many waits may be pending, of all accounts together. @default 10_000 */
+  maxWaiting?: number;
+  /** Called when the first wait for a key starts. */
+  onFirst?: (key: string) => void;
+  /** Called when the last wait for a key has ended. */
+  onLast?: (key: string) => void;
+}
+
+/** How many waits for one key may be pending: a login page that is open in several tabs. */
+const MAX_WAITING_PER_KEY = 10;
+
+/**
+ * Creates the pending waits of a process, without any at first. A new wait is always accepted: at a
+ * limit, another one is rejected with `OVERLOADED`. This is the oldest for the same key, or the oldest
+ * of the user who has the most in the account that has the most. A challenge that is not approved
+ * soon is rarely approved later.
+ */
+export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersOptions = {}) {
+  /** The oldest first. */
+  const waitersByKey = new Map<string, Set<Waiter>>();
+  const waiting = createFairMap<Waiter>({
+    maxEntries: maxWaiting,
+    onEvict: (waiter) => giveWay(waiter, maxWaiting),
+  });
+  let count = 0;
+  let closed = false;
+
+  function add(waiter: Waiter, account: string, owner: string): void {
+    const { key } = waiter;
+    const waiters = waitersByKey.get(key) ?? new Set();
+    const [oldest] = waiters;
+    if (oldest !== undefined && waiters.size >= MAX_WAITING_PER_KEY) {
+      giveWay(oldest, MAX_WAITING_PER_KEY);
+    }
+    waitersByKey.set(key, waiters.add(waiter));
+    waiter.entry = waiting.add(account, String(++count), waiter, { owner });
+    if (oldest === undefined) onFirst?.(key);
+  }
+
+  function remove(waiter: Waiter): void {
+    const waiters = waitersByKey.get(waiter.key);
+    // False when it gave way.
+    if (waiters?.delete(waiter) !== true) return;
+    if (waiter.entry !== undefined) waiting.remove(waiter.entry);
+    if (waiters.size > 0) return;
+    waitersByKey.delete(waiter.key);
+    onLast?.(waiter.key);
+  }
+
+  function giveWay(waiter: Waiter, limit: number): void {
+    remove(waiter);
+    const message = `More than ${limit} waits are pending, so the oldest gave way.`;
+    waiter.reject(new WebhookError("OVERLOADED", message));
+  }
+
+  return {
+    /**
+     * Waits until `resolve` is called for the key, and resolves with its event.
+     *
+     * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
+     *   wait; the reason of `signal`.
+     */
+    async wait(key: string, options: WaiterOptions): Promise<ChallengeEvent> {
+      const { timeoutMs, signal, account = "", entityIdentity = "" } = options;
+      signal?.throwIfAborted();
+      if (closed) throw createClosingError();
+      const waiter = createWaiter(key);
+      const timer = setTimeout(() => {
+        const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
+        waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
+      }, timeoutMs);
+      const onAbort = () => waiter.reject(signal?.reason);
+      signal?.addEventListener("abort", onAbort);
+      try {
+        add(waiter, account, entityIdentity);
+        return await waiter.promise;
+      } finally {
+        remove(waiter);
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
+      }
+    },
+    /** Resolves every pending wait for a key. */
+    resolve(key: string, event: ChallengeEvent): void {
+      for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(event);
+    },
+    /** The keys of the pending waits. */
+    listKeys: () => [...waitersByKey.keys()],
+    /** Rejects the pending waits in the same turn, and every later wait. */
+    close(): void {
+      closed = true;
+      for (const waiters of waitersByKey.values()) {
+        for (const waiter of waiters) waiter.reject(createClosingError());
+      }
+    },
+  };
+}
+
+interface Waiter {
+  key: string;
+  entry: FairEntry<Waiter> | undefined;
+  promise: Promise<ChallengeEvent>;
+  resolve: (event: ChallengeEvent) => void;
+  reject: (reason: unknown) => void;
+}
+
+function createWaiter(key: string): Waiter {
+  let resolve!: Waiter["resolve"];
+  let reject!: Waiter["reject"];
+  const promise = new Promise<ChallengeEvent>((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise;
+    reject = rejectPromise;
+  });
+  return { key, entry: undefined, promise, resolve, reject };
+}
