@@ -32,6 +32,11 @@ describe("createNeutralCause", () => {
     ["a message that begins with a line break", "\n  first\nhush", "first"],
     ["a line like a stack frame", "first\n    at hush", "first"],
     ["no message", "", ""],
+    [
+      "control characters",
+      "\u001B[31m\u009B0m\u0085\u202E!",
+      String.raw`\u001b[31m\u009b0m\u0085\u202e!`,
+    ],
     ["501 characters", "x".repeat(501), `${"x".repeat(500)}…`],
   ])("keeps the first line of a message, up to 500 characters: %s", (_what, message, kept) => {
     const cause = createNeutralCause(new Error(message));
@@ -63,7 +68,6 @@ describe("createNeutralCause", () => {
     ["an object like an Error", { message: "down", args: ["hush"] }, "down"],
     ["undefined", undefined, "The thrown value is not an Error."],
     ["an object", { hush: "hush" }, "The thrown value is not an Error."],
-    ["an unreadable object", new Proxy({}, { get: hush }), "The thrown value cannot be read."],
   ])("creates an Error for %s", (_what, thrown, message) => {
     const cause = createNeutralCause(thrown);
     expect(cause).toBeInstanceOf(Error);
@@ -92,16 +96,6 @@ describe("describeCause", () => {
   it.each<[string, unknown, string]>([
     ["a string", "down", "Error: down"],
     ["no Error", 7, "Error: The thrown value is not an Error."],
-    [
-      "an unreadable value",
-      new Proxy({}, { get: hush }),
-      "Error: The thrown value cannot be read.",
-    ],
-    [
-      "an AggregateError whose errors are unreadable",
-      Object.defineProperty(new AggregateError([]), "errors", { get: hush }),
-      "The cause cannot be read.",
-    ],
   ])("describes %s without stack frames", (_what, cause, expected) => {
     expect(describeCause(failure(cause))).toBe(expected);
   });
@@ -113,7 +107,3 @@ describe("describeCause", () => {
     expect(describeCause(error)).toBeUndefined();
   });
 });
-
-function hush(): never {
-  throw new Error("hush");
-}

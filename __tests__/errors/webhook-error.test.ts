@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { WebhookError, type WebhookErrorCode } from "express-push-verification";
-import { STATUS_BY_CODE } from "../../lib/errors/webhook-error";
+import { STATUS_BY_CODE } from "../../lib/errors/codes";
 
 describe("WebhookError", () => {
   it.each(Object.entries(STATUS_BY_CODE))("%s has the status %i", (code, status) => {

@@ -8,6 +8,7 @@ import {
   explainSignature,
   listBodyPairs,
 } from "../../lib/signature/explain";
+import { TYPESCRIPT } from "../support/child-processes";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
 
 const root = join(__dirname, "..", "..");
@@ -42,7 +43,7 @@ const SCRIPT = `
 
 describe("the explain engine", () => {
   it("is loaded by the first explain(), not by the package or by a rejected request", async () => {
-    const args = ["--import", "tsx", "--input-type=commonjs", "-e", SCRIPT];
+    const args = [...TYPESCRIPT, "-e", SCRIPT];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
     const { counts, codes } = JSON.parse(stdout) as { counts: number[]; codes: string[] };
     expect(counts.slice(0, 2)).toEqual([0, 0]);
@@ -65,6 +66,19 @@ describe("the explain engine", () => {
     ["explainCause", explainCause("URL_QUERY_EXTRA", PUBLIC_URL), "URL_QUERY_EXTRA"],
   ])("is behind %s", (_name, report, code) => {
     expect(report).toMatchObject({ matches: false, causes: [{ code, isProven: false }] });
+  });
+
+  it("shows no control character of a URL that a sender forged", () => {
+    const { tried, causes } = explainSignature({
+      authToken: AUTH_TOKEN,
+      url: `${PUBLIC_URL}/\u0085`,
+      receivedUrl: "https://hooks.example.test/\u009B31m\u001B]0;x\u0007\u202E",
+      params: [["uuid", "a"]],
+      signature: `${"A".repeat(27)}=`,
+    });
+    const shown = [...tried.urls, ...causes.map(({ subject = "" }) => subject)].join(" ");
+    expect(shown).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(shown).toContain(String.raw`\u009b31m\u001b]0;x\u0007\u202e`);
   });
 
   it("reads bodies", () => {

@@ -1,3 +1,5 @@
+import { escapeControls } from "../form/text";
+
 const MAX_MESSAGE_CHARACTERS = 500;
 const MAX_CODE_CHARACTERS = 100;
 const MAX_FRAMES = 10;
@@ -12,23 +14,15 @@ const MAX_ERRORS = 3;
  *   message (up to 500 characters), and with copies of up to two nested causes.
  */
 export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Error {
-  try {
-    return copyError(thrown, maxCauses);
-  } catch {
-    return createWithoutFrames("The thrown value cannot be read.");
-  }
-}
-
-function copyError(thrown: unknown, maxCauses: number): Error {
   if (typeof thrown === "string") return createWithoutFrames(firstLine(thrown));
   const { name, message, code, stack, cause } = Object(thrown) as Record<string, unknown>;
   if (typeof message !== "string") return createWithoutFrames("The thrown value is not an Error.");
   const copy = new Error(firstLine(message));
-  const ownName = typeof name === "string" ? name.slice(0, MAX_CODE_CHARACTERS) : "Error";
+  const ownName = typeof name === "string" ? shorten(name) : "Error";
   Object.defineProperty(copy, "name", { value: ownName, configurable: true, writable: true });
   copy.stack = [`${ownName}: ${copy.message}`, ...listFrames(stack, message)].join("\n");
   if (typeof code === "number") Object.assign(copy, { code });
-  if (typeof code === "string") Object.assign(copy, { code: code.slice(0, MAX_CODE_CHARACTERS) });
+  if (typeof code === "string") Object.assign(copy, { code: shorten(code) });
   if (cause !== undefined && maxCauses > 1) copy.cause = createNeutralCause(cause, maxCauses - 1);
   return copy;
 }
@@ -43,7 +37,12 @@ function createWithoutFrames(message: string): Error {
 /** Returns the first line: query libraries append the parameters of a query in further lines. */
 function firstLine(message: string): string {
   const [line = ""] = message.trimStart().split("\n", 1);
-  return line.length > MAX_MESSAGE_CHARACTERS ? `${line.slice(0, MAX_MESSAGE_CHARACTERS)}…` : line;
+  const shown = escapeControls(line.slice(0, MAX_MESSAGE_CHARACTERS));
+  return line.length > MAX_MESSAGE_CHARACTERS ? `${shown}…` : shown;
+}
+
+function shorten(name: string): string {
+  return escapeControls(name.slice(0, MAX_CODE_CHARACTERS));
 }
 
 /** Lists the frames after the message: a line of the message may look like a frame. */
@@ -53,7 +52,8 @@ function listFrames(stack: unknown, message: string): string[] {
   // The message is not in the first line if it was changed after the stack was captured.
   if (at === -1 || stack.slice(0, at).includes("\n")) return [];
   const lines = stack.slice(at + message.length).split("\n");
-  return lines.filter((line) => /^ {4}at .{1,300}$/.test(line)).slice(0, MAX_FRAMES);
+  const frames = lines.filter((line) => /^ {4}at .{1,300}$/.test(line)).slice(0, MAX_FRAMES);
+  return frames.map(escapeControls);
 }
 
 /**
@@ -65,12 +65,8 @@ function listFrames(stack: unknown, message: string): string[] {
  */
 export function describeCause({ cause }: Error): string | undefined {
   if (cause === undefined) return undefined;
-  try {
-    const errors = cause instanceof AggregateError ? cause.errors.slice(0, MAX_ERRORS) : [cause];
-    return errors.map((error: unknown) => describeChain(createNeutralCause(error))).join("\n");
-  } catch {
-    return "The cause cannot be read.";
-  }
+  const errors = cause instanceof AggregateError ? cause.errors.slice(0, MAX_ERRORS) : [cause];
+  return errors.map((error: unknown) => describeChain(createNeutralCause(error))).join("\n");
 }
 
 function describeChain(error: Error): string {

@@ -1,41 +1,7 @@
 import { brand } from "./brand";
-import type { SignatureReport } from "./signature-causes";
-
-/**
- * The HTTP status of each code.
- *
- * `CHALLENGE_TIMEOUT`, `CHALLENGE_SID_INVALID` and `ENTITY_MISMATCH` are rejections of
- * `waitForChallenge`; the others are responses to a webhook request.
- */
-export const STATUS_BY_CODE = {
-  SIGNATURE_MISSING: 403,
-  SIGNATURE_MALFORMED: 403,
-  SIGNATURE_MISMATCH: 403,
-  ACCOUNT_NOT_ALLOWED: 403,
-  NOT_CONFIRMED: 403,
-  PAYLOAD_INVALID: 400,
-  PAYLOAD_AMBIGUOUS: 400,
-  BODY_MALFORMED: 400,
-  METHOD_NOT_ALLOWED: 405,
-  CONTENT_TYPE_UNSUPPORTED: 415,
-  BODY_TOO_LARGE: 413,
-  BODY_TIMEOUT: 408,
-  BODY_CONSUMED: 500,
-  HANDLER_FAILED: 500,
-  HANDLER_TIMEOUT: 500,
-  INTERNAL_ERROR: 500,
-  TOKEN_UNAVAILABLE: 503,
-  STORE_UNAVAILABLE: 503,
-  CONFIRM_UNAVAILABLE: 503,
-  OVERLOADED: 503,
-  CLOSING: 503,
-  CHALLENGE_TIMEOUT: 504,
-  CHALLENGE_SID_INVALID: 400,
-  ENTITY_MISMATCH: 403,
-} as const;
-
-/** The stable name of an error: a key of {@link STATUS_BY_CODE}. */
-export type WebhookErrorCode = keyof typeof STATUS_BY_CODE;
+import { STATUS_BY_CODE, type WebhookErrorCode } from "./codes";
+import { setStackTraceLimit } from "../form/stackless-error";
+import type { SignatureReport } from "../signature/explain/causes";
 
 /** Options of {@link WebhookError}. */
 export interface WebhookErrorOptions {
@@ -51,7 +17,7 @@ export interface WebhookErrorOptions {
 /**
  * Error of a webhook request that was rejected or could not be handled, or of a rejected wait.
  *
- * `message` says what is wrong and how to fix it, for the log of the app; it never contains a
+ * `message` names the problem and its solution, for the log of the app; it never contains a
  * token, a signature or a received value. `status` and `headers` follow the conventions of
  * `http-errors`, so Express responds to a forwarded error correctly. With a status below 500,
  * `stack` is the message only: the frames would lead into this package.
@@ -80,12 +46,9 @@ export class WebhookError extends Error {
   #report: SignatureReport | undefined;
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
-    const { stackTraceLimit } = Error;
-    // Omit stack frames: they take 22 µs, a quarter of the CPU time of a rejected request. Reflect
-    // does not throw where Error is frozen.
-    if (STATUS_BY_CODE[code] < 500) Reflect.set(Error, "stackTraceLimit", 0);
+    const limit = setStackTraceLimit(STATUS_BY_CODE[code] < 500 ? 0 : Error.stackTraceLimit);
     super(message, options);
-    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+    setStackTraceLimit(limit);
     this.#explain = options.explain;
     this.code = code;
     this.status = STATUS_BY_CODE[code];

@@ -1,4 +1,4 @@
-import type { SignatureCauseCode, SignatureReport } from "../errors/signature-causes";
+import type { SignatureCauseCode, SignatureReport } from "./explain/causes";
 import type { Pair } from "../form/form";
 import type * as Bodies from "./explain/bodies";
 import type { GivenBody } from "./explain/bodies";

@@ -1,9 +1,9 @@
-import type { SignatureCauseCode } from "../../errors/signature-causes";
+import type { SignatureCauseCode } from "./causes";
 import { listBodyPairs, listJsonPairs, type GivenBody } from "./bodies";
 import { Variants, type Variant } from "./variants";
 import type { Pair } from "../../form/form";
 import { KNOWN_NAMES } from "../../form/parameters";
-import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
+import { decodeSafely, encodeSafely } from "../../form/text";
 import { joinParams } from "../signature";
 
 const MAX_VARIANTS = 600;

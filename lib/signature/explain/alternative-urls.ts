@@ -1,6 +1,6 @@
-import type { SignatureCauseCode } from "../../errors/signature-causes";
+import type { SignatureCauseCode } from "./causes";
 import { trimQuotes, Variants, type Variant } from "./variants";
-import { decodeSafely, encodeSafely } from "../../form/percent-encoding";
+import { decodeSafely, encodeSafely } from "../../form/text";
 import { parseUrl } from "../../form/url";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
 

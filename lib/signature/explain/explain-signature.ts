@@ -6,13 +6,9 @@ import type { ExplainSignatureOptions } from "./input";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
 import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";
-import type {
-  SignatureCause,
-  SignatureCauseCode,
-  SignatureReport,
-} from "../../errors/signature-causes";
+import type { SignatureCause, SignatureCauseCode, SignatureReport } from "./causes";
 import type { Pair } from "../../form/form";
-import { encodeForm } from "../../form/percent-encoding";
+import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
 import { digest, joinParams, listPairs, listSignedUrls } from "../signature";
 
@@ -155,9 +151,9 @@ function listCauses(
   );
 }
 
-/** Returns a URL for a report: without user info, and without a query that may identify a user. */
+/** Returns a URL for a report: escaped, without user info, and without a query that may identify a user. */
 function showUrl(text: string, method: "GET" | "POST"): string {
-  const shown = hideUserInfo(text.slice(0, MAX_SHOWN_CHARACTERS));
+  const shown = escapeControls(hideUserInfo(text.slice(0, MAX_SHOWN_CHARACTERS)));
   const hasParameters = method === "GET" || /[?&](uuid|entity_identity|factor_sid)=/.test(shown);
   return hasParameters ? shown.replace(/\?.*$/s, "?…") : shown;
 }

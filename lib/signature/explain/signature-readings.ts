@@ -1,5 +1,5 @@
-import type { SignatureCauseCode } from "../../errors/signature-causes";
-import { decodeSafely } from "../../form/percent-encoding";
+import type { SignatureCauseCode } from "./causes";
+import { decodeSafely } from "../../form/text";
 import { isSignature } from "../signature";
 
 /** One interpretation of the received text as a signature. */

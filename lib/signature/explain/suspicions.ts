@@ -2,8 +2,8 @@ import { fingerprint } from "./alternative-tokens";
 import { isExactBody, parseJsonObject } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault } from "./signature-readings";
-import { CAUSES } from "../../errors/signature-causes";
-import type { SignatureCause, SignatureCauseCode } from "../../errors/signature-causes";
+import { CAUSES } from "./causes";
+import type { SignatureCause, SignatureCauseCode } from "./causes";
 import type { Pair } from "../../form/form";
 import { isSid } from "../../form/sid";
 
@@ -28,7 +28,7 @@ export function listSuspicions(
   if (fault !== undefined) suspect(fault);
   if (parseJsonObject(body) !== undefined) suspect("BODY_JSON", "body");
   else if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
-  // Known changes were tried without a match, so the exact body is what helps to find another.
+  // Known changes were tried without a match, so only the exact body can show another.
   if (body !== undefined && !isExactBody(body)) suspect("BODY_PARSED");
   if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING", url);
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {

@@ -1,4 +1,4 @@
-import type { SignatureCauseCode } from "../../errors/signature-causes";
+import type { SignatureCauseCode } from "./causes";
 
 /** A value that the service may have signed with, and the mistakes that would explain it. */
 export interface Variant {

@@ -1,4 +1,4 @@
-/** The causes of a signature that does not match: what happened, and how to fix it. */
+/** The causes of a signature that does not match: an explanation, and how to fix it. */
 export const CAUSES = {
   SIGNATURE_MISSING: [
     "There is no signature.",
@@ -123,7 +123,7 @@ export interface SignatureReport {
   matches: boolean;
   /** The likeliest cause first; empty when the signature matches. */
   causes: SignatureCause[];
-  /** What was tried. A token is shown as a fingerprint of 8 hexadecimal digits. */
+  /** The attempts. A token is shown as a fingerprint of 8 hexadecimal digits. */
   tried: { urls: string[]; tokens: string[]; combinations: number };
 }
 
@@ -132,7 +132,7 @@ export interface SignatureCause {
   code: SignatureCauseCode;
   /** True: with this mistake undone, the signature matches. False: there are only indications. */
   isProven: boolean;
-  /** What happened. */
+  /** The mistake or the change that was made. */
   explanation: string;
   /** How to fix it. */
   fix: string;
