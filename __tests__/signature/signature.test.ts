@@ -1,7 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import fc from "fast-check";
 import { sign, verifySignature, type SignedParams } from "express-push-verification";
-import { hashText, isSignature } from "../../lib/signature/signature";
+import { isSignature } from "../../lib/signature/signature";
+import { hashText } from "../../lib/form/hash";
 import calls from "../fixtures/webhook-calls.json";
 import { vectors } from "../fixtures/signature-vectors.json";
 
@@ -190,7 +191,7 @@ const anyPairs = fc.array(fc.tuple(anyText, anyText), { maxLength: 8 });
 describe("properties", () => {
   it("verifies any signed parameters, in any order", () => {
     fc.assert(
-      fc.property(anyPairs, fc.string({ minLength: 1 }), (pairs, token) => {
+      fc.property(anyPairs, fc.stringMatching(/^[!-~](?:[ -~]*[!-~])?$/), (pairs, token) => {
         const signature = sign({ authToken: token, url, params: pairs });
         expect(isSignature(signature)).toBe(true);
         expect(

@@ -1,5 +1,7 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { Pair } from "../form/form";
+import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { describeType } from "../validation/validate-options";
 
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
@@ -45,7 +47,7 @@ export interface SignatureMatch {
  *
  * User info and fragment of the URL are not signed; the rest of the URL is signed unchanged.
  *
- * @throws TypeError for an `authToken` that is empty, a `url` or `params` of another type, or a text
+ * @throws TypeError for an `authToken` that anyone can guess, a `url` or `params` of another type, or a text
  *   that has a lone surrogate and so no UTF-8 form.
  */
 export function sign({ authToken, url, params }: SignOptions): string {
@@ -64,7 +66,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
  * Verifies a signature in constant time, against each token and each URL that `urlMatching` allows.
  *
  * @returns the first match; undefined when none matches or the signature is malformed.
- * @throws TypeError for no token or an empty one, and for a `url` or `params` of another type.
+ * @throws TypeError for no token or one that anyone can guess, and for a `url` or `params` of another type.
  */
 export function verifySignature(options: VerifySignatureOptions): SignatureMatch | undefined {
   const { authToken, url, params, signature, urlMatching = "ports" } = options;
@@ -89,7 +91,7 @@ export interface FoundMatch extends SignatureMatch {
  */
 export function findMatch(
   signature: string,
-  authTokens: readonly string[],
+  authTokens: readonly (string | KeyObject)[],
   signedUrls: readonly string[],
   joined: string,
 ): FoundMatch | undefined {
@@ -151,20 +153,24 @@ export function listPairs(params: SignedParams): Pair[] {
 }
 
 function comparePairs(a: Pair, b: Pair): number {
-  return compareCodeUnits(a[0], b[0]) || compareCodeUnits(a[1], b[1]);
+  return a[0] === b[0] ? compareCodeUnits(a[1], b[1]) : a[0] < b[0] ? -1 : 1;
 }
 
 function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Returns the SHA-256 of a text in hexadecimal: it identifies a text without showing it. */
-export function hashText(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
+/** Returns a token as a key that {@link findMatch} uses for many requests. */
+export function createKey(authToken: string): KeyObject {
+  return createSecretKey(authToken, "utf8");
 }
 
 /** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
-export function digest(authToken: string, text: string, algorithm: "sha1" | "sha256" = "sha1") {
+export function digest(
+  authToken: string | KeyObject,
+  text: string,
+  algorithm: "sha1" | "sha256" = "sha1",
+): string {
   return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
 }
 
@@ -182,8 +188,7 @@ function assertSignable(owner: string, url: unknown, params: unknown): void {
 }
 
 function assertToken(authToken: unknown): void {
-  // With an empty key, an attacker could make the signature.
-  if (typeof authToken !== "string" || authToken === "") {
-    throw new TypeError("authToken must be a string that is not empty (its value is not shown).");
+  if (!isAuthToken(authToken)) {
+    throw new TypeError(`authToken must be ${AUTH_TOKEN_EXPECTED} (its value is not shown).`);
   }
 }

@@ -1,5 +1,5 @@
-import { StacklessError } from "../errors/stackless-error";
 import { decodeForm, type Pair } from "../form/form";
+import { StacklessError } from "../form/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signature";
 
 /** The parts of a webhook request that its signature covers. */

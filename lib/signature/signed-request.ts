@@ -1,5 +1,5 @@
 import type { Pair } from "../form/form";
-import { encodeForm } from "../form/percent-encoding";
+import { encodeForm } from "../form/text";
 import { sign, stripUnsigned } from "./signature";
 
 /** Options of {@link signRequest}. */

@@ -1,0 +1,142 @@
+import { createHmac } from "node:crypto";
+import {
+  pushWebhooks,
+  sign,
+  verifyPushRequest,
+  verifySignature,
+  type AuthTokens,
+} from "express-push-verification";
+import { createEmulator } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventPairs,
+  eventRequest,
+  PUBLIC_URL as publicUrl,
+  SERVICE_SID,
+  signedRequestOf,
+} from "../support/webhook-requests";
+import { send, startServer, stopServers } from "../support/servers";
+
+const GUESSABLE = [
+  "",
+  " ",
+  "\t\n",
+  "\0",
+  "undefined",
+  "null",
+  "NaN",
+  "[object Object]",
+  "[object Promise]",
+  ACCOUNT_SID,
+  ACCOUNT_SID.toLowerCase(),
+  SERVICE_SID,
+];
+const UNTRIMMED = [`${AUTH_TOKEN}\n`, ` ${AUTH_TOKEN}`, `\uFEFF${AUTH_TOKEN}`];
+
+describe("a token that anyone can guess", () => {
+  let warnings: jest.SpyInstance;
+  beforeEach(() => {
+    warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+  });
+  afterEach(async () => {
+    warnings.mockRestore();
+    await stopServers();
+  });
+
+  // The last one is the same key for an HMAC as without the NUL.
+  it.each([...GUESSABLE, ...UNTRIMMED, `${AUTH_TOKEN}\0`])(
+    "is refused at construction: %j",
+    async (token) => {
+      const refused = expect.objectContaining({
+        name: "TypeError",
+        message: expect.not.stringContaining(AUTH_TOKEN),
+      });
+      const request = eventRequest("factor.created");
+      for (const authToken of [token, [AUTH_TOKEN, token]]) {
+        expect(() => pushWebhooks({ authToken, publicUrl })).toThrow(refused);
+        await expect(
+          verifyPushRequest({ ...request, url: request.path }, { authToken, publicUrl }),
+        ).rejects.toEqual(refused);
+      }
+      expect(() => createEmulator({ authToken: token })).toThrow(refused);
+      expect(() => createEmulator({ previousAuthToken: token })).toThrow(refused);
+      expect(() => signedRequest({ authToken: token, publicUrl }, "factor.created")).toThrow(
+        refused,
+      );
+      const signed = { authToken: token, url: publicUrl, params: [] };
+      expect(() => sign(signed)).toThrow(refused);
+      expect(() => verifySignature({ ...signed, signature: "" })).toThrow(refused);
+    },
+  );
+
+  it.each([...GUESSABLE, ...UNTRIMMED])(
+    "counts as no token and is reported once from a resolver: %j",
+    async (token) => {
+      let resolved: AuthTokens = token;
+      const push = pushWebhooks({ authToken: () => resolved, publicUrl });
+      push.onRejected(() => {});
+      const port = await startServer((req, res) => void push(req, res));
+      const statusOf = async (account_sid: string, signer: string) => {
+        const pairs = eventPairs("factor.created", "v2", { account_sid });
+        const text = publicUrl + pairs.toSorted().flat().join("");
+        const request = signedRequestOf(pairs);
+        request.headers["x-service-signature"] = createHmac("sha1", signer)
+          .update(text)
+          .digest("base64");
+        return (await send(port, request)).status;
+      };
+      const [first, second, third] = ["AC3", "AC4", "AC5"].map((start) =>
+        ACCOUNT_SID.replace("AC3", start),
+      ) as [string, string, string];
+      expect(await statusOf(first, token)).toBe(403);
+      expect(await statusOf(second, token)).toBe(403);
+      resolved = [token, AUTH_TOKEN];
+      expect(await statusOf(third, token)).toBe(403);
+      expect(await statusOf(third, AUTH_TOKEN)).toBe(200);
+      expect(warnings.mock.calls).toEqual([
+        [
+          expect.not.stringContaining(AUTH_TOKEN),
+          { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
+        ],
+      ]);
+    },
+  );
+
+  it("does not include other short texts, or white space inside", () => {
+    for (const authToken of ["x", "a b", "undefined1", "nullable"]) {
+      expect(() => pushWebhooks({ authToken, publicUrl })).not.toThrow();
+    }
+    expect(warnings).not.toHaveBeenCalled();
+  });
+});
+
+describe("a token of fewer than 16 characters", () => {
+  const { NODE_ENV } = process.env;
+  afterEach(() => {
+    process.env.NODE_ENV = NODE_ENV;
+    jest.restoreAllMocks();
+  });
+
+  it("emits one warning, in production only", async () => {
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    await jest.isolateModulesAsync(async () => {
+      const fresh = await import("express-push-verification");
+      fresh.pushWebhooks({ authToken: "fifteen letters", publicUrl });
+      expect(warnings).not.toHaveBeenCalled();
+      process.env.NODE_ENV = "production";
+      fresh.pushWebhooks({ authToken: "sixteen letters.", publicUrl });
+      expect(warnings).not.toHaveBeenCalled();
+      for (let times = 0; times < 2; times++) {
+        fresh.pushWebhooks({ authToken: [AUTH_TOKEN, "fifteen letters"], publicUrl });
+      }
+    });
+    expect(warnings.mock.calls).toEqual([
+      [
+        expect.not.stringContaining("fifteen letters"),
+        { type: "PushWebhooksWarning", code: "AUTH_TOKEN_SHORT" },
+      ],
+    ]);
+  });
+});

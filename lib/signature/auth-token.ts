@@ -1,0 +1,41 @@
+import { SID_DIGITS } from "../form/sid";
+
+/** Texts that a missing setting becomes, and SIDs: everybody may know them. */
+const GUESSABLE = new RegExp(
+  `^(?:undefined|null|nan|\\[object \\w+\\]|[A-Z]{2}${SID_DIGITS})$`,
+  "i",
+);
+
+/** Also characters that are not visible: an HMAC key with a NUL at its end is equal to the key without it. */
+const INVISIBLE_END = /^[\s\p{C}]|[\s\p{C}]$/u;
+
+/** Completes the sentence "… must be …" of an auth token. */
+export const AUTH_TOKEN_EXPECTED =
+  'the auth token of the account: not empty, not a SID or the text of a missing setting such as "undefined", and without white space at its ends';
+
+/**
+ * Returns whether a value may be an auth token. An attacker who guesses the token can sign, so a
+ * text that anyone can guess is none. A token of the service has no white space at its ends.
+ */
+export function isAuthToken(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value !== "" &&
+    !INVISIBLE_END.test(value) &&
+    !GUESSABLE.test(value)
+  );
+}
+
+const SHORT_CHARACTERS = 16;
+let hasWarned = false;
+
+/** Emits the process warning `AUTH_TOKEN_SHORT`, once, for a short token in production. */
+export function warnOfShortToken(tokens: readonly string[]): void {
+  if (hasWarned || process.env.NODE_ENV !== "production") return;
+  if (tokens.every((token) => token.length >= SHORT_CHARACTERS)) return;
+  hasWarned = true;
+  process.emitWarning(
+    `An auth token has fewer than ${SHORT_CHARACTERS} characters, so it can be guessed with one captured request. Pass the auth token of the account at the service.`,
+    { type: "PushWebhooksWarning", code: "AUTH_TOKEN_SHORT" },
+  );
+}
