@@ -151,3 +151,10 @@ export function isPushEvent(event: PushEvent | UnknownPushEvent): event is PushE
 export function isChallengeEvent(event: PushEvent | UnknownPushEvent): event is ChallengeEvent {
   return event.type === "challenge.approved" || event.type === "challenge.denied";
 }
+
+/**
+ * The result of a delivery. `"new"`: its event is handled or stored. `"duplicate"`: the event of
+ * another delivery of the same webhook request is. `"conflict"`: the event of a webhook request
+ * with the same uuid and other content is, and this delivery is dropped. @experimental
+ */
+export type DeliveryResult = "new" | "duplicate" | "conflict";

@@ -1,7 +1,8 @@
 import type * as z from "zod/mini";
-import { hasParameter, KNOWN_NAMES, V1_PARAMETERS, V2_PARAMETERS } from "../form/parameters";
+import { hasParameter, KNOWN_NAMES, listParameterNames } from "../form/parameters";
 import { WebhookError } from "../errors/webhook-error";
-import { isPushEventType, type EventIssue, type PushEvent, type UnknownPushEvent } from "./event";
+import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
+import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { pushEventSchema, unknownEventSchema } from "./schema";
 import type { Pair } from "../form/form";
 import { parseJsonParameter } from "./json-parameter";
@@ -14,9 +15,14 @@ const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
   challenge_metadata: 1024,
 };
 
-const JSON_PARAMETERS = Object.entries(MAX_JSON_CHARACTERS);
-const V2_ONLY = V2_PARAMETERS.filter(
-  (name) => !(V1_PARAMETERS as readonly string[]).includes(name),
+/** The parameters of each type that only v2 has, and those that are JSON. */
+const PARAMETERS_BY_TYPE = new Map(
+  PUSH_EVENT_TYPES.map((type) => {
+    const v1 = listParameterNames(type, "v1");
+    const v2Only = listParameterNames(type, "v2").filter((name) => !v1.includes(name));
+    const json = Object.entries(MAX_JSON_CHARACTERS).filter(([name]) => hasParameter(type, name));
+    return [type, { v2Only, json }];
+  }),
 );
 
 /** The subjects of error messages. */
@@ -54,14 +60,13 @@ export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEven
 }
 
 function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
-  const type = draft.type as string | undefined;
-  if (!isPushEventType(type)) return check(unknownEventSchema, draft, RECEIVED);
+  const parameters = PARAMETERS_BY_TYPE.get(draft.type as PushEventType);
+  if (parameters === undefined) return check(unknownEventSchema, draft, RECEIVED);
 
-  const isV2 = V2_ONLY.some((name) => draft[name] !== undefined && hasParameter(type, name));
-  draft.version = isV2 ? "v2" : "v1";
-  for (const [name, maxCharacters] of JSON_PARAMETERS) {
+  draft.version = parameters.v2Only.some((name) => draft[name] !== undefined) ? "v2" : "v1";
+  for (const [name, maxCharacters] of parameters.json) {
     const text = draft[name];
-    if (typeof text !== "string" || !hasParameter(type, name)) continue;
+    if (typeof text !== "string") continue;
     const { value, problem } = parseJsonParameter(text, maxCharacters);
     if (problem === undefined) draft[name] = value;
     else dropField(draft, name, problem);

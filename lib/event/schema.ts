@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import { $ZodObjectJIT, type $strip, type $ZodLooseShape, type $ZodObject } from "zod/v4/core";
+import type { ChallengeDetails } from "./event";
 import { sidPattern, type SidPrefix } from "../form/sid";
 
-/** Creates the schema of an object. That of zod/mini compiles nothing, and takes twice as long. */
+/** Creates the schema of an object. That of zod/mini compiles nothing. */
 const object = <Shape extends $ZodLooseShape>(shape: Shape) =>
   new $ZodObjectJIT({ type: "object", shape }) as $ZodObject<Shape, $strip>;
 
@@ -16,18 +17,29 @@ export function sidSchema(prefix: SidPrefix) {
 }
 
 /** The schema of a metadata parameter: string values only (specification, section 6.2). */
-// Not a z.record, which also checks each key and takes twice as long.
-export const metadataSchema = z.catchall(z.object({}), z.string());
+export const metadataSchema = z.custom<Readonly<Record<string, string>>>(
+  (value) => isMembers(value) && Object.values(value).every((one) => typeof one === "string"),
+);
 
 /** The schema of challenge_details (specification, section 6.2). */
-export const detailsSchema = z.looseObject({
-  message: z.string(),
-  date: z.nullish(z.string()),
-  fields: z.nullish(z.array(z.looseObject({ label: z.string(), value: z.string() }))),
+export const detailsSchema = z.custom<ChallengeDetails>((value) => {
+  if (!isMembers(value) || typeof value.message !== "string") return false;
+  const { date, fields } = value;
+  if (date !== undefined && date !== null && typeof date !== "string") return false;
+  if (fields === undefined || fields === null) return true;
+  return Array.isArray(fields) && fields.every(isDetailsField);
 });
 
 /** The schema of challenge_hidden_details (specification, section 6.2). */
-export const hiddenDetailsSchema = z.looseObject({});
+export const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
+
+function isDetailsField(value: unknown): boolean {
+  return isMembers(value) && typeof value.label === "string" && typeof value.value === "string";
+}
+
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 const received = {
   params: z.array(z.tuple([z.string(), z.string()])),
