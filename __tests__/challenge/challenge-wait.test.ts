@@ -1,5 +1,6 @@
+import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
-import { createAccountScope } from "../../lib/event/account-scope";
+import { createAccountScope } from "../../lib/challenge/account-scope";
 import { createChallengeWaits, type WaitOptions } from "../../lib/challenge/challenge-wait";
 import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 
@@ -68,6 +69,29 @@ describe("createChallengeWaits", () => {
     controller.abort(reason);
     await expect(pending).rejects.toBe(reason);
     await expect(wait({ ...good, signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it("rejects the waits on one signal, and leaves no listener", async () => {
+    const { wait } = start();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waits = [1, 2, 3, 4, 5].map((index) =>
+      wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
+    );
+    const reason = new Error("stopped");
+    controller.abort(reason);
+    expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("lets at most 10 wait for a challenge: the oldest gives way", async () => {
+    const { outcomes, wait } = start();
+    const waits = Array.from({ length: 11 }, () => wait(good));
+    const settled = Promise.allSettled(waits);
+    await outcomes.record("login", event);
+    const [first, ...rest] = await settled;
+    expect(first).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
+    expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: event }));
   });
 
   it("rejects after 5 minutes by default", async () => {

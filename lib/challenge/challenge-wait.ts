@@ -1,12 +1,11 @@
-import { onAbort } from "./abort-signal";
-import type { AccountScope } from "../event/account-scope";
+import { setMaxListeners } from "node:events";
+import type { AccountScope } from "./account-scope";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../form/sid";
 import { DURATION_MS } from "../validation/option-rules";
 import { isText, validateOptions, type OptionRules } from "../validation/validate-options";
-import type { OutcomeStore } from "./outcome-store";
-import { createClosingError } from "./waiters";
+import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
 /** Options of `waitForChallenge`. */
 export interface WaitOptions {
@@ -54,13 +53,15 @@ export interface PendingWaits {
 
 /** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
 export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
-  const closing = new AbortController();
-  const pending = new Set<{ startMs: number }>();
+  /** By the start of each wait, in milliseconds; in the order of insertion. */
+  const pending = new Map<AbortController, number>();
+  let isClosed = false;
 
   async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
     validateOptions("waitForChallenge", options, RULES);
     const { challengeSid, entityIdentity, accountSid, timeoutMs = 300_000, signal } = options;
-    for (const stopped of [closing.signal, signal]) stopped?.throwIfAborted();
+    if (isClosed) throw createClosingError();
+    signal?.throwIfAborted();
     if (!isSid("YC", challengeSid)) {
       throw new WebhookError(
         "CHALLENGE_SID_INVALID",
@@ -68,11 +69,13 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       );
     }
     const account = scope.accountOfWait(accountSid);
-    const started = { startMs: performance.now() };
-    pending.add(started);
-    const event = await waitUntilStopped([closing.signal, signal], (stop) =>
-      outcomes.wait({ account, challengeSid, timeoutMs, signal: stop }),
-    ).finally(() => pending.delete(started));
+    const event = await waitUntilStopped({
+      account,
+      challengeSid,
+      entityIdentity,
+      timeoutMs,
+      signal,
+    });
     if (accountSid !== undefined && event.account_sid !== accountSid) {
       const message = "The outcome of this challenge belongs to another account than accountSid.";
       throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
@@ -86,30 +89,33 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
     return event;
   }
 
+  async function waitUntilStopped({ signal, ...wait }: OutcomeWait): Promise<ChallengeEvent> {
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal?.reason);
+    if (signal !== undefined) {
+      // Many waits may share a signal, such as that of a shutdown: above ten listeners, Node warns.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", onAbort);
+    }
+    pending.set(stop, performance.now());
+    try {
+      return await outcomes.wait({ ...wait, signal: stop.signal });
+    } finally {
+      pending.delete(stop);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
   return {
     waitForChallenge,
     readPending(): PendingWaits {
-      // A Set keeps the order of insertion.
-      const [oldest] = pending;
-      return { count: pending.size, oldestStartMs: oldest?.startMs };
+      const [oldestStartMs] = pending.values();
+      return { count: pending.size, oldestStartMs };
     },
     /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
-    close: () => closing.abort(createClosingError()),
+    close(): void {
+      isClosed = true;
+      for (const stop of pending.keys()) stop.abort(createClosingError());
+    },
   };
-}
-
-/** Runs a wait with a signal that aborts when one of several does. */
-async function waitUntilStopped<Value>(
-  signals: readonly (AbortSignal | undefined)[],
-  wait: (signal: AbortSignal) => Promise<Value>,
-): Promise<Value> {
-  const stop = new AbortController();
-  const removers = signals.map(
-    (signal) => signal && onAbort(signal, () => stop.abort(signal.reason)),
-  );
-  try {
-    return await wait(stop.signal);
-  } finally {
-    for (const remove of removers) remove?.();
-  }
 }

@@ -1,3 +1,4 @@
+import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 
 /** Identifies the outcome of a challenge. @experimental */
@@ -16,6 +17,8 @@ export interface OutcomeWait extends OutcomeKey {
   timeoutMs: number;
   /** Cancels the wait. */
   signal?: AbortSignal | undefined;
+  /** The user who waits: each has an equal share of the pending waits. @default one for all */
+  entityIdentity?: string | undefined;
 }
 
 /** Stores the first outcome of each challenge and wakes the waits for it. @experimental */
@@ -26,9 +29,9 @@ export interface OutcomeStore {
    */
   record(account: string, event: ChallengeEvent): void | Promise<void>;
   /**
-   * Waits for the outcome of a challenge; resolves at once if it is stored already.
+   * Waits for the outcome of a challenge; resolves immediately if it is stored already.
    *
-   * @throws WebhookError `CHALLENGE_TIMEOUT`, `OVERLOADED` when too many waits are pending,
+   * @throws WebhookError `CHALLENGE_TIMEOUT`, `OVERLOADED` when it gave way to another wait,
    *   `CLOSING` when the store is closed; the reason of `signal`.
    */
   wait(wait: OutcomeWait): Promise<ChallengeEvent>;
@@ -37,4 +40,12 @@ export interface OutcomeStore {
 /** Joins an {@link OutcomeKey} to one string. */
 export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
   return `${account}:${challengeSid}`;
+}
+
+/** Creates the error of a wait whose receiver or store is closing. */
+export function createClosingError(): WebhookError {
+  return new WebhookError(
+    "CLOSING",
+    "The receiver is closing and cannot receive outcomes. Retry the wait in another process.",
+  );
 }

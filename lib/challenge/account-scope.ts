@@ -1,0 +1,57 @@
+import { WebhookError } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+
+/** Finds the account that an event or a wait belongs to. */
+export type AccountScope = ReturnType<typeof createAccountScope>;
+
+/** Options of {@link createAccountScope}. */
+export interface AccountScopeOptions {
+  /** Whether `authToken` is a function. */
+  hasTokenPerAccount: boolean;
+  /** Undefined for every account. */
+  allowedAccountSids: ReadonlySet<string> | undefined;
+  /** The account of a static token whose account SID is not configured. */
+  impliedAccount: string;
+}
+
+/**
+ * Creates the scope of a receiver. A signature authenticates only the account that owns the token:
+ * the account whose tokens the function `authToken` returned, or the one of a static token. While
+ * the SID of the latter is not configured, the `account_sid` of an event is only a claim of its
+ * signer, and `impliedAccount` separates receivers that share a queue.
+ */
+export function createAccountScope(options: AccountScopeOptions) {
+  const { hasTokenPerAccount, allowedAccountSids, impliedAccount } = options;
+  const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
+  const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
+  // One token cannot authenticate several accounts: their keys stay within this receiver.
+  const isClaimed = !hasTokenPerAccount && onlySid === undefined;
+  const keyOf = (accountSid: string) =>
+    isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
+
+  return {
+    /** Returns the authenticated account of an event, as an `OutcomeKey` has it. */
+    accountOf: (event: PushEvent | UnknownPushEvent) => keyOf(event.account_sid),
+    /**
+     * Returns the account of a wait, as an `OutcomeKey` has it.
+     *
+     * @throws TypeError when a required `accountSid` is absent; WebhookError `ACCOUNT_NOT_ALLOWED`.
+     */
+    accountOfWait(accountSid: string | undefined): string {
+      if (isImplied) return impliedAccount;
+      const account = accountSid ?? onlySid;
+      if (account === undefined) {
+        throw new TypeError(
+          "waitForChallenge: option accountSid is required, because this receiver has several accounts. Pass the account that the challenge was created in.",
+        );
+      }
+      if (allowedAccountSids?.has(account) === false) {
+        throw new WebhookError(
+          "ACCOUNT_NOT_ALLOWED",
+          "accountSid is not in allowedAccountSids. Pass an account of this list, or add it to the list.",
+        );
+      }
+      return keyOf(account);
+    },
+  };
+}
