@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { createDeliverOnce } from "../../lib/delivery/deliver-once";
+import { createDeliverOnce } from "../../lib/delivery/dedupe";
 import { createDeliverLater, createDeliverNow } from "../../lib/delivery/deliver";
 import type { Dispatch } from "../../lib/delivery/dispatch";
 import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";

@@ -88,7 +88,7 @@ describe("runHandlers", () => {
     const failed = dispatchTo([
       () => Promise.reject(reasons[0]),
       async () => {
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await new Promise((resolve) => setImmediate(resolve));
         done = true;
         throw reasons[1];
       },
@@ -99,18 +99,21 @@ describe("runHandlers", () => {
 
   it("aborts the signal and fails after timeoutMs", async () => {
     let signal: AbortSignal | undefined;
+    let fail!: (error: Error) => void;
+    const late = new Promise((_resolve, reject) => (fail = reject));
     const failed = dispatchTo(
       [
         (_event, given: { signal: AbortSignal }) => {
           signal = given.signal;
-          return new Promise((_resolve, reject) => setTimeout(reject, 40, new Error("late")));
+          return late;
         },
       ],
       15,
     );
     await expect(failed).rejects.toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
     expect(signal?.reason).toMatchObject({ code: "HANDLER_TIMEOUT" });
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    fail(new Error("late"));
+    await new Promise((resolve) => setImmediate(resolve));
   });
 
   it.each([Object.freeze, Object.seal, Object.preventExtensions])(

@@ -1,4 +1,4 @@
-import { within } from "./retry";
+import { within } from "../time/retry";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
@@ -7,7 +7,7 @@ import type { PushEvent, UnknownPushEvent } from "../event/event";
  * Returns whether an authentic event is true, by a source other than its signature: `confirmWith()`
  * of `express-push-verification/admin` asks the API of the service. `false` rejects the event.
  *
- * What it throws, and any other value that it returns, is a failure: it is called again.
+ * An error that it throws, or any other value that it returns, is a failure: it is called again.
  *
  * @param context `signal` aborts when its time is over.
  */
@@ -15,6 +15,9 @@ export type Confirm = (
   event: PushEvent,
   context: { readonly signal: AbortSignal },
 ) => boolean | Promise<boolean>;
+
+/** How long one call of `confirm` may take: two fit into the 8 s of a retry. */
+export const CONFIRM_MS = 4_000;
 
 /**
  * Calls `confirm` once for an event of a known type.
@@ -28,7 +31,8 @@ export async function confirmOnce(
   timeoutMs: number,
 ): Promise<void> {
   if (confirm === undefined) {
-    const message = "The event needs a confirmation. Pass the option confirm to queue.work().";
+    const message =
+      "The event needs a confirmation, and this worker has no function confirm. Pass the option confirm to queue.work(), or the handlers of a receiver that has it.";
     throw new WebhookError("CONFIRM_UNAVAILABLE", message);
   }
   try {
@@ -42,7 +46,7 @@ export async function confirmOnce(
 }
 
 /**
- * Calls `confirm` once; rethrows what it throws.
+ * Calls `confirm` once; rethrows its error.
  *
  * @throws WebhookError `NOT_CONFIRMED` when it returned false; an Error for a value that is no
  *   boolean, and when there was no response within `timeoutMs`.

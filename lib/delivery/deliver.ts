@@ -1,11 +1,14 @@
-import { assertConfirmed, type Confirm } from "./confirmation";
-import type { DeliverOnce, Delivery } from "./deliver-once";
+import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
+import { createDeliverOnce, deliverEach, type DeliverOnce, type Delivery } from "./dedupe";
+import type { DedupeStore } from "./dedupe-store";
 import type { Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
+import type { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent } from "../event/event";
+import type { StoreState } from "../observability/health";
 import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
-import { createRetry } from "./retry";
+import { createRetry } from "../time/retry";
 
 /** Delivers an event; resolves when it is decided whether its handlers run. */
 export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
@@ -14,8 +17,28 @@ export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Del
 const MARK_RESERVE_MS = 500;
 /** How long a completion mark is retried when no response waits for it. */
 const MARK_LIMIT_MS = 8_000;
-/** How long one call of `confirm` may take: two fit into the 8 s of a retry. */
-const CONFIRM_MS = 4_000;
+
+/**
+ * Creates the step that delivers an event: into the queue if there is one, else to its handlers.
+ *
+ * @param onStoreFailure called when a handled or failed uuid could not be marked.
+ * @param storeState kept current for the dedupe store.
+ */
+export function createDeliver(
+  settings: DeliverySettings & { queue?: EventQueue | undefined; dedupe: DedupeStore | false },
+  outcomes: OutcomeStore,
+  dispatch: Dispatch,
+  onStoreFailure: (error: WebhookError) => void,
+  storeState?: StoreState,
+): Deliver {
+  const { queue, dedupe } = settings;
+  if (queue !== undefined) return createDeliverLater(queue);
+  const deliverOnce =
+    dedupe === false
+      ? deliverEach
+      : createDeliverOnce(dedupe, onStoreFailure, undefined, storeState);
+  return createDeliverNow(settings, deliverOnce, outcomes, dispatch);
+}
 
 /** Options of the receiver: when to respond, how long handlers may run, and how to confirm. */
 export interface DeliverySettings {

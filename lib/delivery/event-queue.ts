@@ -1,6 +1,6 @@
-import type { DeliveryResult } from "../observability/diagnostics";
-import type { RequestIdentity } from "./deliver-once";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
+import type { RequestIdentity } from "./dedupe";
+import type { Health } from "../observability/health";
 import type { OutcomeStore } from "../challenge/outcome-store";
 
 /** An authenticated event that a queue stores. @experimental */
@@ -28,4 +28,6 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
+  /** The health of a receiver with this queue. @default healthy */
+  health?(): Promise<Health>;
 }

@@ -1,3 +1,4 @@
+import type { Confirm } from "./confirmation";
 import { suggestName } from "../validation/validate-options";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
 import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "../event/event";
@@ -58,6 +59,8 @@ interface Registry {
   handlersByType: Map<PushEventType, Set<AnyHandler>>;
   anyHandlers: Set<AnyHandler>;
   unhandledHandlers: Set<AnyHandler>;
+  /** The option `confirm` of receivers with a queue, by their names. */
+  confirms: Map<string | undefined, Confirm>;
 }
 
 // Not a property, so that an app cannot call it and a copy of the object has none.
@@ -105,7 +108,8 @@ export function createHandlers(): Handlers {
       ),
   };
 
-  registries.set(handlers, { handlersByType, anyHandlers, unhandledHandlers });
+  const confirms: Registry["confirms"] = new Map();
+  registries.set(handlers, { handlersByType, anyHandlers, unhandledHandlers, confirms });
   return handlers;
 }
 
@@ -122,6 +126,30 @@ export function selectHandlers(handlers: Handlers, { type }: PushEvent | Unknown
   const isHandled = chosen.size > 0;
   if (anyHandlers.size === 0) return { handlers: [...chosen], isHandled };
   return { handlers: [...new Set([...chosen, ...anyHandlers])], isHandled };
+}
+
+/**
+ * Keeps the `confirm` of a receiver with a queue, for the workers of this process.
+ *
+ * @throws TypeError when another receiver of this name has another one.
+ */
+export function setConfirm(
+  handlers: Handlers,
+  receiver: string | undefined,
+  confirm: Confirm,
+): void {
+  const { confirms } = registryOf(handlers);
+  if ((confirms.get(receiver) ?? confirm) !== confirm) {
+    throw new TypeError(
+      "pushWebhooks: option confirm differs from that of another receiver with these handlers and this name. Pass the same function, or give each receiver a name.",
+    );
+  }
+  confirms.set(receiver, confirm);
+}
+
+/** Returns the `confirm` of the receiver of this name; see {@link setConfirm}. */
+export function findConfirm(handlers: Handlers, receiver: string | undefined): Confirm | undefined {
+  return registryOf(handlers).confirms.get(receiver);
 }
 
 /** Returns whether no handler is registered. */

@@ -83,7 +83,7 @@ const SIGNAL_PROPERTY: PropertyDescriptor & ThisType<HandlerRun> = {
   },
 };
 
-/** Creates the controller on first use: it takes 5 µs, and few handlers read the signal. */
+/** Creates the controller on first use: few handlers read the signal. */
 function controllerOf({ timeout }: HandlerRun): AbortController {
   return (timeout.controller ??= new AbortController());
 }

@@ -1,7 +1,9 @@
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
+import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import type { DeliveryResult } from "../observability/diagnostics";
-import { createRetry, isPending } from "./retry";
+import type { DeliveryResult } from "../event/event";
+import { createRetry, isPending } from "../time/retry";
+import type { StoreState } from "../observability/health";
 
 /** One delivery whose result is decided. */
 export interface Delivery {
@@ -13,13 +15,13 @@ export interface Delivery {
 /** Identifies a webhook request. @experimental */
 export interface RequestIdentity extends Pick<DedupeClaim, "accountSid" | "uuid" | "contentHash"> {
   /**
-   * Returns what `contentHash` is with each other auth token of the account: while a token rotates,
+   * Returns the `contentHash` for each other auth token of the account: while a token rotates,
    * a redelivery may be signed with the other one. Undefined when there is one token.
    */
   listOtherHashes?: (() => readonly string[]) | undefined;
 }
 
-/** What the first delivery of a webhook request does. */
+/** The work of the first delivery of a webhook request. */
 export interface FirstDelivery {
   /** Decides whether the event is accepted; throws if not. The uuid is then released. */
   confirm?: (() => Promise<void>) | undefined;
@@ -28,6 +30,12 @@ export interface FirstDelivery {
   deadlineAtMs: number;
   /** When `run` and its completion mark must be finished. @default deadlineAtMs */
   finishAtMs?: number;
+}
+
+/** A delivery whose result is not decided yet, or whose handlers run. */
+interface RunningDelivery {
+  contentHash: string;
+  delivery: Promise<Delivery>;
 }
 
 /** Runs a first delivery unless one ran, or runs, for the same request; resolves when that is decided. */
@@ -48,25 +56,35 @@ const LEASE_MARGIN_MS = 10_000;
  *
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
  * @param retryForMs how long a method of the store is retried, in milliseconds. @default 8_000
+ * @param state kept current: a claim that fails begins an outage, one that succeeds ends it.
  */
 export function createDeliverOnce(
   store: DedupeStore,
   onStoreFailure: (error: WebhookError) => void,
   retryForMs = 8_000,
+  state: StoreState = { outage: undefined },
 ): DeliverOnce {
-  const inFlight = new Map<string, { contentHash: string; delivery: Promise<Delivery> }>();
+  const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
   const retryMark = createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY });
 
+  function noteFailure(error: unknown): void {
+    if (error instanceof ClaimedElsewhere) return;
+    state.outage ??= { error: createNeutralCause(error), since: new Date() };
+  }
+
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
     let attempt: Claim | Promise<Claim> | undefined;
+    const claimOnce = () => {
+      const found = store.claim(claim);
+      attempt = isPending(found) ? Promise.resolve(found).then(decide) : decide(found);
+      return attempt;
+    };
     try {
-      return await retryClaim(() => {
-        const found = store.claim(claim);
-        attempt = isPending(found) ? Promise.resolve(found).then(decide) : decide(found);
-        return attempt;
-      }, deadlineAtMs);
+      const found = await retryClaim(claimOnce, deadlineAtMs, noteFailure);
+      state.outage = undefined;
+      return found;
     } catch (error) {
       // The store may have kept the claim although its response was lost, or comes later.
       const release = () => store.release(claim);
@@ -79,15 +97,17 @@ export function createDeliverOnce(
     }
   }
 
-  async function claimContent(request: RequestIdentity, claim: DedupeClaim, deadlineAtMs: number) {
-    const found = await claimUuid(claim, deadlineAtMs);
-    if (found !== "conflict") return found;
-    // While a token rotates, the first delivery may be signed with another one.
+  /** While a token rotates, the first delivery may be signed with another one. */
+  async function claimOtherContent(
+    request: RequestIdentity,
+    claim: DedupeClaim,
+    deadlineAtMs: number,
+  ): Promise<Claim> {
     for (const contentHash of request.listOtherHashes?.() ?? []) {
       const other = await claimUuid({ ...claim, contentHash }, deadlineAtMs);
       if (other !== "conflict") return other;
     }
-    return found;
+    return "conflict";
   }
 
   async function markUuid(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
@@ -124,7 +144,8 @@ export function createDeliverOnce(
     const claim = { accountSid, uuid, contentHash, owner, leaseMs };
     let isRunning = false;
     try {
-      const found = await claimContent(request, claim, deadlineAtMs);
+      let found = await claimUuid(claim, deadlineAtMs);
+      if (found === "conflict") found = await claimOtherContent(request, claim, deadlineAtMs);
       if (found !== "new") {
         return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
       }
@@ -145,37 +166,49 @@ export function createDeliverOnce(
     return { result: "new", finished };
   }
 
-  return async function deliverOnce(request, first) {
+  /** Awaits another delivery with this uuid that is running. */
+  async function joinDelivery(
+    current: RunningDelivery,
+    request: RequestIdentity,
+    first: FirstDelivery,
+  ): Promise<Delivery> {
+    const isEqual =
+      current.contentHash === request.contentHash ||
+      request.listOtherHashes?.().includes(current.contentHash) === true;
+    try {
+      const { finished } = await current.delivery;
+      return { result: isEqual ? "duplicate" : "conflict", finished };
+    } catch (error) {
+      if (isEqual || !isNotConfirmed(error)) throw error;
+      // Other content was forged with this uuid: this delivery is decided on its own.
+      return deliverOnce(request, first);
+    }
+  }
+
+  function deliverOnce(request: RequestIdentity, first: FirstDelivery): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
     const key = `${accountSid} ${uuid}`;
-    for (;;) {
-      const current = inFlight.get(key);
-      if (current === undefined) {
-        const delivery = claimThenRun(key, request, first);
-        inFlight.set(key, { contentHash, delivery });
-        return delivery;
-      }
-      const isEqual =
-        current.contentHash === contentHash ||
-        request.listOtherHashes?.().includes(current.contentHash) === true;
-      try {
-        const { finished } = await current.delivery;
-        return { result: isEqual ? "duplicate" : "conflict", finished };
-      } catch (error) {
-        // Other content was forged with this uuid: this delivery is decided on its own.
-        if (isEqual || !isNotConfirmed(error)) throw error;
-      }
-    }
-  };
+    const current = inFlight.get(key);
+    if (current !== undefined) return joinDelivery(current, request, first);
+    const delivery = claimThenRun(key, request, first);
+    inFlight.set(key, { contentHash, delivery });
+    return delivery;
+  }
+
+  return deliverOnce;
 }
 
 function isNotConfirmed(error: unknown): boolean {
   return error instanceof WebhookError && error.code === "NOT_CONFIRMED";
 }
 
+class ClaimedElsewhere extends Error {
+  override readonly message = "another process has claimed this uuid";
+}
+
 /** Throws for a claim that is not decided, so that it is retried. */
 function decide(found: Claim): Claim {
-  if (found === "running") throw new Error("another process has claimed this uuid");
+  if (found === "running") throw new ClaimedElsewhere();
   // No other value may count as "new": the handlers would run twice.
   if (!["new", "done", "conflict"].includes(found)) {
     throw new TypeError(
