@@ -121,7 +121,17 @@ describe("createReporter", () => {
     ]);
   });
 
-  it("warns about listeners and loggers that throw or reject, and continues", async () => {
+  it("escapes control characters in the type and the uuid of an event", () => {
+    const { logger, lines } = recordingLogger();
+    const hostile = { ...event, type: "x\u009B31m", uuid: "\u001B]0;\u0085\u202E" };
+    createReporter(logger).delivered(hostile as never, "new");
+    expect(lines[0]?.[1]).toMatchObject({
+      type: String.raw`x\u009b31m`,
+      uuid: String.raw`\u001b]0;\u0085\u202e`,
+    });
+  });
+
+  it("warns once about each listener and logger that throws or rejects, and continues", async () => {
     const broken = () => {
       throw new RangeError("broken");
     };
@@ -130,12 +140,14 @@ describe("createReporter", () => {
     reports.onError(broken);
     reports.onError(() => Promise.reject("no Error"));
     reports.onError(last);
-    reports.error(errorOf("HANDLER_FAILED"));
-    reports.delivered(event, "new");
-    await tick();
-    expect(last).toHaveBeenCalledTimes(1);
+    for (let times = 0; times < 10; times++) {
+      reports.error(errorOf("HANDLER_FAILED"));
+      reports.delivered(event, "new");
+      await tick();
+    }
+    expect(last).toHaveBeenCalledTimes(10);
     expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(
-      Array(4).fill("LISTENER_FAILED"),
+      Array(3).fill("LISTENER_FAILED"),
     );
   });
 

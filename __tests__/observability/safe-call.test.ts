@@ -16,32 +16,11 @@ describe("callSafely", () => {
       /RangeError/,
     ],
     ["rejects", () => Promise.reject(new RangeError("hush")), /RangeError/],
-    [
-      "throws an Error with a symbol for a name",
-      () => {
-        throw Object.assign(new Error(), { name: Symbol("x") });
-      },
-      /without a name/,
-    ],
-    [
-      "throws a Proxy",
-      () => {
-        throw new Proxy(
-          {},
-          {
-            getPrototypeOf: () => {
-              throw new Error("hush");
-            },
-          },
-        );
-      },
-      /without a name/,
-    ],
     ["throws a value", () => Promise.reject("hush"), /not an Error/],
   ])(
-    "warns about a listener that %s, without the message of the error",
+    "warns once about a listener that %s, without the message of the error",
     async (_what, listener, words) => {
-      await callSafely(listener);
+      for (let times = 0; times < 3; times++) await callSafely(listener, listener);
       expect(warnings.mock.calls).toEqual([
         [expect.stringMatching(words), { type: "PushWebhooksWarning", code: "LISTENER_FAILED" }],
       ]);
@@ -50,7 +29,7 @@ describe("callSafely", () => {
   );
 
   it("does not warn about a listener that returns", async () => {
-    await callSafely(() => Promise.resolve());
+    await callSafely({}, () => Promise.resolve());
     expect(warnings).not.toHaveBeenCalled();
   });
 });

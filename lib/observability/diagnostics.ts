@@ -1,13 +1,6 @@
 import { channel, type Channel } from "node:diagnostics_channel";
 
 /**
- * The result of a delivery. `"new"`: its event is handled or stored. `"duplicate"`: the event of
- * another delivery of the same webhook request is. `"conflict"`: the event of a webhook request
- * with the same uuid and other content is, and this delivery is dropped. @experimental
- */
-export type DeliveryResult = "new" | "duplicate" | "conflict";
-
-/**
  * The messages of the diagnostics channels by name. The channel of `node:diagnostics_channel` has
  * the prefix `express-push-verification:` before the name.
  *

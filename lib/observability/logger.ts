@@ -1,3 +1,5 @@
+import { Console } from "node:console";
+
 /**
  * Where a receiver logs to, in the shape of pino: `pino()` as it is. A console is recognised and
  * receives the message first. A failure is in `fields.err`, which holds neither a secret nor the
@@ -17,4 +19,24 @@ export interface Logger {
   warn(fields: object, message: string): void;
   /** Logs a dead letter, or a failure of handlers, of a store, of a token lookup or of the package. */
   error(fields: object, message: string): void;
+}
+
+/** Returns a logger that passes a console the message first; returns any other logger as it is. */
+export function adaptConsole(logger: Logger): Logger {
+  if (!(logger instanceof Console)) return logger;
+  return createLogger((level, fields, message) => logger[level](message, fields));
+}
+
+/** Creates a logger whose methods call one function. */
+export function createLogger(
+  log: (level: keyof Logger, fields: object, message: string) => void,
+): Logger {
+  const createMethod = (level: keyof Logger) => (fields: object, message: string) =>
+    log(level, fields, message);
+  return {
+    debug: createMethod("debug"),
+    info: createMethod("info"),
+    warn: createMethod("warn"),
+    error: createMethod("error"),
+  };
 }

@@ -1,9 +1,11 @@
-import { publish, type DeliveryResult } from "./diagnostics";
+import { publish } from "./diagnostics";
+import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import { describeCause } from "../errors/neutral-cause";
-import type { SignatureCause } from "../errors/signature-causes";
-import type { WebhookError, WebhookErrorCode } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
-import { adaptConsole } from "./console-logger";
+import type { SignatureCause } from "../signature/explain/causes";
+import type { WebhookError } from "../errors/webhook-error";
+import type { WebhookErrorCode } from "../errors/codes";
+import { escapeControls } from "../form/text";
+import { adaptConsole } from "./logger";
 import type { Logger } from "./logger";
 import { callSafely } from "./safe-call";
 
@@ -25,7 +27,7 @@ export type ErrorListener = (error: WebhookError, event?: PushEvent | UnknownPus
 /** Receives a rejected request. */
 export type RejectedListener = (error: WebhookError, request: RejectedRequest) => unknown;
 
-/** Reports what a receiver or a worker does to its listeners and its logger. */
+/** Reports the results and failures of a receiver or a worker to its listeners and its logger. */
 export type Reporter = ReturnType<typeof createReporter>;
 
 const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
@@ -52,7 +54,7 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
 
   function log(level: keyof Logger, fields: object, message: string): void {
     const named = receiver === undefined ? fields : { receiver, ...fields };
-    void callSafely(() => adapted?.[level](named, message));
+    if (adapted !== undefined) void callSafely(adapted, () => adapted[level](named, message));
   }
 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
@@ -80,7 +82,8 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     /** Reports a failure of handlers, of a store or of the receiver. */
     error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void {
       log("error", { code: error.code, ...identify(event), err: error }, error.message);
-      for (const listener of errorListeners) void callSafely(() => listener(error, event));
+      for (const listener of errorListeners)
+        void callSafely(listener, () => listener(error, event));
       warnWithoutListeners(error, errorListeners.size);
     },
     /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
@@ -97,9 +100,10 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
         const explained = cause !== undefined && { cause, subject, fix };
         log("warn", { ...fields, ...explained }, error.message);
       }
-      for (const listener of rejectedListeners) void callSafely(() => listener(error, request));
+      for (const listener of rejectedListeners)
+        void callSafely(listener, () => listener(error, request));
       const failureListeners = isFailure(error) ? errorListeners : [];
-      for (const listener of failureListeners) void callSafely(() => listener(error));
+      for (const listener of failureListeners) void callSafely(listener, () => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
     /** Reports an event without a handler. */
@@ -128,5 +132,7 @@ function formatCause(cause: SignatureCause | undefined): string | undefined {
 }
 
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {
-  return event === undefined ? {} : { type: event.type, uuid: event.uuid };
+  if (event === undefined) return {};
+  // A type that this version does not know, and a uuid, may be any text.
+  return { type: escapeControls(event.type), uuid: escapeControls(event.uuid) };
 }

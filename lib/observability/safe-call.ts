@@ -1,23 +1,21 @@
+const failed = new WeakSet<object>();
+
 /**
- * Calls a listener or a logger of the app. An error of it changes no response: it emits a process
- * warning, `LISTENER_FAILED`, with the name of the error and without its message.
+ * Calls a listener or a logger of the app. An error of it changes no response: the first one of each
+ * emits a process warning, `LISTENER_FAILED`, with the name of the error and without its message.
+ *
+ * @param owner the listener or the logger.
  */
-export async function callSafely(listener: () => unknown): Promise<void> {
+export async function callSafely(owner: object, call: () => unknown): Promise<void> {
   try {
-    await listener();
+    await call();
   } catch (error) {
+    if (failed.has(owner)) return;
+    failed.add(owner);
+    const name = error instanceof Error ? error.name : "a value that is not an Error";
     process.emitWarning(
-      `A logger or listener of the app threw ${nameOf(error)}. Catch its errors there.`,
+      `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`,
       { type: "PushWebhooksWarning", code: "LISTENER_FAILED" },
     );
-  }
-}
-
-/** Returns the name of an error, which may be a symbol or a getter that throws. */
-function nameOf(error: unknown): string {
-  try {
-    return error instanceof Error ? "".concat(error.name) : "a value that is not an Error";
-  } catch {
-    return "an Error without a name";
   }
 }

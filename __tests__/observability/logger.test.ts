@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import type { Logger } from "express-push-verification";
-import { adaptConsole } from "../../lib/observability/console-logger";
+import { adaptConsole } from "../../lib/observability/logger";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 

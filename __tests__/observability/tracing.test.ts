@@ -1,0 +1,50 @@
+import { channel, tracingChannel } from "node:diagnostics_channel";
+import { pushWebhooks } from "express-push-verification";
+import { TRACE_NAMES } from "../../lib/observability/tracing";
+import { silent } from "../support/durable";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+
+it("publishes start and end of receive and handle, with the uuid and without the identity", async () => {
+  const messages: [name: string, message: object][] = [];
+  const listen = (message: unknown, name: string | symbol) =>
+    void messages.push([String(name).split(":").slice(2).join(":"), { ...(message as object) }]);
+  const channels = TRACE_NAMES.flatMap((name) =>
+    ["start", "asyncEnd", "error"].map((event) =>
+      channel(`tracing:express-push-verification:${name}:${event}`),
+    ),
+  );
+  for (const one of channels) one.subscribe(listen);
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
+  push.onAny(() => {});
+  const { method, headers, body = "" } = eventRequest("challenge.approved");
+  const response = await push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+  for (const one of channels) one.unsubscribe(listen);
+  await push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+  expect(response.status).toBe(200);
+  const uuid = new URLSearchParams(body).get("uuid");
+  const receive = { method: "POST", path: "/push/events", route: "/push/events", scheme: "https" };
+  const handle = { type: "challenge.approved", uuid, attempt: 1 };
+  expect(messages).toEqual([
+    ["receive:start", receive],
+    ["handle:start", handle],
+    ["handle:asyncEnd", handle],
+    ["receive:asyncEnd", receive],
+  ]);
+});
+
+it("a subscriber of start runs the operation in its own way", async () => {
+  const calls: string[] = [];
+  const { start } = tracingChannel("express-push-verification:receive");
+  const listen = (message: unknown) =>
+    void Object.assign(message as object, {
+      around<Value>(run: () => Value): Value {
+        calls.push("around");
+        return run();
+      },
+    });
+  start.subscribe(listen);
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
+  const { status } = await push.fetch(new Request(PUBLIC_URL));
+  start.unsubscribe(listen);
+  expect([status, calls]).toEqual([405, ["around"]]);
+});
