@@ -1,0 +1,116 @@
+import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { pushWebhooks } from "express-push-verification";
+import { instrumentPushWebhooks } from "express-push-verification/otel";
+import { silent } from "../support/durable";
+import { startTelemetry } from "../support/telemetry";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+
+let telemetry: ReturnType<typeof startTelemetry>;
+let fails: () => void;
+
+const push = pushWebhooks({
+  authToken: AUTH_TOKEN,
+  publicUrl: PUBLIC_URL,
+  name: "shop",
+  logger: silent,
+}).onAny(() => {
+  trace.getTracer("app").startSpan("of the app").end();
+  fails();
+});
+
+beforeEach(() => {
+  telemetry = startTelemetry();
+  fails = () => {};
+});
+afterEach(() => telemetry.stop());
+
+async function send(request = eventRequest("challenge.approved"), path = request.path) {
+  const { method, headers, body } = request;
+  const url = new URL(path, PUBLIC_URL);
+  return (await push.fetch(new Request(url, { method, headers, body: body ?? null }))).status;
+}
+
+it("the spans of the app in a handler are children of handle, which is one of receive", async () => {
+  expect(await send()).toBe(200);
+  const [app, handle, receive] = telemetry.spans();
+  expect([app, handle, receive].map((span) => span?.name)).toEqual([
+    "of the app",
+    "handle challenge.approved",
+    "POST /push/events",
+  ]);
+  expect(app?.parentSpanContext?.spanId).toBe(handle?.spanContext().spanId);
+  expect(handle?.parentSpanContext?.spanId).toBe(receive?.spanContext().spanId);
+  expect(handle).toMatchObject({
+    kind: SpanKind.INTERNAL,
+    attributes: {
+      "messaging.message.id": expect.any(String) as string,
+      "push_webhooks.event.type": "challenge.approved",
+      "push_webhooks.receiver": "shop",
+      "push_webhooks.attempt": 1,
+    },
+  });
+  expect(receive).toMatchObject({
+    kind: SpanKind.SERVER,
+    status: { code: SpanStatusCode.UNSET },
+    attributes: {
+      "http.request.method": "POST",
+      "http.route": "/push/events",
+      "http.response.status_code": 200,
+      "url.path": "/push/events",
+      "url.scheme": "https",
+      "push_webhooks.receiver": "shop",
+    },
+  });
+});
+
+it("below a span of the HTTP server, receive is internal and its duration is not measured again", async () => {
+  await trace.getTracer("http").startActiveSpan("POST", async (server) => {
+    await send();
+    server.end();
+  });
+  const receive = telemetry.spans().find(({ name }) => name === "POST /push/events");
+  expect(receive?.kind).toBe(SpanKind.INTERNAL);
+  expect((await telemetry.readMetrics())["http.server.request.duration"] ?? []).toEqual([]);
+});
+
+it("a failed handler makes error spans with the code, and without the message of its error", async () => {
+  fails = () => {
+    throw new Error("user-7f3a-22");
+  };
+  expect(await send()).toBe(500);
+  const [, handle, receive] = telemetry.spans();
+  for (const span of [handle, receive]) {
+    expect(span?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(span?.attributes["error.type"]).toBe("HANDLER_FAILED");
+    expect(span?.events).toEqual([]);
+  }
+});
+
+it("what an untrusted client sends makes no new names of spans and metrics", async () => {
+  const request = eventRequest("challenge.approved", {}, { authToken: "other" });
+  expect(await send(request)).toBe(403);
+  expect(await send(request, "/random/4711")).toBe(403);
+  expect(await send({ ...request, method: "BREW" })).toBe(405);
+  expect(telemetry.spans().map(({ name, status }) => [name, status.code])).toEqual([
+    ["POST /push/events", SpanStatusCode.UNSET],
+    ["POST", SpanStatusCode.UNSET],
+    ["HTTP /push/events", SpanStatusCode.UNSET],
+  ]);
+  const points = (await telemetry.readMetrics())["http.server.request.duration"] ?? [];
+  expect(points.map(({ attributes }) => attributes)).toEqual([
+    expect.objectContaining({ "error.type": "SIGNATURE_MISMATCH", "http.route": "/push/events" }),
+    expect.not.objectContaining({ "http.route": expect.anything() as unknown }),
+    expect.objectContaining({
+      "http.request.method": "_OTHER",
+      "error.type": "METHOD_NOT_ALLOWED",
+    }),
+  ]);
+  expect(JSON.stringify(points)).not.toContain("4711");
+});
+
+it("ends when the returned function is called", async () => {
+  instrumentPushWebhooks()();
+  await telemetry.stop();
+  expect(await send()).toBe(200);
+  expect(telemetry.spans()).toEqual([]);
+});

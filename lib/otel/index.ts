@@ -1,0 +1,1 @@
+export { instrumentPushWebhooks } from "./instrument";

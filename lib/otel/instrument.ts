@@ -1,0 +1,184 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  context,
+  metrics,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Histogram,
+  type Span,
+} from "@opentelemetry/api";
+import type { WebhookError } from "../errors/webhook-error";
+import type { Diagnostics } from "../observability/diagnostics";
+import type { Traces } from "../observability/tracing";
+
+/** The span of an operation that has started. */
+interface OpenSpan {
+  span: Span;
+  startMs: number;
+  /** The attributes of its metrics: each has few values. */
+  attributes: Attributes;
+  histogram: Histogram | undefined;
+}
+
+const NAME = "express-push-verification";
+const SYSTEM = "express_push_verification";
+/** As the semantic conventions of HTTP and of messaging prescribe. */
+const DURATION = {
+  unit: "s",
+  advice: {
+    explicitBucketBoundaries: [
+      0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+    ],
+  },
+};
+/** A Web `Request` may have any other method: a client would choose the name of a span. */
+const METHODS = new Set("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split(" "));
+
+/**
+ * Reports the receivers and workers of this process to OpenTelemetry: spans and metrics by the
+ * semantic conventions for HTTP servers and messaging. The trace context of a webhook request is
+ * stored with its event: receive, store and handle are one trace. Call it once, after the SDK of
+ * OpenTelemetry has started.
+ *
+ * @returns the function that ends this.
+ */
+export function instrumentPushWebhooks(): () => void {
+  const tracer = trace.getTracer(NAME);
+  const meter = metrics.getMeter(NAME);
+  const requestDuration = meter.createHistogram("http.server.request.duration", DURATION);
+  const storeDuration = meter.createHistogram("messaging.client.operation.duration", DURATION);
+  const handleDuration = meter.createHistogram("messaging.process.duration", DURATION);
+  const sent = meter.createCounter("messaging.client.sent.messages", { unit: "{message}" });
+  const consumed = meter.createCounter("messaging.client.consumed.messages", { unit: "{message}" });
+  const deadLetters = meter.createCounter("push_webhooks.dead_letters", { unit: "{event}" });
+  const openSpans = new WeakMap<object, OpenSpan>();
+
+  /** Starts a span, which is active while its operation runs; returns its context. */
+  function begin(
+    message: Traces[keyof Traces],
+    { name, kind, parent }: { name: string; kind: SpanKind; parent: Context },
+    attributes: Attributes,
+    details: Attributes,
+    histogram?: Histogram,
+  ): Context {
+    const span = tracer.startSpan(
+      name,
+      { kind, attributes: { ...attributes, ...details } },
+      parent,
+    );
+    const active = trace.setSpan(parent, span);
+    message.around = (run) => context.with(active, run);
+    openSpans.set(message, { span, startMs: performance.now(), attributes, histogram });
+    return active;
+  }
+
+  /** Ends a span; returns the attributes of its metrics. */
+  function end(message: object, error: unknown, result: Attributes = {}): Attributes {
+    const open = openSpans.get(message);
+    // The operation started before this function was called.
+    if (open === undefined) return {};
+    const { code = "_OTHER", status = 500 } = Object(error) as Partial<WebhookError>;
+    const attributes = { ...result, ...(error !== undefined && { "error.type": code }) };
+    open.span.setAttributes(attributes);
+    // By the conventions, a mistake of the client is no error of the server.
+    if (error !== undefined && status >= 500) open.span.setStatus({ code: SpanStatusCode.ERROR });
+    open.span.end();
+    const measured = { ...open.attributes, ...attributes };
+    open.histogram?.record((performance.now() - open.startMs) / 1_000, measured);
+    return measured;
+  }
+
+  const subscribers: Record<string, (message: never) => void> = {
+    "tracing:express-push-verification:receive:start"(message: Traces["receive"]) {
+      const { path, route, scheme, receiver } = message;
+      const method = METHODS.has(message.method) ? message.method : "_OTHER";
+      const parent = context.active();
+      // The instrumentation of node:http already has a span, and measures the duration.
+      const isServer = trace.getSpan(parent) === undefined;
+      const verb = method === "_OTHER" ? "HTTP" : method;
+      begin(
+        message,
+        {
+          name: route === undefined ? verb : `${verb} ${route}`,
+          kind: isServer ? SpanKind.SERVER : SpanKind.INTERNAL,
+          parent,
+        },
+        { "http.request.method": method, "url.scheme": scheme, "http.route": route },
+        { "url.path": path, "push_webhooks.receiver": receiver },
+        isServer ? requestDuration : undefined,
+      );
+    },
+    "tracing:express-push-verification:receive:asyncEnd"(message: Traces["receive"]) {
+      const { result } = message;
+      end(message, result, { "http.response.status_code": result?.status ?? 200 });
+    },
+    "tracing:express-push-verification:store:start"(message: Traces["store"]) {
+      const { queue, type, uuid, receiver, carrier } = message;
+      const active = begin(
+        message,
+        { name: `store ${queue}`, kind: SpanKind.PRODUCER, parent: context.active() },
+        describeMessaging(queue, "store", "send"),
+        describeEvent(type, uuid, receiver),
+        storeDuration,
+      );
+      propagation.inject(active, carrier, {
+        set(target, key, value) {
+          // Baggage may name a user, and may be chosen by a client.
+          if (key !== "baggage") target[key] = value;
+        },
+      });
+    },
+    "tracing:express-push-verification:store:asyncEnd"(message: Traces["store"]) {
+      const attributes = end(message, message.error);
+      if (message.result === "new") sent.add(1, attributes);
+    },
+    "tracing:express-push-verification:handle:start"(message: Traces["handle"]) {
+      const { queue, type, uuid, receiver, carrier, attempt } = message;
+      const details = { ...describeEvent(type, uuid, receiver), "push_webhooks.attempt": attempt };
+      if (queue === undefined) {
+        const span = { name: `handle ${type}`, kind: SpanKind.INTERNAL, parent: context.active() };
+        begin(message, span, {}, details);
+        return;
+      }
+      // Not the active context: a worker may look for events in that of another request.
+      const parent = propagation.extract(ROOT_CONTEXT, carrier ?? {});
+      const span = { name: `handle ${queue}`, kind: SpanKind.CONSUMER, parent };
+      const attributes = describeMessaging(queue, "handle", "process");
+      begin(message, span, attributes, details, handleDuration);
+      consumed.add(1, attributes);
+    },
+    "tracing:express-push-verification:handle:asyncEnd"(message: Traces["handle"]) {
+      end(message, message.error);
+    },
+    "express-push-verification:dead-lettered"({ type }: Diagnostics["dead-lettered"]) {
+      deadLetters.add(1, { "push_webhooks.event.type": type });
+    },
+  };
+  const entries = Object.entries(subscribers) as [string, (message: unknown) => void][];
+  for (const [name, subscriber] of entries) subscribe(name, subscriber);
+  return () => {
+    for (const [name, subscriber] of entries) unsubscribe(name, subscriber);
+  };
+}
+
+function describeMessaging(queue: string, name: string, type: string): Attributes {
+  return {
+    "messaging.system": SYSTEM,
+    "messaging.destination.name": queue,
+    "messaging.operation.name": name,
+    "messaging.operation.type": type,
+  };
+}
+
+function describeEvent(type: string, uuid: string, receiver: string | undefined): Attributes {
+  return {
+    "messaging.message.id": uuid,
+    "push_webhooks.event.type": type,
+    "push_webhooks.receiver": receiver,
+  };
+}
