@@ -48,17 +48,17 @@ describe("all cuts of a text", () => {
 });
 
 describe("random cuts of a text", () => {
-  it("has no accepted other event in 200,000", () => {
+  it("has no accepted other event in 40,000", () => {
     const random = createRandom(12);
     const count = { foreign: 0, accepted: 0 };
-    for (let run = 0; run < 5_000; run++) {
+    for (let run = 0; run < 1_000; run++) {
       const honest = chooseHonestCut(random);
       const chooseCut = createChooseCut(joinCut(honest), random);
       const { foreign, accepted } = countForeign(honest, Array.from({ length: 40 }, chooseCut));
       count.foreign += foreign;
       count.accepted += accepted;
     }
-    expect(count.foreign).toBeGreaterThan(5_000);
+    expect(count.foreign).toBeGreaterThan(1_000);
     expect(count.accepted).toBe(0);
   }, 60_000);
 });

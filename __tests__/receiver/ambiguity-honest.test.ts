@@ -40,6 +40,8 @@ describe("honest requests", () => {
     expect(isAccepted(honestCut(version, one))).toBe(true);
     expect(isAccepted(honestCut(version, one, UNDECLARED))).toBe(true);
     const declared = { ...EXTRAS, event_id: "1", entity_identity_type: "email", user_uuid: "2" };
+    expect(isAccepted(honestCut(version, one, { user_uuid: UUID }))).toBe(false);
+    expect(isAccepted(honestCut(version, one, { user_uuid: UUID }), ["user_uuid"])).toBe(true);
     const early = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event-id": "3", exp: "4" };
     const cut = honestCut(version, one, { ...declared, ...early, parent_account_sid: account_sid });
     expect(
@@ -146,9 +148,11 @@ describe("extraParameters", () => {
       "expiration_date",
       "exp",
       "event-id",
+      "user_uuid",
       "zone",
     ]) {
-      const request = eventRequest("challenge.approved", { [parameter]: "1" });
+      const value = parameter === "user_uuid" ? UUID : "1";
+      const request = eventRequest("challenge.approved", { [parameter]: value });
       expect(await send(port, request)).toHaveProperty("status", 400);
       const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
       expect([rejected.pop(), logged.pop(), counted.pop()]).toMatchObject([about, about, about]);

@@ -128,6 +128,11 @@ describe("a second cut over HTTP", () => {
       honestCut("v1", type, { zone: "eu" }),
       `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=${type}|uuid=${UUID}zoneeu`,
     ],
+    [
+      "a uuid in a later parameter",
+      honestCut("v1", type, { zone: "uuidfresh" }),
+      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=${type}|uu=id${UUID}zone|uuid=fresh`,
+    ],
   ])("rejects %s", async (_what, honest, second) => {
     const text = joinCut(honest);
     const cut = cutAt(second);

@@ -2,9 +2,8 @@ import { resolveVerifyOptions, type VerifyOptions } from "../../lib/receiver/ver
 import { sign } from "../../lib/signature/signature";
 import { createPostParts } from "../../lib/signature/signed-parts";
 import { createAuthenticate } from "../../lib/receiver/authenticate";
-import { createReadEvent } from "../../lib/receiver/read-event";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
-import { headers, params, readEvidence, signature, verifyEvent } from "../support/verify-event";
+import { headers, params, readEvidence, verifyEvent } from "../support/verify-event";
 
 describe("createAuthenticate", () => {
   it.each<[string, VerifyOptions["authToken"], number]>([
@@ -55,38 +54,6 @@ describe("createAuthenticate", () => {
     });
     expect(verified.authTokenIndex).toBe(0);
   });
-
-  it.each([
-    ["a signature that matches", signature, "fulfilled", 3],
-    [
-      "a signature that does not",
-      signature.replace(/^./, (first) => (first === "A" ? "B" : "A")),
-      "rejected",
-      2,
-    ],
-  ])(
-    "looks an account without a token up again only after a verified signature: %s",
-    async (...row) => {
-      const [, first, status, lookups] = row;
-      const found = [AUTH_TOKEN, undefined, AUTH_TOKEN];
-      const resolver = jest.fn(() => found.shift());
-      const settings = resolveVerifyOptions({ authToken: resolver, publicUrl: PUBLIC_URL });
-      const authenticate = createAuthenticate(settings);
-      const readEvent = createReadEvent(settings);
-      const results: PromiseSettledResult<unknown>[] = [];
-      for (const given of [first, signature, signature]) {
-        const parts = createPostParts([PUBLIC_URL], "ports")(params);
-        const authenticated = authenticate(
-          { method: "POST", signature: given },
-          parts,
-          readEvidence,
-        );
-        results.push(...(await Promise.allSettled([authenticated.then(readEvent)])));
-      }
-      expect(results.map((result) => result.status).slice(1)).toEqual(["rejected", status]);
-      expect(resolver).toHaveBeenCalledTimes(lookups);
-    },
-  );
 
   it.each<[string, readonly string[], string | undefined]>([
     ["the service of the request", [SERVICE_SID], undefined],

@@ -5,6 +5,7 @@ import {
   type ObservedRequest,
   type ReceiverInspection,
 } from "../../lib/receiver/inspection";
+import { WebRequest } from "../../lib/receiver/web-request";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { send, startServer, stopServers } from "../support/servers";
 
@@ -127,8 +128,9 @@ describe("inspectReceiver", () => {
 describe("createObservers", () => {
   it("starts no observation without an observer", () => {
     const { start, observe: add } = createObservers();
-    expect(start()).toBeUndefined();
+    const request = new WebRequest(new Request(PUBLIC_URL), { limitBytes: 1, bodyTimeoutMs: 1 });
+    expect(start(request)).toBeUndefined();
     add(() => {});
-    expect(start()).toMatchObject({ id: 1 });
+    expect(start(request)).toMatchObject({ id: 1, request: { method: "GET" } });
   });
 });

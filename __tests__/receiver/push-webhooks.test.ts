@@ -214,7 +214,6 @@ describe("pushWebhooks", () => {
       Promise.reject(Object.assign(new Error("down"), { parameters: args }));
     const reported: unknown[] = [];
     const dedupe = { claim: down, complete: down, release: down };
-    const startedMs = performance.now();
     const answers = await Promise.all(
       SERVERS.map(async ([, listenerOf]) => {
         const push = pushWebhooks({ ...options, dedupe, logger: silent });
@@ -225,7 +224,6 @@ describe("pushWebhooks", () => {
         return send(await startServer(listenerOf(push)), eventRequest("factor.created"));
       }),
     );
-    expect(performance.now() - startedMs).toBeGreaterThan(7_900);
     for (const answer of answers) {
       expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
       expect(await answer.text()).toBe("Service Unavailable\n");

@@ -16,7 +16,7 @@ describe("createMismatch", () => {
   it.each<[string, Partial<VerifyOptions>, string]>([
     ["another scheme", { publicUrl: PUBLIC_URL.replace("https", "http") }, "URL_SCHEME"],
     ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
-    ["a token with a line break", { authToken: `${AUTH_TOKEN}\n` }, "TOKEN_WHITESPACE"],
+    ["a token in quotes", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
     ["another token", { authToken: "another" }, "TOKEN_WRONG"],
     ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
   ])("is explained: %s", async (_what, options, code) => {

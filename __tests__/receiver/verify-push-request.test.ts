@@ -242,6 +242,25 @@ describe("verifyPushRequest", () => {
     expect(await explain(object, "another")).toMatchObject({ code: "BODY_PARSED" });
   });
 
+  it.each<[unknown, string[]]>([
+    [undefined, ["method", "url", "headers"]],
+    [{}, ["method", "url", "headers"]],
+    [{ method: "POST", url: "/", headers: null }, ["headers"]],
+    [{ method: "POST", headers: {} }, ["url"]],
+  ])(
+    "rejects the request %j with a TypeError that says what is missing",
+    async (given, missing) => {
+      const verified = verifyPushRequest(given as PushRequest, options);
+      await expect(verified).rejects.toThrow(TypeError);
+      for (const name of missing) await expect(verified).rejects.toThrow(`${name}, a`);
+    },
+  );
+
+  it("says what is missing without options", async () => {
+    const verified = Reflect.apply(verifyPushRequest, undefined, [{}]);
+    await expect(verified).rejects.toThrow("verifyPushRequest: options must be an object");
+  });
+
   it("shares one budget for explanations, for all options", async () => {
     let nowMs = performance.now() + 120_000;
     const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);

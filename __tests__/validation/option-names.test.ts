@@ -26,7 +26,6 @@ import type {
   WebhookChange,
   WebhookInput,
 } from "express-push-verification/admin";
-import { redisQueue } from "express-push-verification/durable";
 import type {
   Backoff,
   DeadLetterOptions,
@@ -57,7 +56,6 @@ const receiver = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 const urls = { accountUrl: "https://api.example.test", verifyUrl: "https://verify.example.test" };
 const admin = { ...urls, accountSid: ACCOUNT_SID, serviceSid: SERVICE_SID, password: "secret" };
 const router = { client: createAdminClient(admin), authorize: () => true };
-const queue = { name: "shop", connection: "redis://127.0.0.1:1" };
 
 /** The optional members of a type that do not accept undefined under exactOptionalPropertyTypes. */
 type Strict<Options> = Options extends unknown
@@ -70,15 +68,13 @@ type Strict<Options> = Options extends unknown
     }[keyof Options]
   : never;
 
-describe("old names of options", () => {
+describe("names of options in other packages", () => {
   it.each<[old: string, name: string, make: (option: object) => unknown]>([
     ["accountSid", "allowedAccountSids", (one) => pushWebhooks({ ...receiver, ...one })],
     ["serviceSid", "allowedServiceSids", (one) => pushWebhooks({ ...receiver, ...one })],
     ["account_sid", "allowedAccountSids", (one) => pushWebhooks({ ...receiver, ...one })],
     ["webhookUrl", "publicUrl", (one) => pushWebhooks({ ...receiver, ...one })],
-    ["holdMs", "storeTimeoutMs", (one) => redisQueue({ ...queue, ...one })],
-    ["maxHeld", "maxPending", (one) => redisQueue({ ...queue, ...one })],
-    ["who", "actor", (one) => adminRouter({ ...router, ...one })],
+    ["accounts", "allowedAccountSids", (one) => pushWebhooks({ ...receiver, ...one })],
   ])("%s is a TypeError that suggests %s", (old, name, make) => {
     const withOldName = () => make({ [old]: 5 });
     expect(withOldName).toThrow(TypeError);
@@ -159,6 +155,12 @@ describe("an optional option", () => {
     const signed = { ...receiver, url: PUBLIC_URL, params: [], signature: "x", urlMatching: none };
     expect(verifySignature(signed)).toBeUndefined();
     expect(explainSignature({ ...signed, method: none, body: none }).matches).toBe(false);
+  });
+
+  it.each([undefined, null, "factor.created", {}])("of dispatch is no event: %j", async (event) => {
+    const failed = pushWebhooks(receiver).dispatch(event as never);
+    await expect(failed).rejects.toThrow(TypeError);
+    await expect(failed).rejects.toThrow("push.dispatch: event");
   });
 
   it("of dispatch may be undefined and then has its default", async () => {

@@ -1,178 +1,308 @@
+import { createRetry, within } from "../time/retry";
+import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/form";
-import { createRetry, within } from "../delivery/retry";
-import { createLookupSlots } from "./lookup-slots";
-import { createNeutralCause } from "../errors/neutral-cause";
-import { createExpiringMap } from "../memory/expiring-map";
-import { readClaimedIdentity, readTokens, warnOfWhitespace } from "./tokens";
-import type { AuthTokenResolver, AuthTokens, ClaimedIdentity, UsableTokens } from "./tokens";
+import { isSid } from "../form/sid";
+import { createFairMap } from "../memory/fair-map";
+import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
+import type { FoundMatch } from "../signature/signature";
 
-/** The tokens of the account that a webhook request claims to come from. */
-export interface FoundTokens extends UsableTokens {
-  /** Marks the claimed identity as verified: one of its tokens signed the request. */
-  markVerified: () => void;
+/** One auth token, or a list of tokens of one account during a rotation. */
+export type AuthTokens = string | readonly string[];
+
+/** The identity that a webhook request claims, before its signature is verified. */
+export interface ClaimedIdentity {
+  /** Present if the parameter has the form of an account SID. */
+  account_sid?: string;
+  /** Present if the parameter has the form of a service SID. */
+  service_sid?: string;
 }
 
-/** Options of {@link createFindTokens}. */
-export interface LookupLimits {
-  /** How many lookups of verified identities run at a time, and of others too. @default 50 */
-  maxRunning?: number;
-  /** How long a request waits for its tokens, in milliseconds. @default 8_000 */
-  lookupMs?: number;
-  /** How long an identity without a token is not looked up, in milliseconds. @default 10_000 */
-  unknownMs?: number;
-  /** How long an identity is not looked up after a failure, in milliseconds. @default 2_000 */
-  failedMs?: number;
+/** The tokens of an account and the services that may use them. */
+export interface AccountTokens {
+  authToken: AuthTokens;
+  /** The services of the account whose events are accepted. @default every service */
+  serviceSids?: readonly string[] | undefined;
 }
-
-/** A lookup that requests with the same claimed identity share. */
-interface RunningLookup {
-  found: Promise<UsableTokens>;
-  /** What the resolver threw last, if it failed. */
-  failure: unknown;
-}
-
-const MAX_WAITING = 1_000;
-const MAX_IDENTITIES = 10_000;
-const MAX_SERVICES = 10;
 
 /**
- * Creates the step that finds the tokens of the account that a request claims. The request is not
- * authenticated yet, so at most 100 lookups run at a time, and requests with the same claimed
- * identity share one. Half of them are reserved for identities that a signature has verified, so
- * that requests with invented accounts cannot delay these. Other identities without a token, or
- * whose lookup failed, are not looked up again for some seconds.
+ * Returns the tokens of the account that a webhook request claims to come from. The claim is not
+ * verified yet: use it only to look the tokens up. Undefined or an empty list rejects the request;
+ * an account that no signature has verified is then not looked up again for 10 s.
  *
- * The step stops at `deadlineAtMs`, in milliseconds of `performance.now()`. It throws a WebhookError
- * `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if too many requests wait.
+ * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8
+ * s, because a database may be restarting. At most 100 lookups run at a time. Tokens are kept for
+ * 1 s, and looked up again at once when they no longer fit. All receivers and all calls of
+ * `verifyPushRequest` with the same function share its lookups: create it once.
  */
-export function createFindTokens(
-  authToken: AuthTokens | AuthTokenResolver,
-  { maxRunning = 50, lookupMs = 8_000, unknownMs = 10_000, failedMs = 2_000 }: LookupLimits = {},
-): (params: readonly Pair[], deadlineAtMs?: number) => Promise<FoundTokens> {
-  if (typeof authToken !== "function") {
-    const found = { ...readTokens(authToken), markVerified() {} };
-    return () => Promise.resolve(found);
-  }
-  const verified = createVerifiedIdentities();
-  const unknown = createExpiringMap<true>({ ttlMs: unknownMs, maxEntries: MAX_IDENTITIES });
-  const failed = createExpiringMap<true>({ ttlMs: failedMs, maxEntries: MAX_IDENTITIES });
-  const lookUpVerified = createLookup(authToken, maxRunning, lookupMs);
-  const lookUpOther = createLookup(authToken, maxRunning, lookupMs);
-  const inFlight = new Map<string, RunningLookup>();
+export type AuthTokenResolver = (
+  claimed: ClaimedIdentity,
+) => ResolvedTokens | Promise<ResolvedTokens>;
 
-  async function lookUp(
-    key: string,
-    claimed: ClaimedIdentity,
-    onAttemptFailed: (error: unknown) => void,
-  ): Promise<UsableTokens> {
-    const isVerified = verified.has(claimed);
-    const lookUpIn = isVerified ? lookUpVerified : lookUpOther;
+type ResolvedTokens = AuthTokens | AccountTokens | undefined;
+
+/** The tokens of the account that a webhook request claims to come from. */
+export interface FoundTokens {
+  /** May be empty. */
+  tokens: readonly string[];
+  /** The services that the tokens may sign for; undefined for every service. */
+  serviceSids: readonly string[] | undefined;
+  /** Undefined if no token signed the request. */
+  match: FoundMatch | undefined;
+}
+
+/**
+ * Finds the tokens of the account that a request claims, and the one that signed it.
+ *
+ * @param deadlineAtMs when to give up, as `performance.now()` counts.
+ * @throws WebhookError `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if
+ *   too many lookups wait.
+ */
+export type FindTokens = (
+  params: readonly Pair[],
+  findMatch: (tokens: readonly string[]) => FoundMatch | undefined,
+  deadlineAtMs?: number,
+) => Promise<FoundTokens>;
+
+/** What a lookup found. */
+interface Answer extends Omit<FoundTokens, "match"> {
+  untilMs: number;
+  /** Whether one of the tokens has signed a request since the lookup. */
+  hasMatched: boolean;
+}
+
+interface Identity {
+  claimed: ClaimedIdentity;
+  /** Whether a token of the identity has signed a request. */
+  isVerified: boolean;
+  answer: Answer | undefined;
+  failedUntilMs: number;
+  /** The lookup that requests with this identity share. */
+  running: Promise<Answer> | undefined;
+  /** What the resolver threw last in this lookup. */
+  thrown: unknown;
+}
+
+/** How many lookups of verified identities run at a time, and of others too. */
+const MAX_RUNNING = 50;
+const MAX_WAITING = 1_000;
+const MAX_IDENTITIES = 10_000;
+/** How long a request waits for its tokens. */
+const LOOKUP_MS = 8_000;
+/** How long tokens are used without a lookup. */
+const FOUND_MS = 1_000;
+/** How long an identity that is not verified is not looked up, without a token or after a failure. */
+const UNKNOWN_MS = 10_000;
+const FAILED_MS = 2_000;
+
+const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
+
+/** Creates the step that finds tokens, or returns the one that was created for this resolver. */
+export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): FindTokens {
+  if (typeof authToken === "function") {
+    const findTokens = findTokensByResolver.get(authToken) ?? createLookup(authToken);
+    findTokensByResolver.set(authToken, findTokens);
+    return findTokens;
+  }
+  const tokens = [authToken].flat();
+  return (_params, findMatch) =>
+    Promise.resolve({ tokens, serviceSids: undefined, match: findMatch(tokens) });
+}
+
+/**
+ * Looks tokens up as a remote key set is fetched: requests with the same claimed identity share a
+ * lookup, its result is kept for a while, also that there is none, and few lookups run at a time. The
+ * request is not authenticated yet. So half of the lookups are reserved for identities that a
+ * signature has verified: requests with invented accounts cannot delay these.
+ */
+function createLookup(authToken: AuthTokenResolver): FindTokens {
+  const verified = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  const others = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  const lookUpVerified = createLimitedLookup(authToken);
+  const lookUpOther = createLimitedLookup(authToken);
+  let hasReported = false;
+
+  function reportUnusable(): void {
+    if (hasReported) return;
+    hasReported = true;
+    process.emitWarning(
+      `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
+      { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
+    );
+  }
+
+  function openIdentity(claimed: ClaimedIdentity): Identity {
+    const { account_sid = "", service_sid = "" } = claimed;
+    const key = `${account_sid} ${service_sid}`;
+    const known = verified.get(account_sid, service_sid) ?? others.get("", key);
+    if (known !== undefined) return known;
+    const identity: Identity = {
+      claimed,
+      isVerified: false,
+      answer: undefined,
+      failedUntilMs: 0,
+      running: undefined,
+      thrown: undefined,
+    };
+    // All accounts together: they are only claimed.
+    others.add("", key, identity);
+    return identity;
+  }
+
+  function markVerified(identity: Identity): void {
+    const { account_sid = "", service_sid = "" } = identity.claimed;
+    if (!identity.isVerified) verified.add(account_sid, service_sid, identity);
+    identity.isVerified = true;
+  }
+
+  async function lookUp(identity: Identity): Promise<Answer> {
+    const { claimed, isVerified } = identity;
+    identity.thrown = undefined;
+    const keepFailure = (error: unknown) => void (identity.thrown = error);
     try {
-      const found = readTokens(await lookUpIn(claimed, onAttemptFailed));
-      warnOfWhitespace("A token that the function authToken returned", found.tokens);
-      if (found.tokens.length === 0 && !isVerified) unknown.add(key, () => true);
-      return found;
-    } catch (thrown) {
-      const error = toTokenError(thrown);
-      if (error.code === "TOKEN_UNAVAILABLE" && !isVerified) failed.add(key, () => true);
+      const limited = isVerified ? lookUpVerified : lookUpOther;
+      const resolved = await limited(claimed, keepFailure);
+      const found = readTokens(resolved, reportUnusable);
+      const keepMs = found.tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
+      identity.answer = { ...found, untilMs: performance.now() + keepMs, hasMatched: false };
+      return identity.answer;
+    } catch (error) {
+      const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
+      if (isFailure && !isVerified) identity.failedUntilMs = performance.now() + FAILED_MS;
       throw error;
     } finally {
-      inFlight.delete(key);
+      identity.running = undefined;
     }
   }
 
-  function lookUpOnce(key: string, claimed: ClaimedIdentity): RunningLookup {
-    const running = inFlight.get(key);
-    if (running !== undefined) return running;
-    const lookup: RunningLookup = {
-      found: lookUp(key, claimed, (error) => void (lookup.failure = error)),
-      failure: undefined,
-    };
-    inFlight.set(key, lookup);
-    return lookup;
+  function lookUpOnce(identity: Identity, deadlineAtMs: number): Promise<Answer> {
+    identity.running ??= lookUp(identity);
+    const leftMs = deadlineAtMs - performance.now();
+    return leftMs > LOOKUP_MS
+      ? identity.running
+      : withinDeadline(identity, identity.running, leftMs);
   }
 
-  return async function findTokens(params, deadlineAtMs = Number.POSITIVE_INFINITY) {
-    const claimed = readClaimedIdentity(params);
-    const key = `${claimed.account_sid} ${claimed.service_sid}`;
-    const markVerified = () => verified.add(claimed);
-    if (unknown.get(key) !== undefined) return { ...readTokens(undefined), markVerified };
-    if (failed.get(key) !== undefined) {
-      const message = `The function authToken failed for this account less than ${failedMs} ms ago; that failure was reported.`;
+  return async function findTokens(params, findMatch, deadlineAtMs = Number.POSITIVE_INFINITY) {
+    const identity = openIdentity(readClaimedIdentity(params));
+    const nowMs = performance.now();
+    if (nowMs < identity.failedUntilMs) {
+      const message = `The function authToken failed for this account less than ${FAILED_MS} ms ago; that failure was reported.`;
       throw new WebhookError("TOKEN_UNAVAILABLE", message);
     }
-    const lookup = lookUpOnce(key, claimed);
-    const leftMs = deadlineAtMs - performance.now();
-    const found = leftMs > lookupMs ? await lookup.found : await withinDeadline(lookup, leftMs);
-    return { ...found, markVerified };
+    let { answer } = identity;
+    if (answer === undefined || nowMs >= answer.untilMs) {
+      answer = await lookUpOnce(identity, deadlineAtMs);
+    }
+    let match = findMatch(answer.tokens);
+    // The account may have another token since. Only once: other signatures may be forged.
+    if (match === undefined && answer.hasMatched) {
+      answer = await lookUpOnce(identity, deadlineAtMs);
+      match = findMatch(answer.tokens);
+    }
+    if (match !== undefined) {
+      answer.hasMatched = true;
+      markVerified(identity);
+    }
+    return { tokens: answer.tokens, serviceSids: answer.serviceSids, match };
   };
 }
 
 /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
-async function withinDeadline(lookup: RunningLookup, leftMs: number): Promise<UsableTokens> {
+async function withinDeadline(
+  identity: Identity,
+  running: Promise<Answer>,
+  leftMs: number,
+): Promise<Answer> {
   try {
-    return await within(lookup.found, Math.max(leftMs, 1));
+    return await within(running, Math.max(leftMs, 1));
   } catch (error) {
     if (error instanceof WebhookError) throw error;
-    if (lookup.failure === undefined) {
-      const message = "The function authToken did not respond before the deadline of the request.";
-      throw new WebhookError("TOKEN_UNAVAILABLE", message);
-    }
-    const message =
-      "The function authToken failed until the deadline of the request; see the cause.";
-    const cause = createNeutralCause(lookup.failure);
-    throw new WebhookError("TOKEN_UNAVAILABLE", message, { cause });
+    const { thrown } = identity;
+    throw new WebhookError(
+      "TOKEN_UNAVAILABLE",
+      "The function authToken failed or did not respond before the deadline of the request.",
+      thrown === undefined ? {} : { cause: createNeutralCause(thrown) },
+    );
   }
 }
 
-/** Converts an error of a getter or a proxy that the function authToken returned. */
-function toTokenError(thrown: unknown): WebhookError {
-  if (thrown instanceof WebhookError) return thrown;
-  const message =
-    "The value that the function authToken returned cannot be read; see the cause. Return a string, a list of strings or undefined.";
-  return new WebhookError("TOKEN_UNAVAILABLE", message, { cause: createNeutralCause(thrown) });
-}
-
-function createLookup(authToken: AuthTokenResolver, maxRunning: number, lookupMs: number) {
+/**
+ * Creates a function that looks tokens up as soon as a slot is free, again after a failure. The
+ * newest waiting lookup runs first: under overload the oldest ones are about to time out. It throws
+ * a WebhookError `OVERLOADED` when more than 1,000 newer ones wait.
+ */
+function createLimitedLookup(authToken: AuthTokenResolver) {
   const retry = createRetry({
     code: "TOKEN_UNAVAILABLE",
     what: "the function authToken",
-    retryForMs: lookupMs,
-    attemptWhenFullMs: lookupMs,
+    retryForMs: LOOKUP_MS,
+    attemptWhenFullMs: LOOKUP_MS,
     // Few attempts, because the request is not authenticated yet.
     firstPauseMs: 500,
     longestPauseMs: 4_000,
   });
-  const runInSlot = createLookupSlots({
-    maxRunning,
-    maxWaiting: MAX_WAITING,
-    // A lookup that starts later would rarely end in time.
-    maxWaitMs: 0.6 * lookupMs,
-    maxRunMs: lookupMs,
-  });
+  /** The oldest first. */
+  const waiting: { untilMs: number; start: () => void; reject: (reason: unknown) => void }[] = [];
+  let running = 0;
+
+  function waitForSlot(): Promise<void> {
+    return new Promise((start, reject) => {
+      waiting.push({ untilMs: performance.now() + LOOKUP_MS, start, reject });
+      if (waiting.length <= MAX_WAITING) return;
+      const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
+      waiting.shift()?.reject(new WebhookError("OVERLOADED", message));
+    });
+  }
+
+  function release(): void {
+    const next = waiting.pop();
+    if (next !== undefined && performance.now() < next.untilMs) {
+      next.start();
+    } else {
+      // The others are older: their requests were rejected, too.
+      waiting.length = 0;
+      running--;
+    }
+  }
+
+  async function runInSlot(claimed: ClaimedIdentity): Promise<unknown> {
+    if (running < MAX_RUNNING) running++;
+    else await waitForSlot();
+    // Resolve only once: each `then` of a query builder runs its query.
+    const resolved = Promise.resolve(claimed).then(authToken);
+    within(resolved, LOOKUP_MS).then(release, release);
+    return resolved;
+  }
+
   return (claimed: ClaimedIdentity, onAttemptFailed: (error: unknown) => void) =>
-    retry(() => runInSlot(() => authToken(claimed)), undefined, onAttemptFailed);
+    retry(() => runInSlot(claimed), undefined, onAttemptFailed);
 }
 
-const FOREVER = { ttlMs: Number.POSITIVE_INFINITY };
+/** Reads the claimed identity; omits a parameter that does not have the form of a SID. */
+export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
+  const claimed: ClaimedIdentity = {};
+  for (const [name, value] of params) {
+    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = value;
+    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = value;
+  }
+  return claimed;
+}
 
-/** Creates a bounded set of identities that a signature has verified; drops the oldest first. */
-function createVerifiedIdentities() {
-  const createServices = () => createExpiringMap<true>({ ...FOREVER, maxEntries: MAX_SERVICES });
-  // By account, because a signature authenticates only the account: an account that signs invented
-  // services displaces only services of its own.
-  const servicesByAccount = createExpiringMap<ReturnType<typeof createServices>>({
-    ...FOREVER,
-    maxEntries: MAX_IDENTITIES,
-  });
-
-  return {
-    has: ({ account_sid = "", service_sid = "" }: ClaimedIdentity) =>
-      servicesByAccount.get(account_sid)?.get(service_sid) !== undefined,
-    add({ account_sid = "", service_sid = "" }: ClaimedIdentity): void {
-      servicesByAccount.add(account_sid, createServices);
-      servicesByAccount.get(account_sid)?.add(service_sid, () => true);
-    },
-  };
+/**
+ * Reads the value that a resolver returned; `serviceSids` that is not a list allows no service.
+ *
+ * @param onUnusable called for a text that is no auth token.
+ */
+export function readTokens(resolved: unknown, onUnusable = () => {}): Omit<FoundTokens, "match"> {
+  const isAccount = typeof resolved === "object" && resolved !== null && !Array.isArray(resolved);
+  const { authToken, serviceSids } = (isAccount ? resolved : { authToken: resolved }) as Partial<
+    Record<keyof AccountTokens, unknown>
+  >;
+  const texts = [authToken].flat().filter((token) => typeof token === "string");
+  const tokens = texts.filter(isAuthToken);
+  if (tokens.length < texts.length) onUnusable();
+  warnOfShortToken(tokens);
+  const isUsable = serviceSids === undefined || Array.isArray(serviceSids);
+  return { tokens, serviceSids: isUsable ? (serviceSids as string[] | undefined) : [] };
 }

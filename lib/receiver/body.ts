@@ -59,7 +59,8 @@ export class BodyCollector {
 
   /** Returns the collected bytes. */
   take(): Uint8Array {
-    return this.#buffer?.subarray(0, this.#bytes) ?? new Uint8Array();
+    const buffer = this.#buffer ?? new Uint8Array();
+    return buffer.length === this.#bytes ? buffer : buffer.subarray(0, this.#bytes);
   }
 }
 

@@ -71,7 +71,7 @@ function readSignature(headers: RequestHeaders, name: string): string {
   return signature;
 }
 
-/** Says what to do about a missing signature header; names other headers, never their values. */
+/** Advises on a missing signature header; names other headers, never their values. */
 function adviseOnHeader(headers: RequestHeaders, missing: string): string {
   const others = headers
     .listHeaderNames()

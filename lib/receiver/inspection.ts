@@ -2,11 +2,12 @@ import type { PendingWaits } from "../challenge/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { FORM_CONTENT_TYPES, type Pair } from "../form/form";
-import type { DeliveryResult } from "../observability/diagnostics";
+import type { DeliveryResult } from "../event/event";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { signRequest } from "../signature/signed-request";
 import type { PushWebhooksSettings } from "./options";
+import { describeRequest, listShownHeaders, type ReceivedRequest } from "./received-request";
 
 /** A webhook request and its result, as an observer receives it. */
 export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
@@ -71,12 +72,13 @@ export function createObservers() {
   let count = 0;
 
   function notify(request: ObservedRequest): void {
-    for (const observer of observers) void callSafely(() => observer(request));
+    for (const observer of observers) void callSafely(observer, () => observer(request));
   }
 
   return {
     /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
-    start: () => (observers.size === 0 ? undefined : new Observation(++count, notify)),
+    start: (request: ReceivedRequest) =>
+      observers.size === 0 ? undefined : new Observation(++count, request, notify),
     observe(observer: RequestObserver): () => void {
       observers.add(observer);
       return () => void observers.delete(observer);
@@ -85,7 +87,7 @@ export function createObservers() {
 }
 
 /**
- * A request that is being observed: the receiver sets what it learns of it. A class: its instances
+ * A request that is being observed: the receiver sets its fields one after the other. A class: its instances
  * have one hidden class and no closures.
  */
 export class Observation {
@@ -101,19 +103,23 @@ export class Observation {
   error: WebhookError | undefined = undefined;
   /** Whether `error` came after the response: the handlers ran after it. */
   failedLater = false;
-  /** Set when there is an error before the response. */
-  request: RejectedRequest | undefined = undefined;
+  readonly request: RejectedRequest;
+  /** The headers that hold neither a credential nor a signature. */
+  readonly headers: readonly Pair[];
 
   constructor(
     /** Counts the observed requests of a receiver, from 1. */
     readonly id: number,
+    request: ReceivedRequest,
     private readonly notify: RequestObserver,
-  ) {}
+  ) {
+    this.request = describeRequest(request);
+    this.headers = listShownHeaders(request);
+  }
 
-  finish(error?: WebhookError, request?: RejectedRequest): void {
+  finish(error?: WebhookError): void {
     this.durationMs = performance.now() - this.startMs;
     this.error = error;
-    this.request = request;
     this.notify(this);
   }
 

@@ -92,13 +92,16 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
+    let hasEnded = false;
     const fail = (error: unknown) => {
       clearTimeout(timer);
       // Flow control then stops the client, until the response is written.
       req.off("data", add).pause();
       reject(error);
     };
-    const cut = (cause?: unknown) => fail(truncated(cause));
+    const cut = (cause?: unknown) => {
+      if (!hasEnded) fail(truncated(cause));
+    };
     const add = (chunk: unknown) => {
       try {
         collector.add(chunk);
@@ -107,8 +110,8 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
       }
     };
     const end = () => {
+      hasEnded = true;
       clearTimeout(timer);
-      req.off("error", cut).off("close", cut);
       resolve(collector.take());
     };
     const timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);

@@ -28,13 +28,14 @@ export function sendResponse(
   rejection: WebhookError | undefined,
   { limitBytes, bodyTimeoutMs, isClosing }: SendOptions,
 ): void {
-  if (res.headersSent || res.destroyed || isReset(req)) return;
-  const { status, headers, text } = describeResponse(rejection);
-  const lingers =
-    !req.complete && (status === 413 || status === 408 || isRestTooLarge(req, limitBytes));
-  const closes = lingers || status === 413 || status === 408 || isClosing;
-  // HTTP/2 has no Connection header.
+  // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
+  if (res.headersSent || res.destroyed || (!isHttp1 && isReset(req))) return;
+  const { status, headers, text } = describeResponse(rejection);
+  const isComplete = req.complete;
+  const isCut = status === 413 || status === 408;
+  const lingers = !isComplete && (isCut || isRestTooLarge(req, limitBytes));
+  const closes = lingers || isCut || isClosing;
   res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
   if (lingers) {
     res.write(text);
@@ -42,7 +43,7 @@ export function sendResponse(
     linger(req, () => res.end(() => res.destroy()));
   } else {
     res.end(text);
-    if (!req.complete) boundRest(req, bodyTimeoutMs);
+    if (!isComplete) boundRest(req, bodyTimeoutMs);
   }
 }
 

@@ -50,7 +50,8 @@ export interface PushWebhooksOptions extends VerifyOptions {
   /**
    * Returns whether an authentic event is true, by a source other than its signature; `confirmWith`
    * of `express-push-verification/admin` asks the API of the service. With `false` the request is
-   * rejected with `NOT_CONFIRMED`. Queues do not store events that need a confirmation yet.
+   * rejected with `NOT_CONFIRMED`. With a queue, a worker calls it after the response: that of
+   * `push.handlers` in this process, or its own option `confirm`.
    * @default none: the signature is the only proof
    */
   confirm?: Confirm | undefined;

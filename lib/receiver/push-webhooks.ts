@@ -1,32 +1,32 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "./close-options";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { NodeRequest } from "./node-request";
 import { sendResponse } from "./node-response";
-import { createWarnOfPath } from "./path-warning";
+import { createWarnOfPath, warnOfUnconfirmed } from "./warnings";
 import type { DispatchContext, PushWebhooks } from "./receiver";
 import { toWebhookError } from "./rejection";
 import { createReceiveEvent } from "./request-path";
 import { createRunningRequests } from "./running-requests";
-import { describeResponse } from "./response";
-import { WebRequest } from "./web-request";
+import { createResponse, WebRequest } from "./web-request";
 import { describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDeliverLater, createDeliverNow } from "../delivery/deliver";
-import { createDeliverOnce, deliverEach } from "../delivery/deliver-once";
+import { createDeliver } from "../delivery/deliver";
 import { createDispatch } from "../delivery/dispatch";
-import { createHandlers } from "../delivery/handler-registry";
-import { createRetry } from "../delivery/retry";
+import { createHandlers, setConfirm } from "../delivery/handler-registry";
+import { createRetry } from "../time/retry";
 import { WebhookError } from "../errors/webhook-error";
-import { createAccountScope } from "../event/account-scope";
+import { createAccountScope } from "../challenge/account-scope";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { createMemoryOutcomes } from "../memory/memory-outcomes";
 import { publish } from "../observability/diagnostics";
+import { CLOSED, describeOutage, type Health, type StoreState } from "../observability/health";
 import { createReporter } from "../observability/reporter";
-import { hashText } from "../signature/signature";
-import { validateOptions } from "../validation/validate-options";
+import { trace } from "../observability/tracing";
+import { hashText } from "../form/hash";
+import { isText, validateOptions } from "../validation/validate-options";
 
 /**
  * Creates a receiver of push-verification webhooks.
@@ -68,14 +68,15 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const waits = createChallengeWaits(outcomes, scope);
   const retryRecord = createRetry();
   const confirmTypes = new Set<string>(settings.confirm && settings.confirmTypes);
+  if (queue !== undefined && settings.confirm !== undefined) {
+    setConfirm(handlers, name, settings.confirm);
+  }
   const dispatchToHandlers = createDispatch(handlers, reports);
-  const deliverOnce =
-    settings.dedupe === false ? deliverEach : createDeliverOnce(settings.dedupe, reports.error);
-  const deliver =
-    queue === undefined
-      ? createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers)
-      : createDeliverLater(queue);
+  const storeState: StoreState = { outage: undefined };
+  const deliver = createDeliver(settings, outcomes, dispatchToHandlers, reports.error, storeState);
   const receiveEvent = createReceiveEvent(settings);
+  const hasSharedUuids = queue !== undefined || Boolean(options.dedupe);
+  const warnOfWait = warnOfUnconfirmed(settings, hasSharedUuids);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
   const running = createRunningRequests();
@@ -85,7 +86,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   /** Handles a request; returns the reason why it was rejected. */
   async function handle(request: ReceivedRequest): Promise<WebhookError | undefined> {
     const startMs = performance.now();
-    const observed = observers.start();
+    const observed = observers.start(request);
     let isDelivered = false;
     try {
       if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
@@ -116,13 +117,24 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       return undefined;
     } catch (error) {
       const rejection = toWebhookError(error);
-      observed?.finish(rejection, describeRequest(request));
+      observed?.finish(rejection);
       // The failure of a handler was reported already.
       if (!isDelivered) {
         reports.rejected(rejection, describeRequest(request), performance.now() - startMs);
       }
       return rejection;
     }
+  }
+
+  function receive(request: ReceivedRequest): Promise<WebhookError | undefined> {
+    const describe = () => {
+      const { method, path } = describeRequest(request);
+      const urls = publicUrls.map((url) => new URL(url));
+      const route = urls.find(({ pathname }) => pathname === path)?.pathname;
+      const scheme = urls[0]?.protocol.slice(0, -1) ?? "";
+      return { method, path, route, scheme, receiver: name };
+    };
+    return trace("receive", describe, () => handle(request));
   }
 
   function finishLater(finished: Promise<void>, observed: Observation | undefined): void {
@@ -141,7 +153,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     running.begin();
     try {
       const request = new NodeRequest(req, settings);
-      const rejection = await handle(request);
+      const rejection = await receive(request);
       if (rejection !== undefined && rejection.status < 500)
         warnOfPath(request.target, request.isMounted);
       if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
@@ -163,16 +175,18 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   async function fetch(request: Request): Promise<Response> {
     running.begin();
     try {
-      const { status, headers, text } = describeResponse(
-        await handle(new WebRequest(request, settings)),
-      );
-      return new Response(text === "" ? null : text, { status, headers });
+      return createResponse(await receive(new WebRequest(request, settings)));
     } finally {
       running.end();
     }
   }
 
   async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
+    if (!isText((event as PushEvent | undefined)?.type)) {
+      throw new TypeError(
+        'push.dispatch: event must be an event, as a handler receives it. Pass the result of verifyPushRequest, of parsePushEvent, or of eventFixture of "express-push-verification/testing".',
+      );
+    }
     if (isChallengeEvent(event)) {
       // Retrying omits the arguments that Redis adds to its errors: they contain the event.
       const record = () => outcomes.record(scope.accountOf(event), event);
@@ -181,6 +195,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
     const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
     await dispatchToHandlers(event, runContext, handlerTimeoutMs);
+  }
+
+  async function health(): Promise<Health> {
+    if (closing !== undefined) return CLOSED;
+    if (queue?.health !== undefined) return queue.health();
+    const { outage } = storeState;
+    return outage === undefined ? { status: "healthy" } : describeOutage(outage);
   }
 
   async function drain(closeOptions: CloseOptions): Promise<void> {
@@ -194,7 +215,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return (closing ??= drain(closeOptions));
   }
 
-  const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls"> = {
+  const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls" | "methods"> = {
     on: chain(handlers.on),
     off: chain(handlers.off),
     onAny: chain(handlers.onAny),
@@ -202,9 +223,13 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     handledTypes: handlers.handledTypes,
     onError: chain(reports.onError),
     onRejected: chain(reports.onRejected),
-    waitForChallenge: waits.waitForChallenge,
+    waitForChallenge(wait) {
+      warnOfWait();
+      return waits.waitForChallenge(wait);
+    },
     dispatch,
     fetch,
+    health,
     close,
     handlers,
     [Symbol.asyncDispose]: () => close(),
@@ -213,6 +238,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const push = Object.defineProperties(Object.assign(pushWebhooksMiddleware, methods), {
     publicUrl: { get: () => publicUrls[0] },
     publicUrls: { get: () => publicUrls },
+    methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
   registerInspection(push, settings, observers.observe, waits.readPending);
 

@@ -14,7 +14,7 @@ import { parseEvent } from "../event/parse";
 export function createReadEvent(settings: VerifySettings) {
   const findAmbiguity = createFindAmbiguity(settings);
 
-  return function readEvent({ method, parts, match, account }: AuthenticatedRequest) {
+  return function readEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
     const event = parseEvent(parts.params);
     // A slice of the text that was signed: searching the joined parameters would copy them first.
@@ -30,8 +30,7 @@ export function createReadEvent(settings: VerifySettings) {
         { parameter },
       );
     }
-    assertAllowed(settings, account.serviceSids, event);
-    account.markVerified();
+    assertAllowed(settings, serviceSids, event);
     return { event, authTokenIndex, publicUrlIndex };
   };
 }

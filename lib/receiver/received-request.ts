@@ -1,3 +1,5 @@
+import { escapeControls } from "../form/text";
+import type { Pair } from "../form/form";
 import type { RejectedRequest } from "../observability/reporter";
 
 /** A webhook request, as the doors for `node:http`, for Web `Request` and for platforms pass it on. */
@@ -44,6 +46,29 @@ export function joinReceivedUrl(request: Pick<ReceivedRequest, "target" | "listH
   return `${scheme}://${host ?? first(":authority") ?? ""}${path}`;
 }
 
+const SHOWN_HEADERS = [
+  "host",
+  "content-type",
+  "content-length",
+  "user-agent",
+  "date",
+  "via",
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-prefix",
+  "x-request-id",
+];
+const MAX_HEADER_CHARACTERS = 200;
+
+/** Lists the headers that help to find a fault and never hold a credential or a signature. */
+export function listShownHeaders(request: Pick<ReceivedRequest, "listHeader">): Pair[] {
+  return SHOWN_HEADERS.flatMap((name) =>
+    request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_HEADER_CHARACTERS)]),
+  );
+}
+
 const MAX_PATH_CHARACTERS = 200;
 
 /** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
@@ -56,11 +81,7 @@ export function describeRequest(request: ReceivedRequest): RejectedRequest {
 export function shortenPath(target: string): string {
   // Cut first: a target may have 16 kB, and an escaped character has 6 characters.
   const [path = ""] = target.slice(0, MAX_PATH_CHARACTERS + 1).split("?", 1);
-  // Includes line separators, marks that reverse the direction of text, and lone surrogates.
-  const escaped = path.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`,
-  );
+  const escaped = escapeControls(path);
   return escaped.length > MAX_PATH_CHARACTERS
     ? `${escaped.slice(0, MAX_PATH_CHARACTERS)}…`
     : escaped;

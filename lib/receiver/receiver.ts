@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WaitForChallenge } from "../challenge/challenge-wait";
-import type { CloseOptions } from "./close-options";
+import type { CloseOptions } from "../time/close-options";
+import type { PushMethod } from "./verify-options";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { HandlerRegistration, Handlers } from "../delivery/handler-registry";
+import type { Health } from "../observability/health";
 import type { ErrorListener, RejectedListener } from "../observability/reporter";
 
 /** The context of the handlers that `push.dispatch` runs. */
@@ -44,7 +46,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   onRejected(listener: RejectedListener): PushWebhooks;
   /**
-   * Waits for the event that approves or denies a challenge. Resolves at once if it arrived within
+   * Waits for the event that approves or denies a challenge. Resolves immediately if it arrived within
    * the last 24 h in this process, or with a queue in any process. Its handlers may still run.
    *
    * @throws TypeError for an option that is missing or not valid; WebhookError
@@ -66,10 +68,18 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    * `server.close()`; connections are closed by the server, with `server.closeIdleConnections()`.
    */
   close(options?: CloseOptions): Promise<void>;
+  /**
+   * Returns within a second whether this receiver can do its work, for a probe. With a queue, its
+   * health; otherwise `"degraded"` since a call of the dedupe store failed, until one succeeds.
+   * Never rejects.
+   */
+  health(this: void): Promise<Health>;
   /** The handlers of this receiver, for `queue.work(push.handlers)`. */
   readonly handlers: Handlers;
   /** The option `publicUrl`; the first URL of a list. */
   readonly publicUrl: string;
   /** The option `publicUrl` as a list. */
   readonly publicUrls: readonly string[];
+  /** The option `methods`. */
+  readonly methods: readonly PushMethod[];
 }

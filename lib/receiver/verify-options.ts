@@ -3,8 +3,9 @@ import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
+import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
 import type { UrlMatching } from "../signature/signature";
-import { warnOfWhitespace, type AuthTokenResolver, type AuthTokens } from "./tokens";
+import type { AuthTokenResolver, AuthTokens } from "./auth-tokens";
 import { isHttpUrl } from "../form/url";
 
 /** A method of webhook requests. */
@@ -14,8 +15,8 @@ export type PushMethod = "GET" | "POST";
 export interface VerifyOptions {
   /**
    * The auth token of the account; a list of tokens of this account during a rotation; or a
-   * function that returns the tokens of the account that a request claims to come from. A token is
-   * not trimmed: white space at its ends emits the process warning `AUTH_TOKEN_WHITESPACE`.
+   * function that returns the tokens of the account that a request claims to come from. A text that
+   * anyone can guess, such as `""`, `"undefined"` or a SID, and white space at an end are rejected.
    */
   authToken: AuthTokens | AuthTokenResolver;
   /**
@@ -49,7 +50,7 @@ export interface VerifyOptions {
   /**
    * Names of parameters that the service sends beyond the specification. None needs to be in every
    * request. An identity or a uuid that contains a declared name before which it could end is
-   * rejected with PAYLOAD_AMBIGUOUS, so declare only what the service sends. @default none
+   * rejected with PAYLOAD_AMBIGUOUS, so declare only parameters that the service sends. @default none
    */
   extraParameters?: readonly string[] | undefined;
   /**
@@ -66,9 +67,8 @@ export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 /** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
-    accepts: (value) => typeof value === "function" || isListOf(isText)(value),
-    expected:
-      "the auth token of the account, a list of tokens none of which is empty, or a function that returns them",
+    accepts: (value) => typeof value === "function" || isListOf(isAuthToken)(value),
+    expected: `${AUTH_TOKEN_EXPECTED}; or a list of such tokens, or a function that returns them`,
     required: true,
     secret: true,
   },
@@ -120,7 +120,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
     );
   }
-  warnOfTokens(owner, authToken);
+  if (typeof authToken !== "function") warnOfShortToken([authToken].flat());
   return {
     // Copied, so that a later change of the list has no effect.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
@@ -137,14 +137,6 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     extraParameters: [...(options.extraParameters ?? [])],
     undeclaredParameters: options.undeclaredParameters ?? "reject",
   };
-}
-
-function warnOfTokens(owner: string, authToken: VerifyOptions["authToken"]): void {
-  if (typeof authToken === "string") warnOfWhitespace(`${owner}: authToken`, [authToken]);
-  if (!Array.isArray(authToken)) return;
-  for (const [index, token] of (authToken as readonly string[]).entries()) {
-    warnOfWhitespace(`${owner}: authToken[${index}]`, [token]);
-  }
 }
 
 function sidsRule(prefix: "AC" | "VA"): OptionRule {

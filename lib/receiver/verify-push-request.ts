@@ -32,7 +32,7 @@ const explainBudget = createExplainBudget();
  * An event of a type that this version does not know is returned as an {@link UnknownPushEvent};
  * `isPushEvent` distinguishes them.
  *
- * @throws TypeError for an option that is unknown or not valid; WebhookError when the request must
+ * @throws TypeError for an option that is unknown or not valid, or a request without method, url or headers; WebhookError when the request must
  *   be rejected, with the `status` to respond.
  */
 export async function verifyPushRequest(
@@ -40,6 +40,7 @@ export async function verifyPushRequest(
   options: VerifyOptions,
 ): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions(options);
+  assertRequest(request);
   const receiveEvent = createReceiveEvent(settings, explainBudget);
   try {
     const received =
@@ -50,6 +51,19 @@ export async function verifyPushRequest(
   } catch (error) {
     throw addCode(error);
   }
+}
+
+function assertRequest(request: unknown): void {
+  const { method, url, headers } = Object(request) as Record<keyof PushRequest, unknown>;
+  const missing = [
+    ...(typeof method === "string" ? [] : ["method, a string"]),
+    ...(typeof url === "string" ? [] : ["url, a string"]),
+    ...(typeof headers === "object" && headers !== null ? [] : ["headers, an object"]),
+  ];
+  if (missing.length === 0) return;
+  throw new TypeError(
+    `verifyPushRequest: request must be a Request or { method, url, headers, body }; missing: ${missing.join("; ")}.`,
+  );
 }
 
 function readGiven({ method, url, headers, body }: PushRequest): ReceivedRequest {

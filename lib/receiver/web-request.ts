@@ -3,6 +3,8 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
 import type { BodyLimits } from "./node-request";
 import type { ReceivedRequest } from "./received-request";
+import { describeResponse } from "./response";
+import type { WebhookError } from "../errors/webhook-error";
 
 /** A webhook request as a `Request` of the Web platform. */
 export class WebRequest implements ReceivedRequest {
@@ -40,6 +42,12 @@ export class WebRequest implements ReceivedRequest {
     if (bodyUsed) throw consumed("Pass the request before its body is read, or a clone of it.");
     return body === null ? undefined : readWebStream(body, this.limits);
   }
+}
+
+/** Creates the `Response` to an accepted or a rejected request. */
+export function createResponse(rejection: WebhookError | undefined): Response {
+  const { status, headers, text } = describeResponse(rejection);
+  return new Response(text === "" ? null : text, { status, headers });
 }
 
 async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {

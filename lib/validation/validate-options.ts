@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
+import { escapeControls } from "../form/text";
 import { hideUserInfo } from "../form/url";
 
 /** The rule of one option. */
 export interface OptionRule {
   accepts: (value: unknown) => boolean;
-  /** Completes the sentence "… must be …", and says what to pass. */
+  /** Completes the sentence "… must be …": the values that are accepted. */
   expected: string;
   /** Returns a sentence about a value that is not accepted, without secrets. */
   explain?: (value: unknown) => string;
@@ -25,7 +26,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
  * Validates the options of the function `owner`.
  *
- * @throws TypeError that names the option, shows its value unless it may be secret, and says what to pass.
+ * @throws TypeError that names the option, shows its value unless it may be secret, and says which values are accepted.
  */
 export function validateOptions<Options extends object>(
   owner: string,
@@ -89,7 +90,7 @@ export function suggestName(name: string, known: readonly string[]): string {
   return ` Did you mean ${show(nearest.candidate)}?`;
 }
 
-/** Names of options in other packages and in former versions, and their name here. */
+/** Names of options in other packages, and their name here. */
 const ALIASES: Readonly<Record<string, string>> = {
   url: "publicUrl",
   webhookurl: "publicUrl",
@@ -98,11 +99,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   header: "signatureHeader",
   timeout: "timeoutMs",
   limit: "limitBytes",
+  account: "allowedAccountSids",
+  accounts: "allowedAccountSids",
   accountsid: "allowedAccountSids",
+  services: "allowedServiceSids",
   servicesid: "allowedServiceSids",
-  holdms: "storeTimeoutMs",
-  maxheld: "maxPending",
-  who: "actor",
 };
 
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {
@@ -130,7 +131,7 @@ function show(value: unknown): string {
   if (typeof value === "string") {
     // A URL may contain credentials.
     const safe = hideUserInfo(value);
-    return JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe);
+    return escapeControls(JSON.stringify(safe.length > 80 ? `${safe.slice(0, 80)}…` : safe));
   }
   return inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
 }

@@ -2,7 +2,7 @@ import connect from "connect";
 import express from "express";
 import express4 from "express4";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { createWarnOfPath } from "../../lib/receiver/path-warning";
+import { createWarnOfPath } from "../../lib/receiver/warnings";
 import { PUBLIC_URL } from "../support/webhook-requests";
 import { mount, startServer, stopServers, type Middleware } from "../support/servers";
 
@@ -10,6 +10,7 @@ const options: PushWebhooksOptions = {
   authToken: "token",
   publicUrl: PUBLIC_URL,
   methods: ["POST", "GET"],
+  confirm: () => true,
 };
 const path = new URL(PUBLIC_URL).pathname;
 let warnings: jest.SpyInstance;

@@ -1,0 +1,132 @@
+/**
+ * What happens if the service adds a parameter: for each name of the resources of Twilio Verify Push,
+ * in the snake_case of its webhooks, alone and with the prefix of its resource. The table of
+ * docs/signatures.md has the same results.
+ */
+import { verifyPushRequest, type VerifyOptions } from "express-push-verification";
+import { signedRequest } from "express-push-verification/testing";
+import { readSection } from "../support/docs";
+import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
+
+const SID = (prefix: string) => prefix + "5f".repeat(16);
+const DATE = "2026-03-05T07:00:00Z";
+const URL = `https://verify.example.test/v2/Services/${SID("VA")}/Entities/ada/Challenges/${SID("YC")}`;
+/** A value of each property of the resources Challenge, Factor, Entity and Notification. */
+const PROPERTIES: Record<string, string> = {
+  config: '{"app_id":"com.example.app","notification_platform":"fcm","sdk_version":"3"}',
+  date_created: DATE,
+  date_responded: DATE,
+  date_updated: DATE,
+  details: '{"message":"Sign in?","fields":[{"label":"type","value":"a"}],"date":"2026-03-05"}',
+  entity_sid: SID("YE"),
+  expiration_date: DATE,
+  friendly_name: "Ada's phone",
+  hidden_details: '{"ip":"192.0.2.1"}',
+  identity: "ada-7f3a22",
+  links: `{"notifications":"${URL}/Notifications"}`,
+  metadata: '{"os":"Android"}',
+  priority: "high",
+  responded_reason: "none",
+  sid: SID("YC"),
+  status: "approved",
+  ttl: "300",
+  url: URL,
+};
+const PREFIXES: Record<string, readonly string[]> = {
+  challenge: [
+    "date_created",
+    "date_responded",
+    "date_updated",
+    "expiration_date",
+    "links",
+    "responded_reason",
+    "status",
+    "url",
+  ],
+  entity: ["date_created", "date_updated", "links", "url"],
+  factor: ["config", "date_created", "date_updated", "status", "url"],
+  notification: ["date_created", "priority", "sid", "ttl"],
+};
+const ADDED: readonly (readonly [name: string, value: string])[] = [
+  ...Object.entries(PROPERTIES),
+  ...Object.entries(PREFIXES).flatMap(([prefix, names]) =>
+    names.map((name) => [`${prefix}_${name}`, PROPERTIES[name] ?? ""] as const),
+  ),
+  ["event_id", SID("EV")],
+  ["timestamp", DATE],
+  ["version", "v2"],
+  ["webhook_sid", SID("YW")],
+];
+const REQUESTS = (
+  [
+    "factor.created",
+    "factor.verified",
+    "factor.deleted",
+    "challenge.approved",
+    "challenge.denied",
+  ] as const
+).flatMap((type) => (["v1", "v2"] as const).map((version) => ({ type, version })));
+const OPTIONS: VerifyOptions = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+
+/** Lists the requests that are rejected if they have a parameter. */
+async function listRejected(
+  [name, value]: readonly [string, string],
+  options: VerifyOptions,
+  method: "GET" | "POST" = "POST",
+): Promise<string[]> {
+  const rejected: string[] = [];
+  for (const { type, version } of REQUESTS) {
+    const signing = { version, method, extraParams: { [name]: value } };
+    const request = signedRequest(OPTIONS, type, {}, signing);
+    const error = await verifyPushRequest(request, { ...options, methods: [method] }).then(
+      () => undefined,
+      (thrown: { code: string; parameter?: string }) => thrown,
+    );
+    if (error === undefined) continue;
+    expect(error).toMatchObject({ code: "PAYLOAD_AMBIGUOUS", parameter: name });
+    rejected.push(`${type} ${version}`);
+  }
+  return rejected;
+}
+
+const isRejected = new Map<string, boolean>();
+beforeAll(async () => {
+  for (const added of ADDED) {
+    const rejected = await listRejected(added, OPTIONS);
+    // It depends on the name alone.
+    expect([0, REQUESTS.length]).toContain(rejected.length);
+    isRejected.set(added[0], rejected.length > 0);
+  }
+});
+
+it("has the result of the table, for every type and version", () => {
+  const rows = readSection("docs/signatures.md", "## Parameters that the service adds")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && line.includes("`"))
+    .map((line) => line.split("|").slice(2, 4));
+  const listNames = (column: number) =>
+    rows.flatMap((cells) =>
+      [...(cells[column] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name),
+    );
+  const listFound = (rejected: boolean) =>
+    [...isRejected].filter(([, is]) => is === rejected).map(([name]) => name);
+  expect(listNames(0).toSorted()).toEqual(listFound(false).toSorted());
+  expect(listNames(1).toSorted()).toEqual(listFound(true).toSorted());
+});
+
+it("is accepted once it is declared, or in an emergency", async () => {
+  const extraParameters = ADDED.map(([name]) => name);
+  for (const added of ADDED) {
+    expect(await listRejected(added, { ...OPTIONS, extraParameters: [added[0]] })).toEqual([]);
+    expect(await listRejected(added, { ...OPTIONS, extraParameters })).toEqual([]);
+    expect(await listRejected(added, { ...OPTIONS, undeclaredParameters: "accept" })).toEqual([]);
+  }
+});
+
+it("is rejected in a GET until it is declared", async () => {
+  for (const added of ADDED) {
+    expect(await listRejected(added, OPTIONS, "GET")).toHaveLength(REQUESTS.length);
+    const declared = { ...OPTIONS, extraParameters: [added[0]] };
+    expect(await listRejected(added, declared, "GET")).toEqual([]);
+  }
+});

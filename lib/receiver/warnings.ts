@@ -1,0 +1,68 @@
+import type { PushWebhooksSettings } from "./options";
+import { shortenPath } from "./received-request";
+
+/**
+ * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
+ * it each request of the app, and it rejects those of other routes. The first rejected request
+ * whose path is neither that of a publicUrl nor below it emits the process warning
+ * `MOUNTED_WITHOUT_PATH`; not under a mount path, because a proxy may rewrite paths.
+ */
+export function createWarnOfPath(publicUrls: readonly string[]) {
+  const paths = publicUrls.map((url) => new URL(url).pathname);
+  let hasWarned = false;
+
+  return function warnOfPath(target: string, isMounted: boolean): void {
+    if (hasWarned) return;
+    if (isMounted || !target.startsWith("/") || paths.some((path) => isAtOrBelow(target, path))) {
+      return;
+    }
+    hasWarned = true;
+    const path = shortenPath(new URL(publicUrls[0] ?? "").pathname);
+    emit(
+      "MOUNTED_WITHOUT_PATH",
+      `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`,
+    );
+  };
+}
+
+function isAtOrBelow(target: string, path: string): boolean {
+  if (!target.startsWith(path)) return false;
+  return path.endsWith("/") || ["", "/", "?"].includes(target.charAt(path.length));
+}
+
+/** The receivers that `GET_UNCONFIRMED` was emitted for: tests create many receivers of one URL. */
+const warnedUrls = new Set<string | undefined>();
+const MAX_WARNINGS = 20;
+
+/**
+ * Emits the process warnings about attacks that only the option `confirm` can exclude, if it is not set.
+ * `GET_UNCONFIRMED`, now: an attacker may have other products of the account sign URLs.
+ * `WAIT_UNCONFIRMED`, at the first call of the returned function in production: a restart forgets
+ * uuids in memory, and an approval that is sent again then completes a login.
+ */
+export function warnOfUnconfirmed(settings: PushWebhooksSettings, hasSharedUuids: boolean) {
+  const { methods, confirm } = settings;
+  const [url] = settings.publicUrls;
+  const mayWarnOfGet = warnedUrls.size < MAX_WARNINGS && !warnedUrls.has(url);
+  if (methods.includes("GET") && confirm === undefined && mayWarnOfGet) {
+    warnedUrls.add(url);
+    emit(
+      "GET_UNCONFIRMED",
+      "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
+    );
+  }
+  let mayWarn = confirm === undefined && !hasSharedUuids && process.env.NODE_ENV === "production";
+
+  return function warnOfWait(): void {
+    if (!mayWarn) return;
+    mayWarn = false;
+    emit(
+      "WAIT_UNCONFIRMED",
+      "waitForChallenge is used, the uuids of events are kept in the memory of this process, and there is no option confirm. After a restart, an approval that is sent again completes a login. Set confirm, or share uuids with the option dedupe or queue.",
+    );
+  };
+}
+
+function emit(code: string, message: string): void {
+  process.emitWarning(message, { type: "PushWebhooksWarning", code });
+}
