@@ -11,7 +11,8 @@ import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/redis";
 import { send } from "../support/servers";
 
-const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** One turn of the event loop. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Describes what closing finishes, gives up and releases. */
 export function describeClosing(engine: StoppableEngine): void {
@@ -32,18 +33,22 @@ export function describeClosing(engine: StoppableEngine): void {
 
   it("a worker finishes its running handlers, and the queue goes on storing", async () => {
     const handled: string[] = [];
+    let finish!: () => void;
+    const running = new Promise<void>((resolve) => (finish = resolve));
     const worker = queue.work(
       createHandlers().onAny(async ({ uuid }) => {
-        await later(100);
+        await running;
         handled.push(uuid);
       }),
     );
     await store("running");
     await until(async () => (await queue.stats()).active === 1);
-    await worker.close();
+    const closing = worker.close();
+    await turn();
+    finish();
+    await closing;
     expect(handled).toEqual(["running"]);
     expect(await store("next")).toBe("new");
-    await later(200);
     expect(await queue.stats()).toMatchObject({ waiting: 1, active: 0, workers: 0 });
     queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
     await until(() => handled.includes("next"));
@@ -53,9 +58,9 @@ export function describeClosing(engine: StoppableEngine): void {
     const handled: string[] = [];
     for (let round = 0; round < 60; round++) {
       const worker = queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
-      await later(round % 3 === 0 ? 0 : 15);
+      for (let turns = round % 4; turns > 0; turns--) await turn();
       const storing = [store(`${round} a`), store(`${round} b`)];
-      await later((round % 6) * 0.5);
+      for (let turns = round % 7; turns > 0; turns--) await turn();
       await worker.close();
       await Promise.all(storing);
       const { active, waiting } = await queue.stats();
@@ -74,7 +79,7 @@ export function describeClosing(engine: StoppableEngine): void {
     const closing = queue.close().then(() => (isClosed = true));
     await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
     expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
-    await later(50);
+    await turn();
     expect(isClosed).toBe(false);
     finish();
     await closing;
@@ -85,18 +90,18 @@ export function describeClosing(engine: StoppableEngine): void {
   });
 
   it("a queue finishes the running handlers of a worker that is closing", async () => {
-    let isDone = false;
-    const slow = async () => {
-      await later(300);
-      isDone = true;
-    };
-    const worker = queue.work(createHandlers().onAny(slow));
+    let finish!: () => void;
+    const running = new Promise<void>((resolve) => (finish = resolve));
+    const worker = queue.work(createHandlers().onAny(() => running));
     await store("slow");
     await until(async () => (await queue.stats()).active === 1);
     const workerClosed = worker.close();
-    await queue.close();
-    expect(isDone).toBe(true);
-    await workerClosed;
+    let isClosed = false;
+    const closing = queue.close().then(() => (isClosed = true));
+    await turn();
+    expect(isClosed).toBe(false);
+    finish();
+    await Promise.all([closing, workerClosed]);
     const other = openQueue();
     expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
     await other.close();
@@ -109,11 +114,8 @@ export function describeClosing(engine: StoppableEngine): void {
     await store("slow");
     await until(async () => (await queue.stats()).active === 1);
     const workerClosed = worker.close({ deadlineMs: 60_000 });
-    const startMs = performance.now();
     await queue.close({ deadlineMs: 200 });
-    expect(performance.now() - startMs).toBeLessThan(5_000);
     await workerClosed;
-    expect(performance.now() - startMs).toBeLessThan(5_000);
     await until(async () => (await engine.countConnections()) === 0);
     finish();
   });
@@ -125,7 +127,6 @@ export function describeClosing(engine: StoppableEngine): void {
     const worker = other.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
     await worker[Symbol.asyncDispose]();
     await store("kept", other);
-    await later(100);
     expect([handled, await other.stats()]).toMatchObject([[], { waiting: 1 }]);
     await other[Symbol.asyncDispose]();
     await expect(store("late", other)).rejects.toHaveProperty("code", "CLOSING");
@@ -153,7 +154,7 @@ export function describeClosing(engine: StoppableEngine): void {
       logger: silent,
     });
     push.onAny(async ({ uuid }) => {
-      await later(5);
+      await turn();
       handled.add(uuid);
     });
     const worker = queue.work(push.handlers, { concurrency: 4 });
@@ -176,7 +177,7 @@ export function describeClosing(engine: StoppableEngine): void {
       .close()
       .then(() => worker.close())
       .then(() => queue.close());
-    await later(200);
+    await turn();
     engine.freeze.end();
     const responses = await Promise.all(sent);
     await closing;

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { TYPESCRIPT } from "../support/child-processes";
 import * as durable from "express-push-verification/durable";
 
 const root = join(__dirname, "..", "..");
@@ -14,7 +15,7 @@ async function runWithout(script: string): Promise<string> {
       throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" });
     };
     const durable = require("./lib/durable/index.ts");`;
-  const args = ["--import", "tsx", "-e", hide + script];
+  const args = [...TYPESCRIPT, "-e", hide + script];
   return (await promisify(execFile)(process.execPath, args, { cwd: root })).stdout;
 }
 

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TYPESCRIPT } from "../support/child-processes";
 import { findNodeWithSqlite } from "../support/node-24";
 
 interface TestRun {
@@ -32,8 +33,8 @@ if (node === undefined) {
       const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
       const selected = [...paths, "__tests__/durable/sqlite/"];
       const args = ["--json", "--outputFile", output, ...selected];
-      // tsx: the engine starts a thread of its own, which Jest does not transform.
-      const env = { ...process.env, NODE_OPTIONS: "--import tsx" };
+      // The engine starts a thread of its own, which Jest does not transform.
+      const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT.join(" ") };
       await new Promise<void>((resolve) => {
         // It ends with 1 when a test fails; the results say which.
         execFile(node, [jest, ...args], { cwd: root, env }, () => resolve());

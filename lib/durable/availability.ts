@@ -1,5 +1,6 @@
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
+import type { StoreOutage } from "../observability/health";
 import type { Logger } from "../observability/logger";
 import { createClosedError } from "./closed-error";
 import { QueueError } from "./queue-error";
@@ -15,6 +16,8 @@ export interface Availability {
    * @throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` when only a person can repair it.
    */
   assertOpen(): void;
+  /** The outage that is not over; undefined while the store can be used. */
+  outage(): StoreOutage | undefined;
   /** Whether it will never be used again. */
   isOver(): boolean;
   /** Reports that writes begin to fail, and that they succeed again. */
@@ -51,6 +54,7 @@ export function keepConnected(
 ): Availability {
   const { title } = store;
   let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
+  let outage: StoreOutage | undefined = { error: closedBy, since: new Date() };
   let rejection: QueueError | undefined;
   /** The message of the last report; undefined while the store can be used. */
   let reported: string | undefined;
@@ -64,7 +68,7 @@ export function keepConnected(
   const isOver = () => isClosed || (rejection !== undefined && FINAL.has(rejection.code));
 
   function report(error: Error): void {
-    const { message, code = error.name } = error as NodeJS.ErrnoException;
+    const { message, code = store.outageCode } = error as NodeJS.ErrnoException;
     // A failed connection to several addresses has a code and no message.
     const reason = message || code;
     const isRejected = error instanceof QueueError;
@@ -103,6 +107,7 @@ export function keepConnected(
     rejection = undefined;
     inUseSinceMs = undefined;
     areWritesFailing = false;
+    outage = undefined;
     for (const { resolve } of pending) resolve();
     pending = [];
     resumeAll();
@@ -111,6 +116,7 @@ export function keepConnected(
 
   function fail(error: Error): void {
     closedBy = error;
+    outage = { error, since: outage?.since ?? new Date() };
     const isInUse = error instanceof QueueError && error.code === "FILE_IN_USE";
     inUseSinceMs = isInUse ? (inUseSinceMs ?? performance.now()) : undefined;
     const inUseMs = inUseSinceMs === undefined ? undefined : performance.now() - inUseSinceMs;
@@ -168,18 +174,24 @@ export function keepConnected(
       const cause = closedBy instanceof QueueError ? closedBy : createNeutralCause(closedBy);
       throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
     },
+    outage: () => outage,
     isOver,
     async watchWrite(write) {
       try {
         const value = await write;
-        if (areWritesFailing && closedBy === undefined) reportEnd();
+        if (areWritesFailing && closedBy === undefined) {
+          reportEnd();
+          outage = undefined;
+        }
         areWritesFailing = false;
         return value;
       } catch (error) {
         // Otherwise the end of the connection is reported.
         if (closedBy === undefined && !isClosed) {
           areWritesFailing = true;
-          report(createNeutralCause(error));
+          const cause = error instanceof QueueError ? error : createNeutralCause(error);
+          outage ??= { error: cause, since: new Date() };
+          report(cause);
         }
         throw error;
       }

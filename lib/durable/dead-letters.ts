@@ -1,21 +1,78 @@
-import { parseJson } from "../form/json";
-import { createDeadLetter, type DeadLetterOptions } from "./dead-letter";
-import type { LetterOperations } from "./durable-queue";
-import { chooseLetters, createAmbiguityError } from "./letter-choice";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { parseJson } from "../form/text";
+import type { DurableQueue } from "./durable-queue";
 import type { QueueStore, StoredDeadLetter } from "./storage";
-import { hashKey } from "./stored-event";
+import { readEventNames, readStoredEvent } from "./stored-event";
+import { hashKey } from "./stored-keys";
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** Chooses between events of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have an event of the uuid. */
+  accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
+}
+
+/** Where an event of a queue is. */
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
+
+/** What a queue knows of an event; see `queue.find`. */
+export interface EventStatus {
+  /**
+   * - `"waiting"`: it waits for a worker.
+   * - `"active"`: its handlers run now.
+   * - `"delayed"`: its handlers failed, and run again at `at`.
+   * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
+   * - `"handled"`: its handlers succeeded, or it was discarded; only its uuid is kept.
+   */
+  state: EventState;
+  /** The account that the event claims; undefined when it was handled, as all that follows. */
+  accountSid: string | undefined;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined also when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** How often its handlers were started, since it was stored or retried; 0 when it was handled. */
+  attempts: number;
+  /** The code and the message of the last error of its handlers, if they failed. */
+  error: string | undefined;
+  /** When its handlers were or are to run, or when they failed for the last time. */
+  at: Date | undefined;
+}
+
+/** The operations of a queue on single events. */
+export type EventOperations = Pick<
+  DurableQueue,
+  "deadLetters" | "retry" | "retryAll" | "discard" | "find"
+>;
 
 /**
- * Creates the operations of a queue on its dead letters.
+ * Creates the operations of a queue on single events.
  *
  * @param run runs an operation, and again while the store fails.
  */
-export function createLetterOperations(
+export function createEventOperations(
   store: QueueStore,
   name: string,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
-): LetterOperations {
-  /** Lists pages. What fails from now on is left out: a letter that is retried is listed once. */
+): EventOperations {
+  /** Lists pages. What fails from now on is left out: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
     let untilMs: number | undefined;
@@ -31,32 +88,22 @@ export function createLetterOperations(
     }
   }
 
-  async function choose(
-    method: "retry" | "discard",
-    uuid: string,
-    options: DeadLetterOptions = {},
-  ): Promise<string[]> {
-    const found = await run(() => store.findDeadLetters(hashKey(name, uuid)));
-    const chosen = chooseLetters(found, ({ body }) => parseJson(body), options);
-    if (chosen === undefined) throw createAmbiguityError(method);
-    return chosen.map(({ id }) => id);
-  }
-
   async function change(
     method: "retry" | "discard",
     uuid: string,
-    options?: DeadLetterOptions,
+    options: DeadLetterOptions = {},
   ): Promise<boolean> {
-    const ids = await choose(method, uuid, options);
+    const found = await run(() => store.findDeadLetters(hashKey(name, uuid)));
+    const ids = choose(method, found, options).map(({ id }) => id);
     return ids.length > 0 && (await run(() => store[method](ids))) > 0;
   }
 
   return {
     async *deadLetters() {
       for await (const page of listPages()) {
-        for (const { body, error, started, failedAtMs } of page) {
-          const failure = { error, attempts: started, failedAt: new Date(failedAtMs) };
-          yield createDeadLetter(parseJson(body), failure);
+        for (const { body, error, attempts, failedAtMs } of page) {
+          const { uuid, ...read } = readNamed(body);
+          yield { uuid, ...read, error, attempts, failedAt: new Date(failedAtMs) };
         }
       }
     },
@@ -70,5 +117,69 @@ export function createLetterOperations(
       return count;
     },
     discard: (uuid, options) => change("discard", uuid, options),
+    async find(uuid, options = {}) {
+      const found = await run(() => store.find(hashKey(name, uuid)));
+      const stored = found.flatMap(({ body, ...state }) =>
+        body === undefined ? [] : [{ body, ...state }],
+      );
+      const newest = choose("find", stored, options).at(-1);
+      if (newest === undefined) {
+        return found.length > stored.length ? HANDLED : undefined;
+      }
+      const { state, body, attempts, error, atMs } = newest;
+      const { accountSid, receiver, event } = readNamed(body);
+      const at = atMs === undefined ? undefined : new Date(atMs);
+      return { state, accountSid, receiver, event, attempts, error, at };
+    },
   };
+}
+
+const HANDLED: EventStatus = {
+  state: "handled",
+  accountSid: undefined,
+  receiver: undefined,
+  event: undefined,
+  attempts: 0,
+  error: undefined,
+  at: undefined,
+};
+
+/**
+ * Chooses the events of a uuid that an operation means.
+ *
+ * @throws TypeError when they are of several authenticated accounts: the account_sid of an event may
+ *   be a claim of its signer.
+ */
+function choose<Stored extends { body: string }>(
+  method: "retry" | "discard" | "find",
+  found: readonly Stored[],
+  { accountSid, receiver }: DeadLetterOptions,
+): Stored[] {
+  const accounts = new Set<string>();
+  const chosen = found.filter(({ body }) => {
+    const names = readEventNames(parseJson(body));
+    if ((accountSid ?? names.accountSid) !== names.accountSid) return false;
+    if ((receiver ?? names.receiver) !== names.receiver) return false;
+    accounts.add(names.account);
+    return true;
+  });
+  if (accounts.size <= 1) return chosen;
+  throw new TypeError(
+    `${method}: several accounts or receivers have an event of this uuid. Pass those of the event: ${method}(uuid, { accountSid, receiver }).`,
+  );
+}
+
+function readNamed(body: string): Pick<DeadLetter, "uuid" | "accountSid" | "receiver" | "event"> {
+  const stored = parseJson(body);
+  const { uuid, accountSid, receiver } = readEventNames(stored);
+  return { uuid, accountSid, receiver, event: readIfPossible(stored) };
+}
+
+function readIfPossible(stored: unknown): DeadLetter["event"] {
+  try {
+    return readStoredEvent(stored).event;
+  } catch {
+    // The error may quote the parameters. Undefined tells that this version cannot read the event.
+    return undefined;
+  }
 }

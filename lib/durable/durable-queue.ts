@@ -1,7 +1,8 @@
 import type { EventQueue } from "../delivery/event-queue";
 import type { Handlers } from "../delivery/handler-registry";
-import type { CloseOptions } from "../receiver/close-options";
-import type { DeadLetter, DeadLetterOptions } from "./dead-letter";
+import type { CloseOptions } from "../time/close-options";
+import type { Health } from "../observability/health";
+import type { DeadLetter, DeadLetterOptions, EventStatus } from "./dead-letters";
 import type { WorkOptions } from "./work-options";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
@@ -61,14 +62,24 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
    */
   discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
   /**
+   * Returns where an event is, dead letters included, or that it was handled; undefined for a uuid
+   * that the queue does not keep (any more).
+   *
+   * @throws TypeError as {@link DurableQueue.retry}.
+   */
+  find(uuid: string, options?: DeadLetterOptions): Promise<EventStatus | undefined>;
+  /**
    * Counts the events of the queue, over all processes.
    *
    * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
    */
   stats(): Promise<QueueStats>;
+  /**
+   * Returns within a second whether this process stores and handles events: `"unhealthy"` when one of
+   * its workers has taken no event for 15 s while one waits, `"degraded"` when the store cannot be
+   * used, or when no process has a worker that takes what waits. Never rejects.
+   */
+  health(): Promise<Health>;
   /** Stores no more, finishes what runs within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;
 }
-
-/** The operations of a queue on its dead letters. */
-export type LetterOperations = Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard">;

@@ -1,12 +1,13 @@
+import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createDispatch } from "../delivery/dispatch";
-import type { Handlers } from "../delivery/handler-registry";
+import { findConfirm, type Handlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
+import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
-import type { Logger } from "../observability/logger";
 import { createReporter } from "../observability/reporter";
-import { readEventNames } from "./event-names";
 import { describeHandlerFailure, isPermanent } from "./handler-failure";
-import { readStoredEvent, type RestoredEvent } from "./stored-event";
+import type { QueueSettings } from "./queue-options";
+import { readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
 import type { WorkOptions } from "./work-options";
 
 /** Why a run failed. */
@@ -19,21 +20,39 @@ export interface RunFailure {
 
 /** Runs the handlers of stored events, for the worker of any engine. */
 export interface EventRunner {
+  /** How many events may be handled at a time. */
+  readonly concurrency: number;
   /** Reads a stored event and runs its handlers; returns why that failed. */
   handle(stored: unknown, attempt: number): Promise<RunFailure | undefined>;
   /** Reports a stored event that is a dead letter now. */
   reportDeadLetter(stored: unknown, attempts: number, error: string): void;
+  /** See `QueueWorker`. */
+  freeSinceMs(): number | undefined;
+}
+
+/** What a runner uses of its queue. */
+export interface RunnerParts {
+  settings: Pick<QueueSettings, "name" | "logger">;
+  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
+  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>;
 }
 
 /** Creates the runner of a worker. */
 export function createEventRunner(
   handlers: Handlers,
-  { handlerTimeoutMs = 10_000, onError }: WorkOptions,
-  logger: Logger | undefined,
+  { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError }: WorkOptions,
+  { settings: { name: queue, logger }, recordOutcome }: RunnerParts,
 ): EventRunner {
   const reports = createReporter(logger);
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
+  let running = 0;
+  let changedAtMs = performance.now();
+
+  function countRunning(change: 1 | -1): void {
+    running += change;
+    changedAtMs = performance.now();
+  }
 
   function read(stored: unknown): RestoredEvent {
     try {
@@ -47,16 +66,29 @@ export function createEventRunner(
     }
   }
 
+  async function confirmAndRecord({ event, account, receiver }: RestoredEvent): Promise<void> {
+    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS);
+    if (isChallengeEvent(event)) await recordOutcome(account, event);
+  }
+
   return {
+    concurrency,
+    freeSinceMs: () => (running < concurrency ? changedAtMs : undefined),
     async handle(stored, attempt) {
+      countRunning(1);
       try {
-        const { event, authTokenIndex, publicUrlIndex, receiver } = read(stored);
+        const restored = read(stored);
+        const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
         const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
-        await dispatch(event, context, handlerTimeoutMs);
+        const prepare =
+          restored.needsConfirmation === true ? () => confirmAndRecord(restored) : undefined;
+        await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
         return undefined;
       } catch (error) {
         const failure = error as WebhookError;
         return { reason: describeHandlerFailure(failure), isPermanent: isPermanent(failure) };
+      } finally {
+        countRunning(-1);
       }
     },
     reportDeadLetter(stored, attempts, error) {

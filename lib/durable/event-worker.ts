@@ -1,4 +1,4 @@
-import { CLOSE_RULES, settleWithin } from "../receiver/close-options";
+import { CLOSE_RULES, settleWithin } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
 import type { EventWorker } from "./durable-queue";
 

@@ -4,9 +4,15 @@ import type { WebhookError } from "../errors/webhook-error";
 /** How many processes may die in the handlers of an event: it may be the cause. */
 export const MAX_STALLS = 20;
 
-/** Returns whether a handler threw a PermanentError: running the handlers again is of no use. */
-export function isPermanent({ cause }: WebhookError): boolean {
-  return listReasons(cause).some((reason) => reason instanceof PermanentError);
+/**
+ * Returns whether another attempt is of no use: a handler threw a PermanentError, or the event is
+ * not confirmed.
+ */
+export function isPermanent({ code, cause }: WebhookError): boolean {
+  return (
+    code === "NOT_CONFIRMED" ||
+    listReasons(cause).some((reason) => reason instanceof PermanentError)
+  );
 }
 
 /** Returns the code of a failure and the messages of the errors that handlers threw. */

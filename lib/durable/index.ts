@@ -14,6 +14,6 @@ export type {
   RedisInstance,
   ServerAddress,
 } from "./redis/connection-option";
-export type { DeadLetter, DeadLetterOptions } from "./dead-letter";
+export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "./dead-letters";
 export { QueueError } from "./queue-error";
 export type { QueueErrorCode } from "./queue-error";

@@ -1,9 +1,10 @@
 import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
-import { createWaiters } from "../challenge/waiters";
 import type { ChallengeEvent } from "../event/event";
+import { createWaiters } from "../memory/waiters";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
-import { hashKey, toAsciiJson } from "./stored-event";
+import { toAsciiJson } from "../form/text";
+import { hashKey } from "./stored-keys";
 import { createResolveStored } from "./stored-outcome";
 
 /** The outcomes that the processes of a queue share. */

@@ -1,21 +1,28 @@
-import { createRetry } from "../delivery/retry";
-import { isChallengeEvent } from "../event/event";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRetry } from "../time/retry";
+import { isChallengeEvent, type ChallengeEvent } from "../event/event";
+import type { QueuedEvent } from "../delivery/event-queue";
 import type { Handlers } from "../delivery/handler-registry";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../receiver/close-options";
+import type { DeliveryResult } from "../event/event";
+import { CLOSED } from "../observability/health";
+import { trace } from "../observability/tracing";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
 import { keepConnected, type Availability } from "./availability";
 import { createBatches } from "./batches";
 import { createClosedError } from "./closed-error";
-import { createLetterOperations } from "./dead-letters";
+import { createEventOperations } from "./dead-letters";
 import type { DurableQueue } from "./durable-queue";
 import { createEventWorker } from "./event-worker";
 import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
+import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, NewEvent, StoredOutcome } from "./storage";
 import { compareContent } from "./stored-content";
 import { toNewEvent } from "./stored-event";
 import { validateWork, type WorkOptions } from "./work-options";
+import type { RunnerParts } from "./event-runner";
 import type { QueueWorker } from "./worker";
 
 /** What runs the handlers of the events of a queue in this process. */
@@ -28,12 +35,13 @@ export interface WorkerPool {
 }
 
 /** What the pool of an engine may use. */
-export interface PoolParts {
+export interface PoolParts extends RunnerParts {
   settings: QueueSettings;
   availability: Availability;
 }
 
 const LONGEST_PAUSE_MS = 200;
+const PAUSE_AFTER_FAILURE_MS = 100;
 
 /** Creates the queue of an engine: all that engines have in common. */
 export function createQueue(
@@ -57,7 +65,7 @@ export function createQueue(
     },
   });
   const outcomes = createSharedOutcomes(store, settings);
-  const pool = createPool({ settings, availability });
+  const pool = createPool({ settings, availability, recordOutcome });
   const storeEvent = createBatches((events: readonly NewEvent[]) =>
     availability.watchWrite(store.store(events)),
   );
@@ -98,6 +106,40 @@ export function createQueue(
     }
   }
 
+  /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
+  async function recordOutcome(account: string, event: ChallengeEvent): Promise<void> {
+    const outcome = outcomes.toStored(account, event);
+    while (!availability.isOver()) {
+      try {
+        await storeOutcome(outcome);
+        outcomes.notice([outcome.key]);
+        return;
+      } catch {
+        await sleep(PAUSE_AFTER_FAILURE_MS);
+        await availability.whenOpen();
+      }
+    }
+    throw createClosedError();
+  }
+
+  async function storeOnce(
+    queued: QueuedEvent,
+    deadlineAtMs: number,
+    carrier: Record<string, string> | undefined,
+  ): Promise<DeliveryResult> {
+    const { event, account, needsConfirmation = false } = queued;
+    const isKnown = isChallengeEvent(event) && !needsConfirmation;
+    const outcome = isKnown ? outcomes.toStored(account, event) : undefined;
+    const added = toNewEvent(name, queued, outcome, carrier);
+    const kept = await run((isWanted) => storeEvent(added, isWanted), deadlineAtMs);
+    const result = compareContent(queued, added.content, kept);
+    if (result === "new") {
+      lookForEvents();
+      if (outcome !== undefined) outcomes.notice([outcome.key]);
+    }
+    return result;
+  }
+
   async function drain(options: CloseOptions): Promise<void> {
     const finishing = [...workers].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...running, ...finishing]), options);
@@ -114,7 +156,7 @@ export function createQueue(
   }
 
   return {
-    ...createLetterOperations(store, name, async (operation) => {
+    ...createEventOperations(store, name, async (operation) => {
       const value = await run(operation);
       lookForEvents();
       return value;
@@ -129,17 +171,10 @@ export function createQueue(
       },
       wait: outcomes.wait,
     },
-    async store(queued, deadlineAtMs) {
-      const { event, account } = queued;
-      const outcome = isChallengeEvent(event) ? outcomes.toStored(account, event) : undefined;
-      const added = toNewEvent(name, queued, outcome);
-      const kept = await run((isWanted) => storeEvent(added, isWanted), deadlineAtMs);
-      const result = compareContent(queued, added.content, kept);
-      if (result === "new") {
-        lookForEvents();
-        if (outcome !== undefined) outcomes.notice([outcome.key]);
-      }
-      return result;
+    store(queued, deadlineAtMs) {
+      const { event, uuid, receiver } = queued;
+      const describe = () => ({ queue: name, type: event.type, uuid, receiver, carrier: {} });
+      return trace("store", describe, (traced) => storeOnce(queued, deadlineAtMs, traced?.carrier));
     },
     work(handlers, options = {}) {
       validateWork(handlers, options);
@@ -152,6 +187,10 @@ export function createQueue(
       });
     },
     stats: () => run(() => store.stats()),
+    async health() {
+      if (closed !== undefined) return CLOSED;
+      return describeQueueHealth({ availability, workers, readStats: () => store.stats() });
+    },
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -1,4 +1,4 @@
-import { adaptConsole, createLogger } from "../observability/console-logger";
+import { adaptConsole, createLogger } from "../observability/logger";
 import { callSafely } from "../observability/safe-call";
 import type { Logger } from "../observability/logger";
 
@@ -9,6 +9,6 @@ import type { Logger } from "../observability/logger";
 export function createSafeLogger(logger: Logger): Logger {
   const adapted = adaptConsole(logger);
   return createLogger(
-    (level, fields, message) => void callSafely(() => adapted[level](fields, message)),
+    (level, fields, message) => void callSafely(logger, () => adapted[level](fields, message)),
   );
 }

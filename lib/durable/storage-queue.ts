@@ -12,11 +12,17 @@ export function createStorageQueue(storage: Storage, settings: QueueSettings): D
   return createQueue(storage, settings, (parts) => createStoragePool(storage, parts));
 }
 
-/** Creates the pool of workers that claim their events from a storage. */
+/**
+ * Creates the pool of workers that claim their events from a storage.
+ *
+ * @param createRunner replaced by the simulation, whose runs need no handlers.
+ */
 export function createStoragePool(
   storage: Storage,
-  { settings, availability }: PoolParts,
+  poolParts: PoolParts,
+  createRunner = createEventRunner,
 ): WorkerPool {
+  const { settings, availability } = poolParts;
   const workers = new Set<QueueWorker>();
   const heartbeat = startHeartbeat(storage, availability, () => {
     for (const worker of workers) worker.look();
@@ -37,8 +43,8 @@ export function createStoragePool(
   };
   return {
     start(handlers, options) {
-      const runner = createEventRunner(handlers, options, settings.logger);
-      const worker = startWorker(parts, runner, options.concurrency ?? 16);
+      const runner = createRunner(handlers, options, poolParts);
+      const worker = startWorker(parts, runner);
       workers.add(worker);
       return {
         ...worker,

@@ -1,3 +1,4 @@
+import type { EventState } from "./dead-letters";
 import type { QueueStats } from "./durable-queue";
 
 /** The outcome of a challenge as it is stored. @experimental */
@@ -10,14 +11,17 @@ export interface StoredOutcome {
 
 /** An event to be stored. @experimental */
 export interface NewEvent {
-  /** The hash of queue, account and uuid: 32 hexadecimal digits. */
+  /**
+   * The hashes of the uuid, and of account and uuid: 16 hexadecimal digits each. So the keys of a
+   * uuid follow each other.
+   */
   key: string;
   /**
    * What is kept under the key: 24 hexadecimal digits of the hash of the content, and 8 random ones
    * that tell this event from its duplicates.
    */
   content: string;
-  /** The hash of the uuid, by which dead letters are found: 32 hexadecimal digits. */
+  /** The hash of the uuid: 32 hexadecimal digits, of which `key` has the first 16. */
   uuidHash: string;
   /** A `StoredEvent` as JSON of ASCII characters. */
   body: string;
@@ -28,13 +32,15 @@ export interface NewEvent {
 /** A run of the handlers of an event. No two runs of an event have the same `started`. @experimental */
 export interface Run {
   id: number;
-  /** How often its handlers were started, this run included. */
+  /** Counts the runs of an event, also over retries of a dead letter. */
   started: number;
 }
 
 /** An event whose handlers a worker must run. @experimental */
 export interface ClaimedEvent extends Run {
   body: string;
+  /** How often its handlers were started with these attempts, this run included. */
+  attempt: number;
   /** How often its handlers have failed. */
   failures: number;
 }
@@ -62,7 +68,8 @@ export interface StoredDeadLetter {
   id: string;
   body: string;
   error: string;
-  started: number;
+  /** How often its handlers were started. */
+  attempts: number;
   /** When it failed, by the clock of the store, in milliseconds. */
   failedAtMs: number;
   /** When it was listed, by the same clock. */
@@ -71,6 +78,19 @@ export interface StoredDeadLetter {
 
 /** The end of a page of dead letters. @experimental */
 export interface DeadLetterPosition extends Pick<StoredDeadLetter, "id" | "failedAtMs"> {}
+
+/** An event that is stored, or whose key is kept. @experimental */
+export interface StoredState {
+  state: EventState;
+  /** Undefined when the event was handled or discarded. */
+  body: string | undefined;
+  /** How often its handlers were started. */
+  attempts: number;
+  /** The last failure. */
+  error: string | undefined;
+  /** When its handlers are to run, or failed for the last time. */
+  atMs: number | undefined;
+}
 
 /** What may be in the storage now; only a hint: polls make up for one that is lost. @experimental */
 export interface Hint {
@@ -112,6 +132,8 @@ export interface QueueStore {
   /** Returns a page of dead letters, the oldest failure first; an empty one after the last. */
   deadLetters(after?: DeadLetterPosition): Promise<readonly StoredDeadLetter[]>;
   findDeadLetters(uuidHash: string): Promise<readonly StoredDeadLetter[]>;
+  /** Returns what is stored of a uuid, and the keys of it that are kept, the oldest first. */
+  find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */
   retry(ids: readonly string[]): Promise<number>;
   /** Removes dead letters; returns how many there were. */
@@ -140,6 +162,8 @@ export interface Storage extends QueueStore {
    * Notes that members are alive. If one of them has been so for `LEASE_MS` without a gap, it takes
    * the events of members that have not: these are due again, or dead letters after `MAX_STALLS`.
    * A time in the future is that of a clock that was set back: it counts as no beat, and ends pauses.
+   * Those of events are a beat of a member, the last end of a pause without the pause, and the last
+   * failure.
    */
   beat(members: readonly Member[]): Promise<void>;
   /** Forgets members; what they still own was claimed without their knowledge, and is given back. */

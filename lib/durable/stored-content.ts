@@ -1,6 +1,6 @@
 import type { QueuedEvent } from "../delivery/event-queue";
-import type { DeliveryResult } from "../observability/diagnostics";
-import { hashText } from "../signature/signature";
+import type { DeliveryResult } from "../event/event";
+import { hashText } from "../form/hash";
 
 const HASH_DIGITS = 24;
 const RANDOM_DIGITS = 8;

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
-import { WebhookError } from "../errors/webhook-error";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { hashText } from "../signature/signature";
+import { toAsciiJson } from "../form/text";
+import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
 import { createContent } from "./stored-content";
+import { createEventKey, dedupeIdOf, hashKey } from "./stored-keys";
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -17,6 +18,10 @@ export interface StoredEvent {
   publicUrlIndex: number;
   /** The name of the receiver. */
   receiver?: string | undefined;
+  /** Whether a worker must confirm it, and record its outcome then. */
+  needsConfirmation?: true | undefined;
+  /** The trace context of its request, as a subscriber of the tracing channels wrote it. */
+  carrier?: Record<string, string> | undefined;
 }
 
 /** An event that was read from the store. */
@@ -30,22 +35,23 @@ const storedEventSchema = z.object({
   authTokenIndex: z.int(),
   publicUrlIndex: z.int(),
   receiver: z.string().optional(),
+  needsConfirmation: z.literal(true).optional(),
+  carrier: z.record(z.string(), z.string()).optional(),
 });
 
-const KEY_DIGITS = 32;
-
 /** Writes an event for the store. */
-export function toStoredEvent(queued: QueuedEvent): StoredEvent {
-  if (queued.needsConfirmation === true) {
-    throw new WebhookError(
-      "CONFIRM_UNAVAILABLE",
-      "The workers of this queue cannot confirm events.",
-    );
-  }
+export function toStoredEvent(queued: QueuedEvent, carrier = {}): StoredEvent {
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const params = event.params.map(([name, value]): [string, string] => [name, value]);
-  const stored = { params, account, authTokenIndex, publicUrlIndex };
-  return receiver === undefined ? stored : { ...stored, receiver };
+  return {
+    params,
+    account,
+    authTokenIndex,
+    publicUrlIndex,
+    ...(receiver !== undefined && { receiver }),
+    ...(queued.needsConfirmation === true && { needsConfirmation: true }),
+    ...(Object.keys(carrier).length > 0 && { carrier }),
+  };
 }
 
 /**
@@ -58,47 +64,44 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
   return { event: parseEvent(params), ...context };
 }
 
+/** The names of a stored event, also when this version cannot read the event. */
+export interface EventNames {
+  /** The authenticated account. */
+  account: string;
+  /** The account that the event claims. */
+  accountSid: string;
+  uuid: string;
+  type: string;
+  receiver: string | undefined;
+}
+
+/** Reads what names an event from its stored form; empty texts for what is not there. */
+export function readEventNames(stored: unknown): EventNames {
+  const { account, receiver, params } = Object(stored) as Record<string, unknown>;
+  const pairs: unknown[] = Array.isArray(params) ? params : [];
+  const byName = new Map(pairs.filter((pair) => Array.isArray(pair)) as unknown as Pair[]);
+  return {
+    account: typeof account === "string" ? account : "",
+    accountSid: byName.get("account_sid") ?? "",
+    uuid: byName.get("uuid") ?? "",
+    type: byName.get("type") ?? "",
+    receiver: typeof receiver === "string" ? receiver : undefined,
+  };
+}
+
 /** Writes an event with its outcome for the storage of a queue. */
 export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
   outcome: StoredOutcome | undefined,
+  carrier?: Record<string, string>,
 ): NewEvent {
+  const uuidHash = hashKey(queueName, queued.uuid);
   return {
-    key: hashKey(queueName, dedupeIdOf(queued)),
+    key: createEventKey(uuidHash, hashKey(queueName, dedupeIdOf(queued))),
     content: createContent(queued.contentHash),
-    uuidHash: hashKey(queueName, queued.uuid),
-    body: toAsciiJson(toStoredEvent(queued)),
+    uuidHash,
+    body: toAsciiJson(toStoredEvent(queued, carrier)),
     outcome,
   };
-}
-
-/** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
-export function hashKey(queueName: string, key: string): string {
-  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
-}
-
-/**
- * Writes a value as JSON of ASCII characters: a database of any encoding stores it, NUL and lone
- * surrogates included.
- */
-export function toAsciiJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (!/[\u007f-\uffff]/.test(text)) return text;
-  return text.replaceAll(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
-/** The identity of an event: a duplicate has the same. */
-interface EventKey {
-  /** The authenticated account, as an `OutcomeKey` has it. */
-  account: string;
-  uuid: string;
-}
-
-/** Returns an {@link EventKey} as one text, the account first: accounts share no identifier. */
-export function dedupeIdOf({ account, uuid }: EventKey): string {
-  return `${account}:${uuid}`;
 }

@@ -1,7 +1,7 @@
-import type { Waiters } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/form";
+import type { Waiters } from "../memory/waiters";
 import type { Logger } from "../observability/logger";
 
 /** Parses the outcome of a challenge as an engine stores it; returns undefined for another value. */

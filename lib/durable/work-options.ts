@@ -1,6 +1,7 @@
 import { areHandlersEmpty, isHandlers, type Handlers } from "../delivery/handler-registry";
+import type { Confirm } from "../delivery/confirmation";
 import type { ErrorListener } from "../observability/reporter";
-import { FUNCTION } from "../validation/option-rules";
+import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
 
 /** Options of `queue.work`. */
@@ -9,6 +10,13 @@ export interface WorkOptions {
   concurrency?: number | undefined;
   /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
   handlerTimeoutMs?: number | undefined;
+  /**
+   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
+   * is recorded and their handlers run; `false` makes an event a dead letter at once.
+   * @default the option of the receiver of these handlers in this process; without one, such an
+   *   event fails
+   */
+  confirm?: Confirm | undefined;
   /** Called with the failure of each attempt. @default none */
   onError?: ErrorListener | undefined;
 }
@@ -16,6 +24,7 @@ export interface WorkOptions {
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  confirm: CONFIRM,
   onError: FUNCTION,
 };
 

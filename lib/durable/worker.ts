@@ -1,12 +1,12 @@
 import { EventEmitter, once } from "node:events";
-import { parseJson } from "../form/json";
+import { parseJson } from "../form/text";
 import { pauseAfter } from "./backoff";
 import type { Availability } from "./availability";
 import type { AddToBatch } from "./batches";
 import type { EventRunner, RunFailure } from "./event-runner";
 import { createMemberId, type Heartbeat } from "./heartbeat";
 import type { QueueSettings } from "./queue-options";
-import { toAsciiJson } from "./stored-event";
+import { toAsciiJson } from "../form/text";
 import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
 
 /** Takes events and runs their handlers until it is finished. */
@@ -17,6 +17,11 @@ export interface QueueWorker {
   finish(): Promise<void>;
   /** Stops waiting for running handlers. */
   abandon(): void;
+  /**
+   * Since when it could have taken an event and took none, in milliseconds of `performance.now()`;
+   * undefined while it runs as many as it may.
+   */
+  freeSinceMs(): number | undefined;
 }
 
 /** What the workers of a process share. */
@@ -34,12 +39,12 @@ export interface StorageWorkerParts {
 const MAX_SETTLING = 128;
 const PAUSE_AFTER_FAILURE_MS = 100;
 
-/** Starts a worker that runs up to `concurrency` events at a time. */
+/** Starts a worker that runs up to `concurrency` events of its runner at a time. */
 export function startWorker(
   { storage, settings, availability, heartbeat, finishRun, failRun }: StorageWorkerParts,
   runner: EventRunner,
-  concurrency: number,
 ): QueueWorker {
+  const { concurrency } = runner;
   const member: Member = { id: createMemberId(), isWorker: true };
   /** The runs whose end is not stored. */
   const held = new Set<Run>();
@@ -85,7 +90,7 @@ export function startWorker(
   async function handle(event: ClaimedEvent): Promise<void> {
     held.add(event);
     running++;
-    const failure = await runner.handle(parseJson(event.body), event.started);
+    const failure = await runner.handle(parseJson(event.body), event.attempt);
     running--;
     const settled = failure === undefined ? settle(finishRun, event) : fail(event, failure);
     if (isDue) look();
@@ -103,7 +108,7 @@ export function startWorker(
     const error = toAsciiJson(failure.reason);
     const isDeadNow = await settle(failRun, { id, started, failures, error, pauseMs });
     if (isDeadNow === true) {
-      runner.reportDeadLetter(parseJson(event.body), started, failure.reason);
+      runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
     }
     if (pauseMs === undefined || isFinishing) return;
     const timer = setTimeout(() => {
@@ -144,6 +149,7 @@ export function startWorker(
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
       if (!isOver()) await heartbeat.remove(member);
     },
+    freeSinceMs: () => (isFinishing ? undefined : runner.freeSinceMs()),
     abandon() {
       isAbandoned = true;
       state.emit("abandon");

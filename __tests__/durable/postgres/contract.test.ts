@@ -23,6 +23,10 @@ describeWithPostgres("postgresQueue", () => {
     },
     open: (options) =>
       postgresQueue({ name: "q", connection: server.url, schema: `push_${count}`, ...options }),
+    async moveTimes(ms) {
+      await server.query(`update push_${count}.event
+        set run_at = run_at + ${ms}, failed_at = failed_at + ${ms}`);
+    },
     async stop() {
       await server.query(`drop schema push_${count} cascade`);
     },

@@ -1,6 +1,41 @@
+import { createHandlers } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, silent } from "../../support/durable";
+import { openQueue } from "../../support/engine";
 import { describeOnPostgres } from "../../support/postgres-engine";
+import { until } from "../../support/redis";
+import { startRedisProxy } from "../../support/redis-proxy";
 import { describeLostReplies } from "../lost-replies";
 
-describeOnPostgres("with a reply that is lost,", (engine) =>
-  describeLostReplies(engine, [["the event", "first-1"]]),
-);
+describeOnPostgres("with a reply that is lost,", (engine) => {
+  describeLostReplies(engine, [["the event", "first-1"]]);
+
+  it("a claim is repeated, without the event of a handler that runs", async () => {
+    const [name, location, queueName] = engine.listArguments();
+    const url = new URL(location);
+    const proxy = await startRedisProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const queue = openQueue(name, url.href, { name: queueName, logger: silent });
+    const store = (uuid: string) =>
+      queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
+    const handled: string[] = [];
+    let finish!: () => void;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
+      handled.push(uuid);
+      if (uuid === "slow") await finished;
+    });
+    queue.work(handlers);
+    await store("slow");
+    await until(() => handled.length === 1);
+    const lost = proxy.loseReplyTo("push_claim");
+    await store("next");
+    await lost;
+    await until(() => handled.length === 2);
+    finish();
+    await until(async () => (await queue.stats()).active === 0);
+    expect(handled).toEqual(["slow", "next"]);
+    await queue.close();
+    proxy.close();
+  });
+});

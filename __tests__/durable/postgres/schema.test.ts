@@ -34,7 +34,6 @@ describeWithPostgres("the schema in Postgres", () => {
       );
       return clients.length === 0;
     }, 10_000);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
     const [row] = await server.query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'push.event'::regclass`);
     return row!.count as number;

@@ -46,11 +46,15 @@ describeWithPostgres("the setup of Postgres", () => {
   const store = (queue: DurableQueue, deadlineAtMs = Number.POSITIVE_INFINITY) =>
     queue.store(queuedEvent(eventFixture("factor.created")), deadlineAtMs);
 
+  /** Changes a setting, and waits until new connections have it. */
+  async function setUp(name: string, value: string): Promise<void> {
+    await server.query(`alter system set ${name} = ${value}`);
+    await server.query("select pg_reload_conf()");
+    await until(async () => (await server.query(`show ${name}`))[0]?.[name] === value);
+  }
+
   describe.each(["fsync", "full_page_writes", "synchronous_commit"])("%s = off", (name) => {
-    const set = async (value: string) => {
-      await server.query(`alter system set ${name} = ${value}`);
-      await server.query("select pg_reload_conf(), pg_sleep(0.3)");
-    };
+    const set = (value: string) => setUp(name, value);
     beforeAll(() => set("off"));
     afterAll(() => set("on"));
 
@@ -79,10 +83,7 @@ describeWithPostgres("the setup of Postgres", () => {
   });
 
   it("rejects a Postgres that is read-only, and uses it again once it takes writes", async () => {
-    const setReadOnly = async (value: string) => {
-      await server.query(`alter system set default_transaction_read_only = ${value}`);
-      await server.query("select pg_reload_conf(), pg_sleep(0.3)");
-    };
+    const setReadOnly = (value: string) => setUp("default_transaction_read_only", value);
     const rejection = { code: "POSTGRES_REJECTED" };
     const early = open({ durability: "trust" });
     await early.ready();
@@ -105,12 +106,10 @@ describeWithPostgres("the setup of Postgres", () => {
   });
 
   it("uses a Postgres again once it is set up right", async () => {
-    await server.query("alter system set fsync = off");
-    await server.query("select pg_reload_conf(), pg_sleep(0.3)");
+    await setUp("fsync", "off");
     const queue = open();
     await expect(queue.ready()).rejects.toThrow(QueueError);
-    await server.query("alter system set fsync = on");
-    await server.query("select pg_reload_conf()");
+    await setUp("fsync", "on");
     const event = queuedEvent(eventFixture("factor.created"));
     expect(await queue.store(event, Number.POSITIVE_INFINITY)).toBe("new");
   });
@@ -177,12 +176,8 @@ describeWithPostgres("the setup of Postgres", () => {
     const queue = open({ schema: "purged", dedupeTtlMs: 1_000 });
     for (let count = 0; count < 5; count++) await store(queue);
     expect(await server.query("select 1 from purged.delivery")).toHaveLength(5);
-    let rows: unknown[] = [1];
-    for (const endMs = Date.now() + 40_000; rows.length > 0 && Date.now() < endMs;) {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      rows = await server.query("select 1 from purged.delivery");
-    }
-    expect(rows).toEqual([]);
+    const countRows = async () => (await server.query("select 1 from purged.delivery")).length;
+    await until(async () => (await countRows()) === 0, 40_000);
   });
 
   const itWithPgbouncer = existsSync(PGBOUNCER) ? it : it.skip;

@@ -1,6 +1,6 @@
 export { postgresQueue } from "../postgres-queue";
 export type { PostgresConnectionOptions, PostgresQueueOptions } from "./options";
-export type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "../dead-letters";
 export type { DurableQueue, EventWorker, QueueStats } from "../durable-queue";
 export { QueueError } from "../queue-error";
 export type { QueueErrorCode } from "../queue-error";

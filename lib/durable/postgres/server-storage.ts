@@ -1,7 +1,10 @@
 import type { Client } from "pg";
-import { parseJson } from "../../form/json";
-import { hashText } from "../../signature/signature";
+import { parseJson } from "../../form/text";
+import { hashText } from "../../form/hash";
+import { settleWithin } from "../../time/close-options";
+import type { EventState } from "../dead-letters";
 import type { QueueStats } from "../durable-queue";
+import { rangeOfKeys } from "../stored-keys";
 import type { ClaimedEvent, Hint, NewEvent, Storage, StoredDeadLetter } from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import { checkDurability } from "./durability";
@@ -21,11 +24,20 @@ interface LetterRow {
   id: string;
   body: string;
   error: string;
-  started: number;
+  attempts: number;
   failed_at: string;
   listed_at: string;
 }
 
+interface StateRow {
+  state: EventState;
+  body: string | null;
+  attempts: number | null;
+  error: string | null;
+  at: string | null;
+}
+
+const CLOSE_MS = 250;
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
@@ -133,7 +145,13 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     outageCode: "POSTGRES_UNREACHABLE",
     connect,
     async close() {
-      await listening?.client.end().catch(() => {});
+      // A Postgres that is frozen does not end the connection.
+      if (listening !== undefined) {
+        await settleWithin(
+          listening.client.end().catch(() => {}),
+          { deadlineMs: CLOSE_MS },
+        );
+      }
       connections.close();
     },
     async store(events) {
@@ -155,21 +173,18 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     async claim(owner, held, count) {
       const mark = marks.get(owner) ?? createClaimMark();
       marks.set(owner, mark);
-      const wasLost = mark.isReplyLost;
       const fromMs = claimFrom(mark);
-      mark.isReplyLost = true;
-      const lost = wasLost ? await runUndoable<ClaimedRow>("findOwned", owner, held) : [];
+      const isAll = fromMs === undefined;
+      const lost = isAll ? await runUndoable<ClaimedRow>("findOwned", owner, held) : [];
       const wanted = count - lost.length;
-      const due =
-        wanted > 0
-          ? await runUndoable<ClaimedRow>("claim", owner, held, wanted, fromMs, queue)
-          : [];
-      mark.isReplyLost = false;
+      const values = [owner, held, wanted, fromMs ?? 0, queue];
+      const due = wanted > 0 ? await runUndoable<ClaimedRow>("claim", ...values) : [];
       mark.lastRunAtMs = Number(due.at(-1)?.run_at ?? mark.lastRunAtMs);
-      return [...lost, ...due].map(({ id, body, started, failures }) => ({
+      return [...lost, ...due].map(({ id, body, started, attempt, failures }) => ({
         id: Number(id),
         body,
         started,
+        attempt,
         failures,
       }));
     },
@@ -198,6 +213,16 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     },
     async findDeadLetters(uuidHash) {
       return (await run<LetterRow>("findDeadLetters", uuidHash, queue)).map(toStoredDeadLetter);
+    },
+    async find(uuidHash) {
+      const rows = await run<StateRow>("find", uuidHash, ...rangeOfKeys(uuidHash), queue);
+      return rows.map(({ state, body, attempts, error, at }) => ({
+        state,
+        body: body ?? undefined,
+        attempts: attempts ?? 0,
+        error: error === null ? undefined : String(parseJson(error)),
+        atMs: at === null ? undefined : Number(at),
+      }));
     },
     retry: async (ids) => readCount(await run("retry", ids, queue)),
     discard: async (ids) => readCount(await run("discard", ids, queue)),
@@ -229,7 +254,7 @@ function toStoredDeadLetter(row: LetterRow): StoredDeadLetter {
     id: row.id,
     body: row.body,
     error: String(parseJson(row.error)),
-    started: row.started,
+    attempts: row.attempts,
     failedAtMs: Number(row.failed_at),
     listedAtMs: Number(row.listed_at),
   };

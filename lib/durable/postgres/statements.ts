@@ -1,5 +1,5 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
-import { toAsciiJson } from "../stored-event";
+import { toAsciiJson } from "../../form/text";
 
 const PAGE = 100;
 const PURGED_ROWS = 1_000;
@@ -7,7 +7,9 @@ const PURGED_ROWS = 1_000;
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
-const LETTER = `id, body, error, started, failed_at, ${NOW} as listed_at`;
+const LETTER = `id, body, error, failures + stalls as attempts, failed_at, ${NOW} as listed_at`;
+
+const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures, run_at`;
 
 /** Writes the rows of a batch, which is one parameter. */
 const batch = (parameter: string, columns: string) =>
@@ -42,19 +44,20 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     // a deadlock. An expired row counts as none. Rows that were there come first.
     store: `
       with input as materialized (
-        select * from rows from (json_to_recordset($1::json) as (
+        select *, nextval('${schema}.event_id_seq') as id from rows from (json_to_recordset($1::json) as (
           key uuid, content uuid, uuid_hash uuid, body text, outcome_key uuid, params text
         )) with ordinality as row (key, content, uuid_hash, body, outcome_key, params, position)
       ), kept as (
-        insert into ${schema}.delivery as stored (key, content, expires_at)
-        select distinct on (key) key, content, ${NOW} + $2::bigint from input order by key, position
-        on conflict (key) do update
-          set content = excluded.content, expires_at = excluded.expires_at
+        insert into ${schema}.delivery as stored (key, content, event_id, expires_at)
+        select distinct on (key) key, content, id, ${NOW} + $2::bigint
+          from input order by key, position
+        on conflict (key) do update set content = excluded.content, event_id = excluded.event_id,
+          expires_at = excluded.expires_at
           where stored.expires_at <= ${NOW}
         returning key, content
       ), added as (
-        insert into ${event} (queue, uuid_hash, body, run_at)
-        select $4::int, uuid_hash, body, ${NOW} from input
+        insert into ${event} (id, queue, uuid_hash, body, run_at)
+        select id, $4::int, uuid_hash, body, ${NOW} from input
         where (content in (select content from kept)) is true order by position
         returning 1
       ), recorded as (
@@ -76,7 +79,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     outcomes: `select key, params from ${schema}.outcome
       where key = any($1::uuid[]) and expires_at > ${NOW}`,
 
-    findOwned: `select id, body, started, failures, run_at from ${event}
+    findOwned: `select ${CLAIMED} from ${event} as event
       where owner = $1 and id <> all($2::bigint[]) order by id`,
     // From a time on: dead rows of what was claimed before need not be read again. A member without
     // a row would keep its events for ever.
@@ -89,7 +92,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       ), claimed as (
         update ${event} as event set owner = $1, started = event.started + 1
         from due where event.id = due.id
-        returning event.id, body, started, failures, run_at
+        returning ${CLAIMED}
       )
       select * from claimed order by run_at, id`,
 
@@ -105,7 +108,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
         )}
       ), failed as (
         update ${event} as event set owner = null, failures = input.failures, error = input.error,
-          run_at = coalesce(${NOW} + pause_ms, run_at),
+          run_at = coalesce(${NOW} + pause_ms, run_at), pause = coalesce(pause_ms, pause),
           failed_at = case when pause_ms is null then ${NOW} end
         from input
         where event.id = input.id and event.started = input.started and failed_at is null
@@ -118,14 +121,20 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
 
     beat: `
       with clock as (
-        select ${NOW} as ms, exists (
-          select from ${member} where queue = $2::int and seen_at > ${NOW} + ${MAX_CLOCK_SKEW_MS}
-        ) as is_set_back
+        select ${NOW} as ms, coalesce(greatest(
+          (select max(seen_at) from ${member} where queue = $2::int),
+          (select run_at - pause from ${event} where queue = $2::int and ${DUE}
+            order by run_at desc, id desc limit 1),
+          (select max(failed_at) from ${event} where queue = $2::int and failed_at is not null)
+        ) > ${NOW} + ${MAX_CLOCK_SKEW_MS}, false) as is_set_back
       ), input as materialized (
         select * from ${batch("$1", "id bigint, is_worker boolean")}
       ), ended as (
         update ${event} set run_at = ${NOW}
         where (select is_set_back from clock) and queue = $2::int and ${DUE} and run_at > ${NOW}
+      ), failed as (
+        update ${event} set failed_at = ${NOW}
+        where (select is_set_back from clock) and queue = $2::int and failed_at > ${NOW}
       ), expired as (
         update ${member} set seen_at = ${NOW} - ${LEASE_MS + 1}
         where queue = $2::int and seen_at > ${NOW} + ${MAX_CLOCK_SKEW_MS}
@@ -153,20 +162,18 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       select is_set_back, (select count(*) from released) as count from clock`,
 
     forgetMembers: `delete from ${member} where id = any($1::bigint[])`,
-    // Their handlers were not started.
-    giveBack: `update ${event} set owner = null, started = started - 1
-      where owner = any($1::bigint[])`,
+    giveBack: `update ${event} set owner = null where owner = any($1::bigint[])`,
 
     deadLetters: `select ${LETTER} from ${event}
       where queue = $3::int and failed_at is not null and (failed_at, id) > ($1::bigint, $2::bigint)
       order by failed_at, id limit ${PAGE}`,
     findDeadLetters: `select ${LETTER} from ${event}
       where uuid_hash = $1 and queue = $2::int and failed_at is not null order by id`,
-    // With a new identifier: no late report on a run before meets the event.
+    // A run more: no late report on one before meets the event.
     retry: `
       with retried as (
-        update ${event} set id = default, failed_at = null, error = null, started = 0, failures = 0,
-          stalls = 0, run_at = ${NOW}
+        update ${event} set failed_at = null, error = null, started = started + 1, failures = 0,
+          stalls = 0, run_at = ${NOW}, pause = 0
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
         returning 1
       )
@@ -177,6 +184,18 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null returning 1
       )
       select count(*)::int as count from removed`,
+
+    find: `
+      select body, failures + stalls + (owner is not null)::int as attempts, error,
+        coalesce(failed_at, run_at) as at, case when event.id is null then 'handled'
+          when failed_at is not null then 'dead' when owner is not null then 'active'
+          when run_at > ${NOW} then 'delayed' else 'waiting' end as state
+      from (
+        select id from ${event}
+          where uuid_hash = $1 and queue = $4::int and failed_at is not null
+        union select event_id from ${schema}.delivery
+          where key between $2 and $3 and expires_at > ${NOW}
+      ) as found left join ${event} as event on event.id = found.id order by found.id`,
 
     stats: `
       select

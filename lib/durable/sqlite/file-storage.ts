@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
-import { settleWithin } from "../../receiver/close-options";
+import type { Worker } from "node:worker_threads";
+import { settleWithin } from "../../time/close-options";
 import { QueueError } from "../queue-error";
 import type { Hint, Storage } from "../storage";
 import type { MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
+import { startThread } from "./start-thread";
 
 interface PendingRequest {
   resolve: (value: never) => void;
@@ -50,7 +51,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
   }
 
   async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
-    const started = new Worker(require.resolve("./thread"), { workerData });
+    const started = startThread(workerData);
     thread = started;
     let failure: Error | undefined;
 
@@ -107,6 +108,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     leave: call("leave"),
     deadLetters: call("deadLetters"),
     findDeadLetters: call("findDeadLetters"),
+    find: call("find"),
     retry: call("retry"),
     discard: call("discard"),
     stats: call("stats"),

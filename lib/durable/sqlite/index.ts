@@ -1,6 +1,6 @@
 export { sqliteQueue } from "./sqlite-queue";
 export type { SqliteQueueOptions } from "./options";
-export type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "../dead-letters";
 export type { DurableQueue, EventWorker, QueueStats } from "../durable-queue";
 export { QueueError } from "../queue-error";
 export type { QueueErrorCode } from "../queue-error";

@@ -1,5 +1,6 @@
-import { parseJson } from "../../form/json";
-import type { Storage, StoredDeadLetter } from "../storage";
+import { parseJson } from "../../form/text";
+import { rangeOfKeys } from "../stored-keys";
+import type { Storage, StoredDeadLetter, StoredState } from "../storage";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
 import { PURGED_ROWS, STATEMENTS } from "./statements";
@@ -79,8 +80,8 @@ export function createFileOperations(
         const keyBytes = toBytes(key);
         const found = sql.findDelivery.get(keyBytes);
         if (found !== undefined && Number(found.expires_at) > nowMs) return toHex(found.content);
-        sql.store.run(keyBytes, toBytes(content), nowMs + dedupeTtlMs);
-        sql.storeEvent.run(toBytes(uuidHash), body, nowMs);
+        const added = sql.store.run(keyBytes, toBytes(content), nowMs + dedupeTtlMs);
+        sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body, nowMs);
         if (outcome !== undefined) record(toBytes(outcome.key), outcome.params, nowMs);
         return content;
       });
@@ -106,6 +107,7 @@ export function createFileOperations(
           id: Number(row.id),
           body: String(row.body),
           started: Number(row.started),
+          attempt: Number(row.attempt),
           failures: Number(row.failures),
         };
       });
@@ -117,21 +119,24 @@ export function createFileOperations(
       const nowMs = Date.now();
       return runs.flatMap(({ id, started, failures, error, pauseMs }) => {
         if (pauseMs === undefined) sql.failForEver.run(failures, error, nowMs, id, started);
-        else sql.fail.run(failures, error, nowMs + pauseMs, id, started);
+        else sql.fail.run(failures, error, nowMs + pauseMs, pauseMs, id, started);
         return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
       });
     },
     beat(members) {
       const nowMs = Date.now();
+      const ids = new Set(members.map(({ id }) => id));
+      const dead = sql.findDead.all(nowMs).filter(({ id }) => !ids.has(Number(id)));
       if (sql.isClockSetBack.get(nowMs) !== undefined) {
         sql.endPauses.run(nowMs, nowMs);
+        sql.failNow.run(nowMs, nowMs);
         sql.expireFuture.run(nowMs, nowMs);
       }
       for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker), nowMs, nowMs);
       memberCount = members.length;
       countOthers();
       if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
-      for (const { id } of sql.findDead.all(nowMs)) {
+      for (const { id } of dead) {
         sql.release.run(nowMs, nowMs, Number(id));
         sql.forgetMember.run(Number(id));
       }
@@ -145,12 +150,12 @@ export function createFileOperations(
     deadLetters: (after) =>
       sql.deadLetters.all(after?.failedAtMs ?? 0, Number(after?.id ?? 0)).map(readDeadLetter),
     findDeadLetters: (uuidHash) => sql.findDeadLetters.all(toBytes(uuidHash)).map(readDeadLetter),
-    retry: (ids) =>
-      sumChanges(ids, (id) => {
-        const { changes } = sql.retry.run(Date.now(), id);
-        sql.discard.run(id);
-        return changes;
-      }),
+    find(uuidHash) {
+      const [from, to] = rangeOfKeys(uuidHash).map(toBytes) as [Buffer, Buffer];
+      const nowMs = Date.now();
+      return sql.find.all(nowMs, toBytes(uuidHash), from, to, nowMs).map(readState);
+    },
+    retry: (ids) => sumChanges(ids, (id) => sql.retry.run(Date.now(), id).changes),
     discard: (ids) => sumChanges(ids, (id) => sql.discard.run(id).changes),
     stats() {
       const row = sql.stats.get(Date.now()) ?? {};
@@ -198,12 +203,22 @@ function sumChanges(ids: readonly string[], change: (id: number) => number | big
   return ids.reduce((sum, id) => sum + Number(change(Number(id))), 0);
 }
 
+function readState({ state, body, attempts, error, at }: SqlRow): StoredState {
+  return {
+    state: state as StoredState["state"],
+    body: typeof body === "string" ? body : undefined,
+    attempts: Number(attempts),
+    error: typeof error === "string" ? String(parseJson(error)) : undefined,
+    atMs: typeof at === "number" ? at : undefined,
+  };
+}
+
 function readDeadLetter(row: SqlRow): StoredDeadLetter {
   return {
     id: String(row.id),
     body: String(row.body),
     error: String(parseJson(String(row.error))),
-    started: Number(row.started),
+    attempts: Number(row.attempts),
     failedAtMs: Number(row.failed_at),
     listedAtMs: Date.now(),
   };

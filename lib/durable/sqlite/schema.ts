@@ -9,8 +9,8 @@ export const SCHEMA_VERSION = 2;
  * cannot meet another event, and an outcome is newer than another if its identifier is greater.
  *
  * - delivery: the dedupe memory. `key` is a hash of account and uuid.
- * - event: what is still to be handled, and the dead letters, which have a `failed_at`. `owner` is
- *   the member that runs its handlers.
+ * - event: what is still to be handled, and the dead letters, which have a `failed_at`. `id` is that
+ *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
  * - member: the workers and processes that use the file, with the time of their last beat, and since
  *   when they have beaten without a gap.
  */
@@ -23,10 +23,11 @@ export const SCHEMA = `
     expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE event (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     uuid_hash BLOB NOT NULL,
     body TEXT NOT NULL,
     run_at INTEGER NOT NULL,
+    pause INTEGER NOT NULL DEFAULT 0,
     owner INTEGER,
     started INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,

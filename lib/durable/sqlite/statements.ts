@@ -1,12 +1,12 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
-import { toAsciiJson } from "../stored-event";
+import { toAsciiJson } from "../../form/text";
 
 const PAGE = 100;
 /** How many rows a purge looks at, so that stores are not kept waiting. */
 export const PURGED_ROWS = 200;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
-const LETTER = "SELECT id, body, error, started, failed_at FROM event";
+const LETTER = "SELECT id, body, error, failures + stalls AS attempts, failed_at FROM event";
 
 /**
  * The statements of a queue in a file, with the names and in the order of those for Postgres.
@@ -15,7 +15,7 @@ const LETTER = "SELECT id, body, error, started, failed_at FROM event";
 export const STATEMENTS = {
   findDelivery: "SELECT content, expires_at FROM delivery WHERE key = ?",
   store: "INSERT OR REPLACE INTO delivery (key, content, expires_at) VALUES (?, ?, ?)",
-  storeEvent: "INSERT INTO event (uuid_hash, body, run_at) VALUES (?, ?, ?)",
+  storeEvent: "INSERT INTO event (id, uuid_hash, body, run_at) VALUES (?, ?, ?, ?)",
 
   record: `INSERT INTO outcome (key, params, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
   forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= ?",
@@ -29,20 +29,26 @@ export const STATEMENTS = {
   isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= ? LIMIT 1`,
   findDue: `SELECT id FROM event WHERE ${DUE} AND run_at <= ? ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
-  findClaimed: "SELECT id, body, started, failures FROM event WHERE id = ?",
+  findClaimed: `SELECT id, body, started, failures + stalls + 1 AS attempt, failures FROM event
+    WHERE id = ?`,
 
   // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, error = ?, run_at = ?
+  fail: `UPDATE event SET owner = NULL, failures = ?, error = ?, run_at = ?, pause = ?
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
   failForEver: `UPDATE event SET owner = NULL, failures = ?, error = ?, failed_at = ?
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
   isDead: "SELECT 1 FROM event WHERE id = ? AND started = ? AND failed_at IS NOT NULL",
 
-  isClockSetBack: `SELECT 1 FROM member WHERE seen_at > ? + ${MAX_CLOCK_SKEW_MS}`,
+  isClockSetBack: `SELECT 1 FROM (SELECT ? + ${MAX_CLOCK_SKEW_MS} AS latest)
+    WHERE (SELECT max(seen_at) FROM member) > latest
+    OR (SELECT run_at - pause FROM event WHERE ${DUE} ORDER BY run_at DESC, id DESC LIMIT 1) > latest
+    OR (SELECT max(failed_at) FROM event WHERE failed_at IS NOT NULL) > latest`,
   endPauses: `UPDATE event SET run_at = ? WHERE ${DUE} AND run_at > ?`,
-  expireFuture: `UPDATE member SET seen_at = ? - ${LEASE_MS + 1} WHERE seen_at > ?`,
+  failNow: "UPDATE event SET failed_at = ? WHERE failed_at IS NOT NULL AND failed_at > ?",
+  expireFuture: `UPDATE member SET seen_at = ? - ${LEASE_MS + 1}
+    WHERE seen_at > ? + ${MAX_CLOCK_SKEW_MS}`,
   beat: `INSERT INTO member (id, is_worker, seen_at, since) VALUES (?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET is_worker = excluded.is_worker, seen_at = excluded.seen_at,
     since = CASE WHEN seen_at >= excluded.seen_at - ${LEASE_MS} THEN since ELSE excluded.since END`,
@@ -56,15 +62,24 @@ export const STATEMENTS = {
   countOthers: `SELECT count(*) AS count FROM member WHERE seen_at > ? - ${LEASE_MS}`,
 
   forgetMember: "DELETE FROM member WHERE id = ?",
-  // Its handlers were not started.
-  giveBack: "UPDATE event SET owner = NULL, started = started - 1 WHERE owner = ?",
+  giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
   deadLetters: `${LETTER} WHERE (failed_at, id) > (?, ?) ORDER BY failed_at, id LIMIT ${PAGE}`,
   findDeadLetters: `${LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY id`,
-  // With a new identifier: no late report on a run before meets the event.
-  retry: `INSERT INTO event (uuid_hash, body, run_at)
-    SELECT uuid_hash, body, ? FROM event WHERE id = ? AND failed_at IS NOT NULL`,
+  // A run more: no late report on one before meets the event.
+  retry: `UPDATE event SET failed_at = NULL, error = NULL, started = started + 1, failures = 0,
+    stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
+
+  find: `
+    SELECT body, failures + stalls + (owner IS NOT NULL) AS attempts, error,
+      coalesce(failed_at, run_at) AS at, CASE WHEN event.id IS NULL THEN 'handled'
+        WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
+        WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state
+    FROM (SELECT ? AS now_ms) JOIN (
+      SELECT id FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
+      UNION SELECT id FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > ?
+    ) AS found LEFT JOIN event ON event.id = found.id ORDER BY found.id`,
 
   stats: `
     SELECT

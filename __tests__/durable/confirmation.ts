@@ -1,0 +1,239 @@
+/** Events that a worker must confirm; run on each engine. */
+import { once } from "node:events";
+import { join } from "node:path";
+import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
+import type { QueueOptions } from "express-push-verification/durable";
+import { createChildProcesses } from "../support/child-processes";
+import { entityIdentity, receiveInto, silent, type DurableReceiver } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
+import { collect, until } from "../support/redis";
+import { stopServers } from "../support/servers";
+import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
+
+const script = join(__dirname, "..", "support", "dying-confirm-process.ts");
+const approval = (uuid = "approval") =>
+  eventRequest("challenge.approved", {
+    uuid,
+    challenge_sid: CHALLENGE_SID,
+    entity_identity: entityIdentity,
+  });
+
+/** Describes what happens to the events of a receiver with the option `confirm`. */
+export function describeConfirmation(engine: StoppableEngine): void {
+  const processes = createChildProcesses(script, { execArgv: ["--import", "tsx"] });
+  let receiver: DurableReceiver;
+  let calls: string[];
+  let confirm: Confirm;
+
+  /** Opens a receiver on the queue; what happens to its events is noted in `calls`. */
+  async function open(
+    options: Partial<PushWebhooksOptions> = {},
+    queueOptions: Partial<QueueOptions> = {},
+  ): Promise<DurableReceiver> {
+    const queue = engine.open({ logger: silent, attempts: 3, backoff: 20, ...queueOptions });
+    receiver = await receiveInto(queue, {
+      confirm: (event, context) => {
+        calls.push(`confirm ${event.uuid}`);
+        return confirm(event, context);
+      },
+      ...options,
+    });
+    receiver.push.onAny(({ uuid }, { attempt }) => void calls.push(`handle ${uuid} ${attempt}`));
+    await queue.ready();
+    return receiver;
+  }
+
+  function wait(timeoutMs = 20_000) {
+    const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
+    const waiting = receiver.push.waitForChallenge({ ...challenge, timeoutMs });
+    waiting.then(
+      ({ uuid }) => calls.push(`outcome ${uuid}`),
+      () => {},
+    );
+    return waiting;
+  }
+
+  const countDead = async () => (await receiver.queue.stats()).deadLetters;
+  const readErrors = async () =>
+    (await collect(receiver.queue.deadLetters())).map(({ error, attempts }) => [
+      error.split(":")[0],
+      attempts,
+    ]);
+
+  beforeEach(async () => {
+    calls = [];
+    confirm = () => true;
+    await engine.start();
+  });
+  afterEach(async () => {
+    processes.killAll();
+    await receiver.close();
+    await stopServers();
+    await engine.stop();
+  });
+
+  it("are answered at once, and resolve waits and reach handlers after confirm only", async () => {
+    const { push, queue, deliver } = await open();
+    let decide!: () => void;
+    const decided = new Promise<void>((resolve) => (decide = resolve));
+    confirm = async () => {
+      await decided;
+      return true;
+    };
+    const waiting = wait();
+    expect(await deliver(approval())).toBe(200);
+    expect(await deliver(approval())).toBe(200);
+    queue.work(push.handlers);
+    await until(() => calls.length === 1);
+    await expect(wait(300)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    expect(calls).toEqual(["confirm approval"]);
+    decide();
+    expect(await waiting).toHaveProperty("uuid", "approval");
+    await until(() => calls.length === 3);
+    expect(calls.toSorted()).toEqual(["confirm approval", "handle approval 1", "outcome approval"]);
+    expect(await wait()).toHaveProperty("uuid", "approval");
+  });
+
+  it("of other types are not confirmed", async () => {
+    const { push, queue, deliver } = await open();
+    queue.work(push.handlers);
+    await deliver(eventRequest("factor.created", { uuid: "factor" }));
+    await until(() => calls.length === 1);
+    expect(calls).toEqual(["handle factor 1"]);
+  });
+
+  it("become dead letters at once for false, and are confirmed again by a retry", async () => {
+    const { push, queue, deliver } = await open();
+    confirm = () => false;
+    queue.work(push.handlers);
+    expect(await deliver(approval())).toBe(200);
+    await until(async () => (await countDead()) === 1);
+    expect(await readErrors()).toEqual([["NOT_CONFIRMED", 1]]);
+    await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    expect(await queue.retry("approval")).toBe(true);
+    await until(async () => calls.length === 2 && (await countDead()) === 1);
+    expect(calls).toEqual(["confirm approval", "confirm approval"]);
+    confirm = () => true;
+    expect(await queue.retry("approval")).toBe(true);
+    expect(await wait()).toHaveProperty("uuid", "approval");
+    await until(() => calls.includes("handle approval 1"));
+    expect(await countDead()).toBe(0);
+  });
+
+  it("are confirmed once in each attempt, also when their handlers failed", async () => {
+    const { push, queue, deliver } = await open();
+    let failures = 0;
+    confirm = () => {
+      if (failures++ === 0) throw new Error("the API is restarting");
+      return true;
+    };
+    push.on("challenge.approved", (_event, { attempt }) => {
+      if (attempt === 2) throw new Error("the handler fails");
+    });
+    const failed: string[] = [];
+    queue.work(push.handlers, { onError: ({ code }) => void failed.push(code) });
+    await deliver(approval());
+    await until(() => calls.includes("handle approval 3"));
+    expect(calls).toEqual([
+      "confirm approval",
+      "confirm approval",
+      "handle approval 2",
+      "confirm approval",
+      "handle approval 3",
+    ]);
+    expect(failed).toEqual(["CONFIRM_UNAVAILABLE", "HANDLER_FAILED"]);
+  });
+
+  it.each<[string, Confirm]>([
+    ["fails", () => Promise.reject(new Error("down"))],
+    ["returns no boolean", () => "true" as unknown as boolean],
+  ])("become dead letters when confirm %s in all attempts", async (_, down) => {
+    const { push, queue, deliver } = await open();
+    confirm = down;
+    queue.work(push.handlers);
+    await deliver(approval());
+    await until(async () => (await countDead()) === 1);
+    expect(await readErrors()).toEqual([["CONFIRM_UNAVAILABLE", 3]]);
+    expect(calls).toEqual(Array<string>(3).fill("confirm approval"));
+  });
+
+  it("are not run by a worker that cannot confirm, and are by one with its own confirm", async () => {
+    const { queue, deliver } = await open();
+    const handlers = createHandlers().onAny(({ uuid }) => void calls.push(`handle ${uuid}`));
+    const worker = queue.work(handlers);
+    await deliver(approval());
+    await until(async () => (await countDead()) === 1);
+    expect(await readErrors()).toEqual([["CONFIRM_UNAVAILABLE", 3]]);
+    expect(calls).toEqual([]);
+    await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    await worker.close();
+    queue.work(handlers, { confirm: ({ uuid }) => calls.push(`own ${uuid}`) > 0 });
+    await queue.retryAll();
+    await until(() => calls.length === 2);
+    expect(calls).toEqual(["own approval", "handle approval"]);
+  });
+
+  it("are confirmed by the function of the receiver that took them", async () => {
+    const handlers = createHandlers();
+    await open({ handlers, name: "one" });
+    const others: string[] = [];
+    const other = await receiveInto(receiver.queue, {
+      handlers,
+      name: "two",
+      confirm: ({ uuid }) => others.push(uuid) > 0,
+    });
+    const third = receiveInto(receiver.queue, { handlers, name: "two", confirm: () => true });
+    await expect(third).rejects.toThrow(TypeError);
+    receiver.queue.work(handlers);
+    await receiver.deliver(approval("first"));
+    await until(() => calls.includes("handle first 1"));
+    await other.deliver(approval("second"));
+    await until(() => others.length > 0 || calls.length > 2);
+    expect(others).toEqual(["second"]);
+    expect(calls.slice(0, 2)).toEqual(["confirm first", "handle first 1"]);
+  });
+
+  it("are confirmed again when a worker died between confirm and handlers", async () => {
+    await open();
+    const waiting = wait();
+    const messages: string[] = [];
+    const child = await processes.start(engine.listArguments(), (message) =>
+      messages.push(message),
+    );
+    const died = once(child, "exit");
+    await receiver.deliver(approval());
+    expect(await died).toEqual([null, "SIGKILL"]);
+    receiver.queue.work(receiver.push.handlers);
+    expect(await waiting).toHaveProperty("uuid", "approval");
+    await until(() => calls.includes("handle approval 2"));
+    expect(calls.filter((call) => !call.startsWith("outcome"))).toEqual([
+      "confirm approval",
+      "handle approval 2",
+    ]);
+    expect(messages).toEqual(["ready"]);
+  }, 60_000);
+
+  it.each(engine.outages.map((outage) => [outage.name, outage] as const))(
+    "keep their only attempt while the store %s after confirm",
+    async (_name, outage) => {
+      const { push, queue, deliver } = await open({}, { attempts: 1, storeTimeoutMs: 500 });
+      confirm = async () => {
+        await outage.begin();
+        return true;
+      };
+      queue.work(push.handlers);
+      const waiting = wait(50_000);
+      expect(await deliver(approval())).toBe(200);
+      await until(() => calls.length > 0);
+      // Longer than storeTimeoutMs.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(calls).toEqual(["confirm approval"]);
+      confirm = () => true;
+      await outage.end();
+      expect(await waiting).toHaveProperty("uuid", "approval");
+      await until(() => calls.some((call) => call.startsWith("handle")), 30_000);
+      expect(await countDead()).toBe(0);
+    },
+    90_000,
+  );
+}

@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, silent } from "../../support/durable";
+import { describeWithPostgres } from "../../support/postgres";
+import { createPostgres, type PostgresProcess } from "../../support/postgres-server";
+import { until } from "../../support/redis";
+
+jest.setTimeout(60_000);
+
+function mount(folder: string): boolean {
+  try {
+    const options = ["-t", "tmpfs", "-o", "size=160m,mode=777", "tmpfs", folder];
+    execFileSync("mount", options, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const disk = mkdtempSync(join(tmpdir(), "push-full-"));
+const isMounted = mount(disk);
+const itOnSmallDisk = isMounted ? it : it.skip;
+
+afterAll(() => {
+  if (isMounted) execFileSync("umount", ["-l", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+describeWithPostgres("the logger of a queue in Postgres", () => {
+  let server: PostgresProcess | undefined;
+  let queue: DurableQueue | undefined;
+  let logged: { code?: string; message: string }[];
+  const log = (fields: object, message: string) => void logged.push({ ...fields, message });
+
+  beforeEach(() => {
+    logged = [];
+  });
+  afterEach(async () => {
+    await queue?.close({ deadlineMs: 0 });
+    await server?.remove();
+  });
+
+  function open(url: string): DurableQueue {
+    const logger = { ...silent, info: log, warn: log, error: log };
+    queue = postgresQueue({ connection: url, name: "q", storeTimeoutMs: 1_000, logger });
+    return queue;
+  }
+
+  itOnSmallDisk("reports a full disk once, and its end", async () => {
+    server = await createPostgres({ disk, settings: { max_wal_size: "32MB" } });
+    await server.start();
+    const opened = open(server.url);
+    await opened.ready();
+    const errors: unknown[] = [];
+    const store = (uuid: string) =>
+      opened.store(queuedEvent(eventFixture("factor.created", { uuid })), 1e12);
+    // The segment of the log has room: Postgres ends when it cannot write that.
+    const filler = join(disk, "filler");
+    for (let round = 0; round < 60 && errors.length === 0; round++) {
+      // Postgres frees some space itself.
+      const { bavail, bsize } = statfsSync(disk);
+      appendFileSync(filler, Buffer.alloc(bavail * bsize));
+      const uuids = Array.from({ length: 100 }, (_, index) => `${round}-${index}`);
+      await Promise.all(uuids.map(store)).catch((reason: unknown) => errors.push(reason));
+    }
+    const cause = { code: "53100" };
+    expect(errors).toMatchObject([{ code: "STORE_UNAVAILABLE", cause }]);
+    expect(logged).toMatchObject([{ code: "53100" }]);
+    expect(logged[0]?.message).toContain("No space left on device");
+    rmSync(filler);
+    expect(await store("after")).toBe("new");
+    expect(logged).toHaveLength(2);
+  });
+
+  it("tells that Postgres is a standby, until it is promoted", async () => {
+    const created = await createPostgres();
+    server = created;
+    writeFileSync(join(created.folder, "data", "standby.signal"), "");
+    await created.start();
+    const opened = open(created.url);
+    await until(() => logged.length > 0);
+    expect(logged).toMatchObject([{ code: "POSTGRES_UNREACHABLE" }]);
+    expect(logged[0]?.message).toContain("is a standby");
+    await created.query("select pg_promote()");
+    await opened.ready();
+    expect(logged).toHaveLength(2);
+  });
+});

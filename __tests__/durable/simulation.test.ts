@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { ModelBugs } from "./simulation/model-storage";
+import { BrokenInvariant, runSchedule } from "./simulation/schedule";
+
+const SCHEDULES = 100_000;
+/** Each bug is found within so many. */
+const SEARCHED = 5_000;
+
+const root = join(__dirname, "..", "..");
+
+it("keeps its promises in 100,000 schedules", () => {
+  const args = ["run", "--silent", "simulate", "--", String(SCHEDULES)];
+  const output = execFileSync("npm", args, { cwd: root, encoding: "utf8", stdio: "pipe" });
+  expect(output).toContain(`0 of ${SCHEDULES} schedules failed`);
+}, 600_000);
+
+it("runs a seed as it ran before", async () => {
+  const runs: string[][] = [];
+  for (let run = 0; run < 2; run++) {
+    const lines: string[] = [];
+    await runSchedule(7, { trace: (line) => lines.push(line) });
+    runs.push(lines);
+  }
+  expect(runs[0]?.length).toBeGreaterThan(10);
+  expect(runs[1]).toEqual(runs[0]);
+});
+
+it.each<keyof ModelBugs>([
+  "ignoresStarted",
+  "ignoresHeld",
+  "forgetsLostClaims",
+  "trustsClock",
+  "reusesRuns",
+  "forgetsOutcomes",
+])(
+  "finds a store that %s",
+  async (bug) => {
+    let found: unknown;
+    for (let seed = 1; seed <= SEARCHED && found === undefined; seed++) {
+      found = await runSchedule(seed, { bugs: { [bug]: true } }).catch((error: unknown) => error);
+    }
+    expect(found).toBeInstanceOf(BrokenInvariant);
+  },
+  120_000,
+);

@@ -1,0 +1,4 @@
+import { describeOnSqlite } from "../../support/sqlite-engine";
+import { describeConfirmation } from "../confirmation";
+
+describeOnSqlite("events that need a confirmation", describeConfirmation);

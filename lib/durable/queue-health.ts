@@ -1,0 +1,57 @@
+import { within } from "../time/retry";
+import { createNeutralCause } from "../errors/neutral-cause";
+import { describeOutage, type Health } from "../observability/health";
+import type { Availability } from "./availability";
+import type { QueueStats } from "./durable-queue";
+import type { QueueWorker } from "./worker";
+
+/** The parts of a queue whose health is described. */
+export interface HealthParts {
+  availability: Availability;
+  /** The workers of this process. */
+  workers: ReadonlySet<QueueWorker>;
+  readStats: () => Promise<QueueStats>;
+}
+
+/** A worker that could take events takes the next one within milliseconds, after an outage 8 s. */
+const STOPPED_MS = 15_000;
+/** A probe of Kubernetes waits 1 s by default. */
+const STATS_MS = 800;
+
+/** Describes the health of a queue that is open. */
+export async function describeQueueHealth(parts: HealthParts): Promise<Health> {
+  const { availability, workers, readStats } = parts;
+  const outage = availability.outage();
+  if (outage !== undefined) {
+    const health = describeOutage(outage);
+    // The store is not opened again.
+    return availability.isOver() ? { ...health, status: "unhealthy" } : health;
+  }
+  let stats: QueueStats;
+  try {
+    stats = await within(readStats(), STATS_MS);
+  } catch (error) {
+    const now = { error: createNeutralCause(error), since: new Date() };
+    return describeOutage(availability.outage() ?? now);
+  }
+  if (stats.oldestWaitingMs < STOPPED_MS) return { status: "healthy" };
+  const freeMs = [...workers].map(
+    (worker) => performance.now() - (worker.freeSinceMs() ?? Infinity),
+  );
+  const longestFreeMs = Math.max(...freeMs);
+  if (longestFreeMs >= STOPPED_MS) {
+    return {
+      status: "unhealthy",
+      code: "WORKER_STOPPED",
+      reason: `A worker of this process takes no events, and ${stats.waiting} wait.`,
+      since: new Date(Date.now() - longestFreeMs),
+    };
+  }
+  if (stats.workers > 0) return { status: "healthy" };
+  return {
+    status: "degraded",
+    code: "NO_WORKER",
+    reason: `No process has a worker that takes events, and ${stats.waiting} wait.`,
+    since: new Date(Date.now() - stats.oldestWaitingMs),
+  };
+}
