@@ -133,7 +133,9 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
     const result = await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
     if (result !== "new") console.error(`A new event counts as ${result}.`);
   };
-  const { stored, failed, gapMs } = await load(20_000, store, () => disturb(owner));
+  const { stored, failed, gapMs } = await load({ beforeMs: 3_000, afterMs: 17_000 }, store, () =>
+    disturb(owner),
+  );
   if (isCutOff) queue.work(handlers);
   const lostWaits = (await Promise.all(waits)).filter((isResolved) => !isResolved).length;
   const listLost = () => stored.filter((uuid) => !handled.has(uuid));

@@ -13,6 +13,9 @@ import { findFreePort } from "./processes";
 const DURABLE = { save: "", appendonly: "yes", appendfsync: "always" };
 const folders: string[] = [];
 const children: ChildProcess[] = [];
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
 
 /** A server of a group. */
 export interface GroupServer {
@@ -76,6 +79,7 @@ export interface SentinelGroup {
   /** The clients reach the primary without the link. */
   natMap: Record<string, { host: string; port: number }>;
   cut(): void;
+  replicas: GroupServer[];
 }
 
 /**
@@ -85,9 +89,10 @@ export interface SentinelGroup {
 export async function startSentinels(name: string): Promise<SentinelGroup> {
   const primary = await startServer((folder, port) => dataArgs(folder, port));
   const link = await startLink(primary.port);
+  const replicaof = `127.0.0.1 ${link.port}`;
+  const replicas: GroupServer[] = [];
   for (let count = 0; count < 2; count++) {
-    const settings = { replicaof: `127.0.0.1 ${link.port}` };
-    await startServer((folder, port) => dataArgs(folder, port, settings));
+    replicas.push(await startServer((folder, port) => dataArgs(folder, port, { replicaof })));
   }
   const sentinels = [];
   for (let count = 0; count < 3; count++) {
@@ -106,10 +111,16 @@ export async function startSentinels(name: string): Promise<SentinelGroup> {
     });
     sentinels.push({ host: "127.0.0.1", port });
   }
-  // The sentinels find each other and the replica through the primary.
-  await sleep(4_000);
+  // The sentinels find each other and the replicas through the primary.
+  for (const { port } of sentinels) {
+    const redis = new Redis(port);
+    const known = async (what: string) =>
+      ((await redis.call("SENTINEL", what, name)) as unknown[]).length;
+    while ((await known("sentinels")) < 2 || (await known("replicas")) < 2) await sleep(50);
+    redis.disconnect();
+  }
   const natMap = { [`127.0.0.1:${link.port}`]: { host: "127.0.0.1", port: primary.port } };
-  return { primary, sentinels, natMap, cut: link.cut };
+  return { primary, replicas, sentinels, natMap, cut: link.cut };
 }
 
 async function startLink(target: number): Promise<{ port: number; cut(): void }> {
@@ -189,9 +200,19 @@ export interface LoadResult {
   gapMs: number;
 }
 
-/** Stores 100 events a second and calls `disturb` after 3 s. */
+/** When and how events are stored. */
+export interface LoadOptions {
+  /** How long before `disturb`. */
+  beforeMs: number;
+  /** How long from then on. */
+  afterMs: number;
+  /** How many at a time. @default 100 a second */
+  lanes?: number | undefined;
+}
+
+/** Stores events and calls `disturb` meanwhile. */
 export async function load(
-  durationMs: number,
+  { beforeMs, afterMs, lanes = 0 }: LoadOptions,
   store: (uuid: string) => Promise<unknown>,
   disturb: () => unknown,
 ): Promise<LoadResult> {
@@ -211,10 +232,16 @@ export async function load(
       failed++;
     }
   };
-  const timer = setInterval(() => storing.push(one()), 10);
-  await sleep(3_000);
+  const over = new AbortController();
+  const lane = async () => {
+    while (!over.signal.aborted) await one();
+  };
+  const timer = lanes === 0 ? setInterval(() => storing.push(one()), 10) : undefined;
+  for (let count = 0; count < lanes; count++) storing.push(lane());
+  await sleep(beforeMs);
   await disturb();
-  await sleep(durationMs - 3_000);
+  await sleep(afterMs);
+  over.abort();
   clearInterval(timer);
   await Promise.all(storing);
   return { stored, failed, gapMs: Math.round(gapMs) };

@@ -9,6 +9,7 @@ import {
   until,
   type RedisServer,
 } from "../../support/redis";
+import { startRedisProxy } from "../../support/redis-proxy";
 
 const isMemoryReason = (reason: unknown) =>
   reason instanceof WebhookError &&
@@ -66,6 +67,46 @@ describeWithRedis("a Redis with a maxmemory", () => {
     await until(() => store("after").then(Boolean, () => false), 20_000);
     expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
   }, 120_000);
+
+  it("is read once at a time, also when it replies slowly", async () => {
+    const proxy = await startRedisProxy(server.port);
+    const far = redisQueue({ name, connection: proxy.url });
+    await far.ready();
+    const countInfos = async () => {
+      const text = await server.redis.info("commandstats");
+      return Number((/^cmdstat_info:calls=(\d+)/m.exec(text) ?? [0, 0])[1]);
+    };
+    const before = await countInfos();
+    // The reply takes 1.2 s; another reading is due after 250 ms.
+    proxy.delay(600);
+    const first = store("first", 1, far);
+    const sentAtMs = performance.now();
+    await until(() => performance.now() - sentAtMs > 300);
+    expect(await Promise.all([first, store("second", 1, far)])).toEqual(["new", "new"]);
+    // The other one is our own.
+    expect((await countInfos()) - before).toBe(1 + 1);
+    await far.close({ deadlineMs: 200 });
+    proxy.close();
+  });
+
+  it("that does not show its memory still stores, and a shortage lasts until it shows it", async () => {
+    await server.redis.acl("SETUSER", "app", "on", ">hush", "~*", "&*", "+@all", "-info");
+    const connection = server.url.replace("//", "//app:hush@");
+    const app = redisQueue({ name, connection, storeTimeoutMs: 600 });
+    await setLimit((await usedBytes()) + 1_000_000_000);
+    for (const uuid of ["a", "b"]) expect(await store(uuid, 1, app)).toBe("new");
+
+    await server.redis.acl("SETUSER", "app", "+info");
+    await setLimit(Math.floor((await usedBytes()) / 0.9));
+    const isShort = () => store("c", 1, app).then(() => false, isMemoryReason);
+    await until(isShort);
+    await server.redis.acl("SETUSER", "app", "-info");
+    await setLimit(0);
+    expect(await isShort()).toBe(true);
+    await server.redis.acl("SETUSER", "app", "+info");
+    await until(() => store("d", 1, app).then(Boolean, () => false));
+    await app.close({ deadlineMs: 200 });
+  });
 
   it("that is full shows that workers take no events", async () => {
     queue.work(

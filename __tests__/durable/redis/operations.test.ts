@@ -31,34 +31,36 @@ describeWithRedis("operations on a queue", () => {
     await stopRedis();
   });
 
-  it.each(OPERATIONS)(
-    "%s() waits for a Redis that is down at the start",
-    async (_name, run, value) => {
-      await server.stop();
-      open();
-      const result = run(queue);
-      await new Promise((later) => setTimeout(later, 300));
-      await server.start();
-      expect(await result).toEqual(value);
-    },
-  );
+  const runAll = () => OPERATIONS.map(([, run]) => run(queue));
 
-  it.each(OPERATIONS)("%s() rejects with STORE_UNAVAILABLE in an outage", async (_name, run) => {
+  it("wait for a Redis that is down at the start", async () => {
+    await server.stop();
+    open();
+    const results = Promise.all(runAll());
+    await server.start();
+    expect(await results).toEqual(OPERATIONS.map(([, , value]) => value));
+  });
+
+  it("reject with STORE_UNAVAILABLE in an outage", async () => {
     open(300);
     await queue.ready();
     await server.stop();
-    const startMs = performance.now();
-    await expect(run(queue)).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      cause: { message: expect.stringMatching(/closed|ECONN/) },
-    });
-    expect(performance.now() - startMs).toBeLessThan(7_000);
+    for (const result of await Promise.allSettled(runAll())) {
+      expect(result).toMatchObject({
+        reason: {
+          code: "STORE_UNAVAILABLE",
+          cause: { message: expect.stringMatching(/closed|ECONN/) },
+        },
+      });
+    }
   });
 
-  it.each(OPERATIONS)("%s() rejects with CLOSING when the queue is closed", async (_name, run) => {
+  it("reject with CLOSING when the queue is closed", async () => {
     open();
     await queue.ready();
     await queue.close();
-    await expect(run(queue)).rejects.toMatchObject({ code: "CLOSING" });
+    for (const result of await Promise.allSettled(runAll())) {
+      expect(result).toMatchObject({ reason: { code: "CLOSING" } });
+    }
   });
 });

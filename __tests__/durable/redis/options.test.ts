@@ -21,6 +21,7 @@ describe("redisQueue", () => {
       outcomeTtlMs: 86_400_000,
       maxWaiting: 10_000,
       logger: undefined,
+      telemetry: undefined,
     });
   });
 
@@ -41,6 +42,7 @@ describe("redisQueue", () => {
     ["prefix", "a b"],
     ["durability", "always"],
     ["replicas", -1],
+    ["replicas", "some"],
     ["dedupeTtlMs", 0],
     ["attempts", 0],
     ["backoff", {}],
@@ -54,6 +56,7 @@ describe("redisQueue", () => {
     ["outcomeTtlMs", 1.5],
     ["maxWaiting", 0],
     ["logger", {}],
+    ["telemetry", {}],
   ])("rejects %s: %j", (option, value) => {
     const make = () => redisQueue({ name, connection, [option]: value });
     expect(make).toThrow(TypeError);
@@ -66,12 +69,12 @@ describe("redisQueue", () => {
     expect(() => redisQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
   });
 
-  it("has replicas: 1 with sentinels and a hash tag as prefix in a cluster", () => {
+  it('has replicas: "all" with sentinels and a hash tag as prefix in a cluster', () => {
     const sentinels = [{ host: "127.0.0.1", port: 26379 }];
     const cluster = [{ host: "127.0.0.1", port: 7000 }];
     const resolve = (options: Partial<RedisQueueOptions> & Pick<RedisQueueOptions, "connection">) =>
       resolveRedisOptions({ name, ...options });
-    expect(resolve({ connection: { sentinels, name: "main" } })).toHaveProperty("replicas", 1);
+    expect(resolve({ connection: { sentinels, name: "main" } })).toHaveProperty("replicas", "all");
     expect(resolve({ connection: { sentinels, name: "main" }, replicas: 0 }).replicas).toBe(0);
     expect(resolve({ connection: { cluster } })).toMatchObject({ prefix: "{push}", replicas: 0 });
     expect(resolve({ connection: { cluster }, prefix: "a{b}" }).prefix).toBe("a{b}");

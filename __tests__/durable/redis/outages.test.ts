@@ -1,5 +1,5 @@
 import { createHandlers } from "express-push-verification";
-import { queuedParams, receiveInto, silent } from "../../support/durable";
+import { receiveInto, silent } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
 import { useRedisQueues } from "../../support/redis-queues";
 import { stopServers } from "../../support/servers";
@@ -8,19 +8,6 @@ import { eventRequest } from "../../support/webhook-requests";
 describeWithRedis("a Redis that returns", () => {
   afterEach(stopServers);
   const { open } = useRedisQueues();
-
-  it("gets all webhook requests that waited for it", async () => {
-    const server = await startRedis();
-    const queue = open(server.url, { logger: silent, storeTimeoutMs: 6_000 });
-    await queue.ready();
-    await server.stop("SIGKILL");
-    const stores = Array.from({ length: 700 }, (_, index) =>
-      queue.store(queuedParams([["uuid", `u${index}`]]), Number.POSITIVE_INFINITY),
-    );
-    await new Promise((later) => setTimeout(later, 3_000));
-    await server.start();
-    expect(new Set(await Promise.all(stores))).toEqual(new Set(["new"]));
-  });
 
   it("stores a webhook request that waited until it had loaded", async () => {
     const server = await startRedis();

@@ -41,16 +41,12 @@ describeWithRedis("ready()", () => {
     return startRedis({ ...DURABLE, include: file });
   }
 
-  /** Returns the rejection of ready(), which settles within 5 s. */
-  async function settle(queue: DurableQueue): Promise<unknown> {
-    const startMs = performance.now();
-    const reason = await queue.ready().then(
+  /** Returns the rejection of ready(). */
+  const settle = (queue: DurableQueue): Promise<unknown> =>
+    queue.ready().then(
       () => "ready",
       (error: unknown) => error,
     );
-    expect(performance.now() - startMs).toBeLessThan(5_000);
-    return reason;
-  }
 
   const connectionCount = async ({ redis }: RedisServer) =>
     Number((/^total_connections_received:(\d+)/m.exec(await redis.info("stats")) ?? [])[1]);

@@ -1,7 +1,8 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
-import { hashKey } from "../../../lib/durable/stored-event";
-import { hashText } from "../../../lib/signature/signature";
+import { hashKey } from "../../../lib/durable/stored-keys";
+import { hashText } from "../../../lib/form/hash";
+import { TYPESCRIPT } from "../../support/child-processes";
 import { CHALLENGE_SID, eventPairs, PUBLIC_URL } from "../../support/webhook-requests";
 import {
   entityIdentity,
@@ -43,7 +44,7 @@ describeWithRedis("an unreadable outcome in Redis", () => {
     const args = [server.url, QUEUE_NAME, CHALLENGE_SID, entityIdentity];
     const child = fork(file, args, {
       cwd: root,
-      execArgv: ["--import", "tsx"],
+      execArgv: TYPESCRIPT,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     const wait = { child, messages: [] as string[], warnings: "" };

@@ -1,8 +1,9 @@
-import { ErrorCode, type Job, type Queue } from "bullmq";
+import { ErrorCode, type Job, type JobState, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { readEventNames } from "../event-names";
-import type { QueueStore, StoredDeadLetter } from "../storage";
-import { hashKey } from "../stored-event";
+import type { EventState } from "../dead-letters";
+import type { QueueStore, StoredDeadLetter, StoredState } from "../storage";
+import { readEventNames } from "../stored-event";
+import { hashKey } from "../stored-keys";
 import { jobPatternOf } from "./job-id";
 import type { RedisSettings } from "./options";
 import { RETRIED_FIELD } from "./stats";
@@ -10,11 +11,15 @@ import { RETRIED_FIELD } from "./stats";
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
 const PAGE_LENGTH = 100;
+/** How many digits of the hash of a uuid begin its key. */
+const KEY_START = 16;
 /** ARGV: the position after which the page begins. Its dead letter may have been removed. */
 const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
   local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
   return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1})`;
+/** With a key, so that the node of a cluster runs it that has the queue. */
+const SCAN = `return redis.call("SCAN", ARGV[1], "MATCH", ARGV[2], "COUNT", ${SCAN_COUNT})`;
 const MARK_RETRIED = `
   if redis.call("EXISTS", KEYS[1]) == 1 then
     redis.call("HSET", KEYS[1], "${RETRIED_FIELD}", ARGV[1])
@@ -43,6 +48,33 @@ export function createRedisDeadLetters(
     // Another process may have retried or discarded some meanwhile.
     return jobs.filter((job) => job?.finishedOn !== undefined) as Job[];
   }
+
+  async function readState(jobId: string, uuidHash: string) {
+    const [job, state, score] = await Promise.all([
+      getQueue().getJob(jobId),
+      getQueue().getJobState(jobId),
+      redis.zscore(keyOf("delayed"), jobId),
+    ]);
+    const known = STATES[state];
+    if (job === undefined || known === undefined || !isOfUuid(job, uuidHash)) return undefined;
+    // The score of a delayed job is its due time * 4096 and more.
+    const dueMs = score === null ? undefined : Math.floor(Number(score) / 4096);
+    const isDelayed = dueMs !== undefined && dueMs > Date.now();
+    const { data, attemptsStarted, failedReason, finishedOn, processedOn, timestamp } = job;
+    const isActive = known === "active";
+    return {
+      id: jobId,
+      state: known === "delayed" && !isDelayed ? ("waiting" as const) : known,
+      body: JSON.stringify(data),
+      attempts: attemptsStarted,
+      error: failedReason,
+      atMs: known === "dead" ? finishedOn : (dueMs ?? (isActive ? processedOn : timestamp)),
+      storedAtMs: timestamp,
+    };
+  }
+
+  const isOfUuid = ({ data }: Job, uuidHash: string) =>
+    hashKey(name, readEventNames(data).uuid) === uuidHash;
 
   async function retryOne(jobId: string): Promise<number> {
     const [job] = await readAll([jobId]);
@@ -84,15 +116,54 @@ export function createRedisDeadLetters(
         }
       } while (cursor !== "0");
       const jobs = await readAll([...jobIds]);
-      const isOfUuid = ({ data }: Job) => hashKey(name, readEventNames(data).uuid) === uuidHash;
-      return jobs.filter(isOfUuid).map(storedLetterOf);
+      return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedLetterOf);
+    },
+    /** Compares all keys of Redis: those of jobs and of uuids begin with their hash. */
+    async find(uuidHash) {
+      const start = jobPatternOf(uuidHash).slice(0, -1);
+      const [jobIds, uuidKeys] = [new Set<string>(), new Set<string>()];
+      let cursor = "0";
+      do {
+        const args = [cursor, `*:${start.slice(0, -1)}*`] as const;
+        const [next, found] = (await redis.eval(SCAN, 1, failedKey, ...args)) as [string, string[]];
+        cursor = next;
+        for (const key of found) {
+          const id = key.slice(keyOf("").length);
+          if (key === keyOf(id) && id.startsWith(start)) jobIds.add(id.split(":", 1)[0] ?? "");
+          if (key.startsWith(keyOf(`de:${uuidHash.slice(0, KEY_START)}`))) uuidKeys.add(key);
+        }
+      } while (cursor !== "0");
+      const first = uuidKeys.size > 0 ? await redis.mget([...uuidKeys]) : [];
+      const states = await Promise.all([...jobIds].map((id) => readState(id, uuidHash)));
+      const stored = states.filter((state) => state !== undefined);
+      const isGone = (id: string | null) => id !== null && !stored.some((one) => one.id === id);
+      return [...first.filter(isGone).map(() => HANDLED), ...stored.toSorted(byTime)];
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map(discardOne)),
-  } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "retry" | "discard"> & {
+  } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "find" | "retry" | "discard"> & {
     count: () => Promise<number>;
   };
 }
+
+const HANDLED: StoredState = {
+  state: "handled",
+  body: undefined,
+  attempts: 0,
+  error: undefined,
+  atMs: undefined,
+};
+
+const STATES: Readonly<Partial<Record<JobState | "unknown", EventState>>> = {
+  waiting: "waiting",
+  prioritized: "waiting",
+  active: "active",
+  delayed: "delayed",
+  failed: "dead",
+};
+
+const byTime = (one: { storedAtMs: number }, other: { storedAtMs: number }) =>
+  one.storedAtMs - other.storedAtMs;
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -104,7 +175,7 @@ function storedLetterOf(job: Job): StoredDeadLetter {
     id,
     body: JSON.stringify(data),
     error: failedReason,
-    started: attemptsStarted,
+    attempts: attemptsStarted,
     failedAtMs: finishedOn,
     // By the clocks of processes, which may differ.
     listedAtMs: Math.max(Date.now(), finishedOn),

@@ -6,7 +6,7 @@ export type {
   RedisInstance,
   ServerAddress,
 } from "./connection-option";
-export type { DeadLetter, DeadLetterOptions } from "../dead-letter";
+export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "../dead-letters";
 export type { DurableQueue, EventWorker, QueueStats } from "../durable-queue";
 export { QueueError } from "../queue-error";
 export type { QueueErrorCode } from "../queue-error";

@@ -29,9 +29,13 @@ export function createAdmit(redis: Redis, { prefix, name, logger }: RedisSetting
   let addedBytes = 0;
 
   async function read(): Promise<void> {
-    readAtMs = performance.now();
+    const startedAtMs = performance.now();
     const shownBytes = addedBytes;
-    const text = await redis.eval(INFO, 1, `${prefix}:${name}:meta`);
+    // Two readings at a time would both subtract the same events.
+    readAtMs = Number.POSITIVE_INFINITY;
+    const text = await redis.eval(INFO, 1, `${prefix}:${name}:meta`).finally(() => {
+      readAtMs = startedAtMs;
+    });
     const { usedBytes, limitBytes } = parseServerInfo(String(text));
     freeBytes = limitBytes === 0 ? Number.POSITIVE_INFINITY : FULL_SHARE * limitBytes - usedBytes;
     addedBytes -= shownBytes;
@@ -48,7 +52,8 @@ export function createAdmit(redis: Redis, { prefix, name, logger }: RedisSetting
   }
 
   return function admit(events: readonly NewEvent[]): readonly NewEvent[] {
-    // A Redis that does not show its memory rejects events itself when it is full.
+    // No store awaits a reading. One that fails changes nothing: a Redis that does not show its memory
+    // rejects events itself when it is full.
     if (performance.now() - readAtMs >= READ_MS) read().catch(() => {});
     if (shortage !== undefined) throw shortage;
     return events.filter((event) => {

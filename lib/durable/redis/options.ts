@@ -30,31 +30,45 @@ export interface RedisQueueOptions extends QueueOptions {
    */
   durability?: "require" | "provider" | "warn" | "trust" | undefined;
   /**
-   * The number of replicas that must have an event before it counts as stored.
-   * @default 1 with sentinels, otherwise 0
+   * The number of replicas that must have an event before it counts as stored. `"all"`: each one that
+   * is connected to the primary, and at least one. @default "all" with sentinels, otherwise 0
    */
-  replicas?: number | undefined;
+  replicas?: number | "all" | undefined;
   /**
    * The number of dead letters that are kept. Beyond it, the oldest one is discarded; its uuid is kept
    * for the rest of dedupeTtlMs. @default 10_000
    */
   maxDeadLetters?: number | undefined;
+  /**
+   * Telemetry of BullMQ, such as `new BullMQOtel({ tracerName })` of the package bullmq-otel: spans of
+   * its commands. `express-push-verification/otel` does not need it. @default none
+   */
+  telemetry?: object | undefined;
 }
 
 /** Options with every default filled in. */
 export type RedisSettings = QueueSettings & {
-  [Name in Exclude<keyof RedisQueueOptions, keyof QueueOptions>]-?: NonNullable<
+  [Name in Exclude<keyof RedisQueueOptions, keyof QueueOptions | "telemetry">]-?: NonNullable<
     RedisQueueOptions[Name]
   >;
-};
+} & { telemetry: object | undefined };
 
+const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
 const RULES: OptionRules<RedisQueueOptions> = {
   ...QUEUE_RULES,
   connection: CONNECTION_RULE,
   prefix: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
   durability: oneOf("require", "provider", "warn", "trust"),
-  replicas: wholeNumber(0, 100, "replicas"),
+  replicas: {
+    ...REPLICA_COUNT,
+    accepts: (value) => value === "all" || REPLICA_COUNT.accepts(value),
+    expected: `"all", or ${REPLICA_COUNT.expected}`,
+  },
   maxDeadLetters: wholeNumber(1, 1_000_000, "dead letters"),
+  telemetry: {
+    accepts: (value) => ["tracer", "contextManager"].every((name) => name in Object(value)),
+    expected: "the telemetry of BullMQ, such as new BullMQOtel() of the package bullmq-otel",
+  },
 };
 
 /**
@@ -69,8 +83,9 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
     connection: options.connection,
     prefix: toKeyPrefix(options),
     durability: options.durability ?? "require",
-    replicas: options.replicas ?? (hasSentinels(options.connection) ? 1 : 0),
+    replicas: options.replicas ?? (hasSentinels(options.connection) ? "all" : 0),
     maxDeadLetters: options.maxDeadLetters ?? 10_000,
+    telemetry: options.telemetry,
   };
 }
 

@@ -12,8 +12,9 @@ import { startRedisWorker } from "./worker";
 export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
   const store = openRedisStore(settings);
-  return createQueue(store, settings, () => ({
-    start: (handlers, workOptions) => startRedisWorker(settings, store, handlers, workOptions),
+  return createQueue(store, settings, ({ recordOutcome }) => ({
+    start: (handlers, workOptions) =>
+      startRedisWorker({ settings, recordOutcome }, store, handlers, workOptions),
     // BullMQ reconnects its workers itself.
     onOpen() {},
     stop() {},

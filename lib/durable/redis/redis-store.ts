@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { Queue } from "bullmq";
-import { parseJson } from "../../form/json";
+import { Queue, type Telemetry } from "bullmq";
+import { parseJson } from "../../form/text";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
 import { createRedisDeadLetters } from "./dead-letters";
@@ -38,6 +38,7 @@ const PING_MS = 2_000;
 /** Opens the connections to Redis, which reconnect by themselves until `close()`. */
 export function openRedisStore(settings: RedisSettings): RedisStore {
   const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
+  const telemetry = settings.telemetry as Telemetry | undefined;
   const head = `${prefix}:${name}`;
   const channel = `${head}:outcomes`;
   const connection = openConnection(settings, "store");
@@ -45,7 +46,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   const { redis } = connection;
   const checkSetup = createSetupCheck(redis, settings);
   const admit = createAdmit(redis, settings);
-  const confirm = replicas > 0 ? createReplicaConfirmation(redis, settings) : undefined;
+  const confirm = replicas !== 0 ? createReplicaConfirmation(redis, settings) : undefined;
   const beats = createWorkerBeats(redis, settings);
   const { count, ...deadLetters } = createRedisDeadLetters(getQueue, redis, settings);
   let queue: Queue | undefined;
@@ -87,6 +88,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
+      ...(telemetry !== undefined && { telemetry }),
     });
     opened.on("error", () => {});
     return opened;

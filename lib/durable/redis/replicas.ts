@@ -1,10 +1,16 @@
 import type { Redis } from "ioredis";
 import { listServers } from "./connection";
 import type { RedisSettings } from "./options";
+import { parseReplicationInfo } from "./server-info";
 
 const WAIT_MS = 1_000;
 /** A primary that was cut off from its replicas may have been replaced: connect anew. */
 const MAX_SHORTFALLS = 3;
+/**
+ * Sentinels may have promoted a replica that left its primary. They need about 1 s for it, on a busy
+ * machine some seconds, until they end the former primary.
+ */
+const ABSENT_MS = 5_000;
 
 /**
  * Creates the confirmation that enough replicas have the events that were stored under some keys.
@@ -15,8 +21,13 @@ const MAX_SHORTFALLS = 3;
 export function createReplicaConfirmation(redis: Redis, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
+  const least = replicas === "all" ? 1 : replicas;
+  let required = least;
+  let knownHistory: string | undefined;
+  let attachedAtMs = 0;
   let shortfalls = 0;
   let owner: Redis | undefined;
+  redis.on("close", () => (owner = undefined));
 
   /**
    * Finds the server that has the keys of the queue. The pipeline is of that server: ioredis may send
@@ -31,30 +42,48 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
     return Promise.any(asked);
   }
 
+  /** Requires each replica of the primary, also for a while after it left: see {@link ABSENT_MS}. */
+  function noteReplicas(info: unknown): void {
+    const { history, attached, live } = parseReplicationInfo(String(info));
+    const areAttached = attached >= required || history !== knownHistory;
+    const nowMs = performance.now();
+    if (areAttached || nowMs - attachedAtMs >= ABSENT_MS) required = Math.max(1, live);
+    if (areAttached) attachedAtMs = nowMs;
+    // A primary that was just promoted begins another history.
+    knownHistory = history;
+  }
+
   /**
    * WAIT concerns the earlier writes of its own connection, which may be newer than the events: read
    * the keys to prove that it reaches their server, and write a marker.
    */
   async function waitForReplicas(keys: readonly string[]): Promise<void> {
+    // Another primary may have fewer replicas: WAIT would await those that it lacks.
+    const asked = owner === undefined ? least : required;
     owner ??= await findOwner();
     const pipeline = owner
       .pipeline()
+      .info("replication")
       .exists(...keys)
       .set(marker, "")
-      .wait(replicas, WAIT_MS);
-    const replies = (await pipeline.exec()) ?? [];
+      .wait(asked, WAIT_MS);
+    const [info, ...replies] = (await pipeline.exec()) ?? [];
     for (const [error] of replies) {
       if (error !== null) throw error;
     }
+    // A Redis that rejects INFO counts as one with a single replica.
+    if (replicas === "all") noteReplicas(info?.[1]);
     const [found = 0, , confirmed = 0] = replies.map(([, reply]) => Number(reply));
-    if (confirmed < replicas) {
-      if (++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
-      throw new Error(`${confirmed} of ${replicas} replicas have the events.`);
+    if (confirmed < Math.min(asked, required)) {
+      if (confirmed === 0 && ++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
+      throw new Error(`${confirmed} of ${required} replicas have the events.`);
     }
     shortfalls = 0;
     if (found < keys.length) {
       throw new Error("Redis is being replaced: an event is on another server.");
     }
+    // A replica has joined.
+    if (confirmed < required) await waitForReplicas(keys);
   }
 
   return async function confirm(keys: readonly string[]): Promise<void> {

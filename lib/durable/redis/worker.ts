@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
-import { UnrecoverableError, Worker, type Job } from "bullmq";
+import { UnrecoverableError, Worker, type Job, type Telemetry } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
-import { createEventRunner } from "../event-runner";
+import { createEventRunner, type RunnerParts } from "../event-runner";
 import { LEASE_MS, MAX_STALLS } from "../storage";
 import type { StoredEvent } from "../stored-event";
 import type { WorkOptions } from "../work-options";
@@ -27,14 +27,15 @@ const RESTART_MS = 500;
 
 /** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
-  settings: RedisSettings,
+  parts: RunnerParts & { settings: RedisSettings },
   { beats, countDeadLetters }: RedisStore,
   handlers: Handlers,
   workOptions: WorkOptions,
 ): QueueWorker {
-  const { concurrency = 16 } = workOptions;
+  const { settings } = parts;
   const { name, prefix, logger, maxDeadLetters } = settings;
-  const runner = createEventRunner(handlers, workOptions, logger);
+  const telemetry = settings.telemetry as Telemetry | undefined;
+  const runner = createEventRunner(handlers, workOptions, parts);
   const connection = openConnection(settings, "worker");
   const { redis } = connection;
   const workerId = crypto.randomUUID();
@@ -74,7 +75,7 @@ export function startRedisWorker(
       connection: redis,
       skipVersionCheck,
       prefix,
-      concurrency,
+      concurrency: runner.concurrency,
       autorun: false,
       lockDuration: LEASE_MS,
       lockRenewTime: LOCK_RENEWAL_MS,
@@ -83,6 +84,7 @@ export function startRedisWorker(
       runRetryDelay: RUN_RETRY_MS,
       // The failed jobs are the dead letters.
       removeOnFail: { count: maxDeadLetters },
+      ...(telemetry !== undefined && { telemetry }),
     });
     worker.on("error", reportError);
     worker.on("failed", reportDeadLetter);
@@ -166,6 +168,7 @@ export function startRedisWorker(
     look() {},
     finish: () => finish().finally(abandon),
     abandon,
+    freeSinceMs: () => (isStopped ? undefined : runner.freeSinceMs()),
   };
 }
 

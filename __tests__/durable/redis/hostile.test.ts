@@ -1,4 +1,0 @@
-import { describeOnAnyRedis } from "../../support/redis-engine";
-import { describeHostile } from "../hostile";
-
-describeOnAnyRedis("hostile parameters", describeHostile);
