@@ -9,22 +9,29 @@ import {
   type Member,
   type NewEvent,
   type Run,
-  type Storage,
   type StoredOutcome,
 } from "../../../lib/durable/storage";
+import { toAsciiJson } from "../../../lib/form/text";
 
 /** A row of the model. */
 export interface ModelEvent {
   id: number;
-  uuidHash: string;
   body: string;
   runAtMs: number;
+  /** The part of `runAtMs` that is a pause. */
+  pauseMs: number;
   owner: number | undefined;
   started: number;
   failures: number;
   stalls: number;
   failedAtMs: number | undefined;
-  error: string;
+  error: string | undefined;
+}
+
+/** A member that beats. */
+export interface ModelMember {
+  seenAtMs: number;
+  sinceMs: number;
 }
 
 /** Seeded bugs, which the simulation must find. */
@@ -35,77 +42,92 @@ export interface ModelBugs {
   ignoresHeld?: boolean;
   /** A claim whose reply was lost is never given again. */
   forgetsLostClaims?: boolean;
+  /** A time in the future counts. */
+  trustsClock?: boolean;
+  /** A late report on the last run meets a dead letter that is retried. */
+  reusesRuns?: boolean;
+  /** An outcome is stored only with `record`. */
+  forgetsOutcomes?: boolean;
 }
 
-/** The methods that the simulation and the comparison with engines call. */
-export type ModelStorage = Pick<
-  Storage,
-  | "store"
-  | "record"
-  | "outcomes"
-  | "claim"
-  | "finish"
-  | "fail"
-  | "beat"
-  | "leave"
-  | "retry"
-  | "discard"
-  | "purge"
->;
-
-/** Called when a run removes an event, or makes it a dead letter. */
-export type OnSettled = (event: ModelEvent, run: Run, isDead: boolean) => void;
+/** What the schedule is told. */
+export interface ModelListener {
+  /** A run removes an event, or makes it a dead letter. */
+  onSettled(event: ModelEvent, run: Run, isDead: boolean): void;
+  /** A failed run makes an event due later. */
+  onFailed(event: ModelEvent): void;
+}
 
 /** Creates an empty storage. */
-export function createModel(
-  nowMs: () => number,
-  { ignoresStarted, ignoresHeld, forgetsLostClaims }: ModelBugs = {},
-  onSettled: OnSettled = () => {},
-) {
+export function createModel(nowMs: () => number, bugs: ModelBugs, listener: ModelListener) {
   const contents = new Map<string, string>();
   const outcomes = new Map<string, string>();
   const events = new Map<number, ModelEvent>();
-  const members = new Map<number, { seenAtMs: number; sinceMs: number }>();
+  const members = new Map<number, ModelMember>();
   let lastId = 0;
 
   const isDue = ({ owner, failedAtMs }: ModelEvent) =>
     owner === undefined && failedAtMs === undefined;
-  const find = ({ id, started }: Run) => {
-    const event = events.get(id);
-    const isSame = ignoresStarted === true || event?.started === started;
-    return event?.failedAtMs === undefined && isSame ? event : undefined;
-  };
-  const add = (uuidHash: string, body: string) => {
-    const counts = { started: 0, failures: 0, stalls: 0 };
-    const rest = { owner: undefined, failedAtMs: undefined, error: "" };
-    events.set(++lastId, { id: lastId, uuidHash, body, runAtMs: nowMs(), ...counts, ...rest });
-  };
 
-  function release(owner: number): void {
+  function find({ id, started }: Run): ModelEvent | undefined {
+    const event = events.get(id);
+    if (event === undefined || event.failedAtMs !== undefined) return undefined;
+    return event.started === started || bugs.ignoresStarted === true ? event : undefined;
+  }
+
+  function release(event: ModelEvent): void {
+    event.owner = undefined;
+    event.runAtMs = Math.min(event.runAtMs, nowMs());
+    event.stalls++;
+  }
+
+  function releaseAll(owner: number): void {
     for (const event of events.values()) {
       if (event.owner !== owner) continue;
-      event.owner = undefined;
-      event.runAtMs = Math.min(event.runAtMs, nowMs());
-      if (event.stalls++ < MAX_STALLS) continue;
+      release(event);
+      if (event.stalls <= MAX_STALLS) continue;
       event.failedAtMs = nowMs();
-      event.error = STALLED;
+      event.error = toAsciiJson(STALLED);
+    }
+  }
+
+  /** Whether the clock was set back, by the latest times that were written. */
+  function isClockSetBack(limitMs: number): boolean {
+    let last: ModelEvent | undefined;
+    for (const event of events.values()) {
+      if ((event.failedAtMs ?? 0) > limitMs) return true;
+      if (!isDue(event)) continue;
+      const isLater = last === undefined || event.runAtMs >= last.runAtMs;
+      if (isLater) last = event;
+    }
+    for (const { seenAtMs } of members.values()) if (seenAtMs > limitMs) return true;
+    return last !== undefined && last.runAtMs - last.pauseMs > limitMs;
+  }
+
+  function endFuture(now: number): void {
+    for (const event of events.values()) {
+      if (isDue(event)) event.runAtMs = Math.min(event.runAtMs, now);
+      if (event.failedAtMs !== undefined) event.failedAtMs = Math.min(event.failedAtMs, now);
+    }
+    for (const member of members.values()) {
+      if (member.seenAtMs > now + MAX_CLOCK_SKEW_MS) member.seenAtMs = now - LEASE_MS - 1;
     }
   }
 
   const storage = {
-    store: (added: readonly NewEvent[]) =>
-      added.map(({ key, content, uuidHash, body, outcome }) => {
+    store: (added: readonly NewEvent[]): string[] =>
+      added.map(({ key, content, body, outcome }) => {
         const kept = contents.get(key);
         if (kept !== undefined) return kept;
         contents.set(key, content);
-        add(uuidHash, body);
-        if (outcome !== undefined) storage.record([outcome]);
+        const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
+        const rest = { owner: undefined, failedAtMs: undefined, error: undefined };
+        events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
+        if (outcome !== undefined && bugs.forgetsOutcomes !== true) storage.record([outcome]);
         return content;
       }),
     record(added: readonly StoredOutcome[]): void {
-      for (const { key, params } of added) {
-        if (!outcomes.has(key)) outcomes.set(key, params);
-      }
+      for (const { key, params } of added) if (!outcomes.has(key)) outcomes.set(key, params);
     },
     outcomes: (keys: readonly string[]): StoredOutcome[] =>
       keys.flatMap((key) => {
@@ -114,29 +136,30 @@ export function createModel(
       }),
     claim(owner: number, held: readonly number[], count: number): ClaimedEvent[] {
       if (!members.has(owner)) return [];
-      const isNew = ({ id }: ModelEvent) => ignoresHeld === true || !held.includes(id);
-      const all = [...events.values()].filter(isNew);
-      const lost = forgetsLostClaims === true ? [] : all.filter((event) => event.owner === owner);
-      const due = all
-        .filter((event) => isDue(event) && event.runAtMs <= nowMs())
-        .toSorted((a, b) => a.runAtMs - b.runAtMs || a.id - b.id)
-        .slice(0, Math.max(0, count - lost.length));
+      const claimed: ModelEvent[] = [];
+      const due: ModelEvent[] = [];
+      for (const event of events.values()) {
+        if (bugs.ignoresHeld !== true && held.includes(event.id)) continue;
+        if (event.owner === owner) {
+          if (bugs.forgetsLostClaims !== true) claimed.push(event);
+        } else if (isDue(event) && event.runAtMs <= nowMs()) due.push(event);
+      }
+      due.sort((a, b) => a.runAtMs - b.runAtMs || a.id - b.id);
       for (const event of due) {
+        if (claimed.length >= count) break;
         event.owner = owner;
         event.started++;
+        claimed.push(event);
       }
-      return [...lost, ...due].map(({ id, body, started, failures }) => ({
-        id,
-        body,
-        started,
-        failures,
-      }));
+      return claimed.map(({ id, body, started, failures, stalls }) => {
+        return { id, body, started, attempt: failures + stalls + 1, failures };
+      });
     },
     finish(runs: readonly Run[]): void {
       for (const run of runs) {
         const event = find(run);
         if (event === undefined) continue;
-        onSettled(event, run, false);
+        listener.onSettled(event, run, false);
         events.delete(event.id);
       }
     },
@@ -148,71 +171,66 @@ export function createModel(
           const wasDead = former?.started === run.started && former.failedAtMs !== undefined;
           return wasDead && run.pauseMs === undefined ? [run.id] : [];
         }
-        const { failures, error, pauseMs } = run;
-        Object.assign(event, { owner: undefined, failures, error });
-        if (pauseMs === undefined) {
-          onSettled(event, run, true);
-          event.failedAtMs = nowMs();
-          return [event.id];
-        }
-        event.runAtMs = nowMs() + pauseMs;
-        return [];
+        if (run.pauseMs === undefined) listener.onSettled(event, run, true);
+        else listener.onFailed(event);
+        event.owner = undefined;
+        event.failures = run.failures;
+        event.error = run.error;
+        event.pauseMs = run.pauseMs ?? event.pauseMs;
+        if (run.pauseMs === undefined) event.failedAtMs = nowMs();
+        else event.runAtMs = nowMs() + run.pauseMs;
+        return run.pauseMs === undefined ? [event.id] : [];
       }),
     beat(beating: readonly Member[]): void {
       const now = nowMs();
-      const isFuture = ({ seenAtMs }: { seenAtMs: number }) => seenAtMs > now + MAX_CLOCK_SKEW_MS;
-      if ([...members.values()].some(isFuture)) {
-        for (const event of events.values()) {
-          if (isDue(event)) event.runAtMs = Math.min(event.runAtMs, now);
-        }
-        for (const member of members.values()) {
-          if (isFuture(member)) member.seenAtMs = now - LEASE_MS - 1;
-        }
+      const dead: number[] = [];
+      for (const [id, { seenAtMs }] of members) {
+        if (seenAtMs < now - LEASE_MS && !beating.some((one) => one.id === id)) dead.push(id);
       }
+      if (bugs.trustsClock !== true && isClockSetBack(now + MAX_CLOCK_SKEW_MS)) endFuture(now);
+      let isOld = false;
       for (const { id } of beating) {
         const former = members.get(id);
         const isAlive = former !== undefined && former.seenAtMs >= now - LEASE_MS;
-        members.set(id, { seenAtMs: now, sinceMs: isAlive ? former.sinceMs : now });
+        const sinceMs = isAlive ? former.sinceMs : now;
+        members.set(id, { seenAtMs: now, sinceMs });
+        isOld ||= sinceMs <= now - LEASE_MS;
       }
-      if (!beating.some(({ id }) => (members.get(id)?.sinceMs ?? now) <= now - LEASE_MS)) return;
-      for (const [id, { seenAtMs }] of members) {
-        if (seenAtMs >= now - LEASE_MS) continue;
-        release(id);
+      if (!isOld) return;
+      for (const id of dead) {
+        releaseAll(id);
         members.delete(id);
       }
     },
     leave(leaving: readonly Member[]): void {
       for (const { id } of leaving) {
         members.delete(id);
-        for (const event of events.values()) {
-          if (event.owner !== id) continue;
-          event.owner = undefined;
-          event.started--;
-        }
+        for (const event of events.values()) if (event.owner === id) event.owner = undefined;
       }
     },
     retry: (ids: readonly string[]): number =>
       ids.filter((id) => {
         const event = events.get(Number(id));
         if (event?.failedAtMs === undefined) return false;
-        events.delete(event.id);
-        add(event.uuidHash, event.body);
+        event.failedAtMs = undefined;
+        event.error = undefined;
+        event.failures = 0;
+        event.stalls = 0;
+        event.pauseMs = 0;
+        event.runAtMs = nowMs();
+        // No late report on a run before meets the event.
+        if (bugs.reusesRuns !== true) event.started++;
         return true;
       }).length,
-    discard: (ids: readonly string[]): number =>
-      ids.filter(
-        (id) => events.get(Number(id))?.failedAtMs !== undefined && events.delete(Number(id)),
-      ).length,
     purge(): boolean {
-      for (const { owner } of events.values()) {
-        if (owner !== undefined && !members.has(owner)) release(owner);
+      for (const event of events.values()) {
+        if (event.owner !== undefined && !members.has(event.owner)) release(event);
       }
       return false;
     },
   };
-  return {
-    storage,
-    events,
-    listDead: () => [...events.values()].filter(({ failedAtMs }) => failedAtMs !== undefined),
-  };
+  return { storage, events, members, outcomes };
 }
+
+/** The methods that schedules call. */
+export type ModelStorage = ReturnType<typeof createModel>["storage"];

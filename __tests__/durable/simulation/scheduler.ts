@@ -1,4 +1,4 @@
-/** A seeded scheduler that owns time: the code under test has no other timers. */
+/** A seeded scheduler that owns time and chance: the code under test has no other timers. */
 
 /** Returns numbers from 0 to below 1 that depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
@@ -25,47 +25,39 @@ interface Timer {
   unref(): Timer;
 }
 
-const originals = {
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  setInterval: globalThis.setInterval,
-  clearInterval: globalThis.clearInterval,
-  setImmediate: globalThis.setImmediate,
-};
+interface Step {
+  process: SimulatedProcess | undefined;
+  run: () => void;
+}
 
-/** The time of one schedule. */
+/** The order and the time of one schedule. */
+export type Scheduler = ReturnType<typeof createScheduler>;
+
+const START_MS = 1_000_000_000;
+/** The other steps let time pass. */
+const SHARE_OF_STEPS = 0.9;
+
+function unref(this: Timer): Timer {
+  return this;
+}
+
+/** Creates the scheduler of one schedule. */
 export function createScheduler(random: () => number) {
-  let nowMs = 1_000_000;
+  let nowMs = START_MS;
   let current: SimulatedProcess = { isAlive: true, isSuspended: false };
-  const timers = new Set<Timer>();
+  let timers: Timer[] = [];
   /** What may run now, in any order. */
-  const steps: { process: SimulatedProcess | undefined; run: () => void }[] = [];
+  const steps: Step[] = [];
 
   function addTimer(run: () => void, delayMs = 0, everyMs?: number): Timer {
-    const timer: Timer = {
-      process: current,
-      atMs: nowMs + delayMs,
-      everyMs,
-      run,
-      unref: () => timer,
-    };
-    timers.add(timer);
+    const timer = { process: current, atMs: nowMs + delayMs, everyMs, run, unref };
+    timers.push(timer);
     return timer;
   }
 
-  function fireNextTimer(): void {
-    let next: Timer | undefined;
-    for (const timer of timers) {
-      if (!timer.process.isAlive) timers.delete(timer);
-      else if (!timer.process.isSuspended && (next === undefined || timer.atMs < next.atMs)) {
-        next = timer;
-      }
-    }
-    if (next === undefined) return;
-    nowMs = Math.max(nowMs, next.atMs);
-    if (next.everyMs === undefined) timers.delete(next);
-    else next.atMs = nowMs + next.everyMs;
-    enter(next.process, next.run);
+  function removeTimer(timer: Timer | undefined): void {
+    const index = timer === undefined ? -1 : timers.indexOf(timer);
+    if (index !== -1) timers.splice(index, 1);
   }
 
   function enter(process: SimulatedProcess, run: () => void): void {
@@ -73,54 +65,72 @@ export function createScheduler(random: () => number) {
     run();
   }
 
-  function takeStep(): (() => void) | undefined {
+  function fireNextTimer(): void {
+    let next: Timer | undefined;
+    let hasDead = false;
+    for (const timer of timers) {
+      if (!timer.process.isAlive) hasDead = true;
+      else if (!timer.process.isSuspended && (next === undefined || timer.atMs < next.atMs)) {
+        next = timer;
+      }
+    }
+    if (hasDead) timers = timers.filter(({ process }) => process.isAlive);
+    if (next === undefined) return;
+    nowMs = Math.max(nowMs, next.atMs);
+    if (next.everyMs === undefined) removeTimer(next);
+    else next.atMs = nowMs + next.everyMs;
+    enter(next.process, next.run);
+  }
+
+  function takeStep(): Step | undefined {
     const start = Math.floor(random() * steps.length);
     for (let offset = 0; offset < steps.length; offset++) {
       const index = (start + offset) % steps.length;
       const step = steps[index]!;
       if (step.process?.isSuspended === true) continue;
-      steps.splice(index, 1);
-      const { process, run } = step;
-      if (process === undefined) return run;
-      if (process.isAlive) return () => enter(process, run);
-      return () => {};
+      const last = steps.pop()!;
+      if (index < steps.length) steps[index] = last;
+      return step;
     }
     return undefined;
   }
 
   return {
     nowMs: () => nowMs,
-    random,
     enter,
     /** Adds a step of a process, or of the store and the network. */
     add: (process: SimulatedProcess | undefined, run: () => void) =>
       void steps.push({ process, run }),
-    /** Runs one step; resolves when all its promises have settled. */
-    async step(): Promise<void> {
-      const run = random() < 0.9 ? takeStep() : undefined;
-      if (run === undefined) fireNextTimer();
-      else run();
-      // Runs after all microtasks.
-      await new Promise<void>((resolve) => process.nextTick(resolve));
+    /** Runs one step; the caller then lets all promises settle. */
+    step(): void {
+      const step = random() < SHARE_OF_STEPS ? takeStep() : undefined;
+      if (step === undefined) fireNextTimer();
+      else if (step.process === undefined) step.run();
+      else if (step.process.isAlive) enter(step.process, step.run);
     },
+    /** Replaces what the code under test knows of time and chance; returns what undoes that. */
     install(): () => void {
-      const replaced = {
+      const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
+      const { now } = performance;
+      Object.assign(globalThis, {
         setTimeout: (run: () => void, delayMs?: number) => addTimer(run, delayMs),
         setInterval: (run: () => void, everyMs: number) => addTimer(run, everyMs, everyMs),
-        clearTimeout: (timer: Timer) => void timers.delete(timer),
-        clearInterval: (timer: Timer) => void timers.delete(timer),
+        clearTimeout: removeTimer,
+        clearInterval: removeTimer,
         setImmediate: (run: () => void) => void steps.push({ process: current, run }),
-      };
-      Object.assign(globalThis, replaced);
-      const { now } = performance;
+      });
       performance.now = () => nowMs;
+      crypto.getRandomValues = (values) => {
+        const numbers = values as unknown as number[];
+        for (let index = 0; index < numbers.length; index++) numbers[index] = random() * 2 ** 32;
+        return values;
+      };
       return () => {
-        Object.assign(globalThis, originals);
+        const own = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
+        Object.assign(globalThis, own);
         performance.now = now;
+        Reflect.deleteProperty(crypto, "getRandomValues");
       };
     },
   };
 }
-
-/** The time of one schedule. */
-export type Scheduler = ReturnType<typeof createScheduler>;

@@ -1,0 +1,95 @@
+/** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
+import { isDeepStrictEqual } from "node:util";
+import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
+import type { ModelEvent, ModelMember, ModelStorage } from "./model-storage";
+import { runSchedule, type ComparedStorage } from "./schedule";
+
+type Method = keyof ModelStorage;
+
+/** The rows of a storage. */
+export interface StorageRows {
+  events: ModelEvent[];
+  members: (ModelMember & { id: number })[];
+}
+
+/** A real storage. */
+export interface RealStorage {
+  /** Calls a method at a time of the clock. */
+  call(method: Method, args: readonly unknown[], nowMs: number): Promise<unknown>;
+  readRows(): Promise<StorageRows>;
+}
+
+const byId = (one: { id: number }, other: { id: number }) => one.id - other.id;
+const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1);
+
+/** Copies a value without undefined; that of another realm would never be equal. */
+const toPlain = <Value>(value: Value) => JSON.parse(JSON.stringify(value ?? null)) as Value;
+
+/** Creates the comparison of one schedule, which begins with an empty storage. */
+export function createComparison({ call, readRows }: RealStorage): ComparedStorage {
+  /** The identifiers of the model by those of the real storage, which may leave out numbers. */
+  const ids = new Map<number, number>();
+  const toModel = (id: number) => ids.get(id) ?? -1;
+  const toReal = (wanted: number) => [...ids].find(([, id]) => id === wanted)?.[0] ?? -1;
+
+  function translateArgs(method: Method, args: readonly unknown[]): readonly unknown[] {
+    const [first, held, count] = args;
+    if (method === "claim") return [first, (held as number[]).map(toReal), count];
+    if (method === "retry") return [(first as string[]).map((id) => String(toReal(Number(id))))];
+    if (method !== "finish" && method !== "fail") return args;
+    return [(first as Run[]).map((run) => Object.assign(run, { id: toReal(run.id) }))];
+  }
+
+  /** The order of some lists is free. */
+  function translateReply(method: Method, reply: unknown): unknown {
+    if (method === "claim") {
+      return (reply as ClaimedEvent[]).map((event) =>
+        Object.assign(event, { id: toModel(event.id) }),
+      );
+    }
+    if (method === "fail") return (reply as number[]).map(toModel).toSorted((a, b) => a - b);
+    return method === "outcomes" ? sortOutcomes(reply) : reply;
+  }
+
+  const sortOutcomes = (reply: unknown) => (reply as { key: string }[]).toSorted(byKey);
+
+  return {
+    async compare(method, args, reply, model, nowMs) {
+      const given = toPlain(args);
+      const expected = {
+        reply: method === "outcomes" ? sortOutcomes(reply) : reply,
+        events: toPlain([...model.events.values()]).toSorted(byId),
+        members: Array.from(model.members, ([id, member]) => ({ id, ...member })).toSorted(byId),
+      };
+      const realReply = await call(method, translateArgs(method, given), nowMs);
+      const { events, members } = await readRows();
+      for (const { id, body } of expected.events) {
+        const own = events.find((event) => event.body === body);
+        if (own !== undefined) ids.set(own.id, id);
+      }
+      const found = {
+        reply: translateReply(method, realReply),
+        events: events
+          .map((event) => Object.assign(event, { id: toModel(event.id) }))
+          .toSorted(byId),
+        members: members.toSorted(byId),
+      };
+      if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
+      const texts = [given, found, expected].map((value) => JSON.stringify(value));
+      return `${method}(${texts[0]}) at ${nowMs} is ${texts[1]}; the model: ${texts[2]}`;
+    },
+  };
+}
+
+/** Runs schedules on an empty storage each, and returns what they broke. */
+export async function compareSchedules(
+  seeds: { first: number; count: number },
+  start: () => Promise<RealStorage>,
+): Promise<string[]> {
+  const broken: string[] = [];
+  for (let seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+    const compared = createComparison(await start());
+    await runSchedule(seed, { compared }).catch((error: Error) => broken.push(error.message));
+  }
+  return broken;
+}
