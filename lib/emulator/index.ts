@@ -11,8 +11,8 @@ export type {
   WebhookDeliveryListener,
   WebhookDeliveryRequest,
 } from "./outbound/delivery";
-export { sendRequest } from "./outbound/send-request";
-export type { SendRequestOptions, WebhookResponse } from "./outbound/send-request";
+export { sendRequest } from "./outbound/http-client";
+export type { SendRequestOptions, WebhookResponse } from "./outbound/http-client";
 export type { WebhookRequest } from "../signature/signed-request";
 export type { Fault, FaultKind } from "./outbound/fault";
 

@@ -1,15 +1,15 @@
 import type { z } from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
-import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
+import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
+import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
-import { describeFirstIssue } from "./resources/schemas";
+import { describeFirstIssue, webhookFieldsSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/key";
 import { newKeySchema } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
 import type { NewWebhook } from "./resources/webhook";
-import { webhookFieldsSchema } from "./resources/webhooks";
 
 /** Options of `createEmulator`. */
 export interface EmulatorOptions {
@@ -48,12 +48,12 @@ export interface EmulatorOptions {
 /** Options of an emulator, with the defaults. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
 
-const TOKEN = { accepts: isText, secret: true };
+const TOKEN = { accepts: isAuthToken, expected: AUTH_TOKEN_EXPECTED, secret: true };
 
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),
-  authToken: { ...TOKEN, expected: "the account's auth token" },
-  previousAuthToken: { ...TOKEN, expected: "the auth token before a rotation" },
+  authToken: TOKEN,
+  previousAuthToken: TOKEN,
   serviceSid: sidRule("VA"),
   keys: {
     ...listRule(newKeySchema.array().refine(haveOwnSids, "two keys have the same sid")),

@@ -12,13 +12,13 @@ import type {
   WebhookResource,
 } from "express-push-verification/emulator";
 import type { newKeySchema } from "../../../lib/emulator/resources/keys";
-import type {
-  decisionSchema,
-  faultSchema,
-  newChallengeSchema,
-  newFactorSchema,
+import {
+  webhookFieldsSchema,
+  type decisionSchema,
+  type faultSchema,
+  type newChallengeSchema,
+  type newFactorSchema,
 } from "../../../lib/emulator/resources/schemas";
-import { webhookFieldsSchema } from "../../../lib/emulator/resources/webhooks";
 import type { Comparable } from "../../support/comparable";
 
 type Input<Schema extends z.ZodType> = Comparable<z.input<Schema>>;

@@ -1,7 +1,7 @@
 import { created, found, noContent } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { parseJson } from "../../form/json";
+import { parseJson } from "../../form/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";

@@ -11,7 +11,7 @@ const DEVICE_NAME = "token";
 /**
  * Authenticates an `Authorization` header: HTTP Basic with the account SID and auth token, with a
  * key's SID and secret (section 5), or with `token` and an access token. Finds the key each time:
- * once deleted, it is rejected at once.
+ * once deleted, it is rejected.
  *
  * @throws EmulatorError 20003 for missing or wrong credentials.
  */

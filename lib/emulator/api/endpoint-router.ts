@@ -1,4 +1,4 @@
-import { decodeSafely } from "../../form/percent-encoding";
+import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { Caller } from "./credentials";
@@ -35,7 +35,7 @@ export function created(body: unknown): EndpointResponse {
   return { status: 201, body };
 }
 
-/** Handles one method of a path; `params` holds what the path has in its braces, decoded. */
+/** Handles one method of a path; `params` holds the values of the names in braces, decoded. */
 export type EndpointHandler = (
   request: EndpointRequest,
   params: readonly string[],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { decodeForm, isFormType, type Pair } from "../../form/form";
-import { parseJson } from "../../form/json";
+import { parseJson } from "../../form/text";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 

@@ -9,9 +9,10 @@ import { listOf, readForm, readParameters, toMembers } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
 import { formatIso8601, readSeconds } from "../resources/dates";
+import { webhookFieldsSchema } from "../resources/schemas";
 import type { EmulatorSettings } from "../options";
 import type { NewWebhook, StoredWebhook } from "../resources/webhook";
-import { webhookFieldsSchema, type StoredWebhooks } from "../resources/webhooks";
+import type { StoredWebhooks } from "../resources/webhooks";
 
 const { shape } = webhookFieldsSchema;
 /** No parameter sets webhook_method (section 4.2). */

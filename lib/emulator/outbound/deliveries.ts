@@ -9,7 +9,7 @@ import type { FaultKind } from "./fault";
 import type { Faults, FaultPlan } from "./faults";
 import { createDeliveryOrder, type Turn } from "./delivery-order";
 import type { SendError } from "./send-error";
-import { sendRequest } from "./send-request";
+import { sendRequest } from "./http-client";
 import { createAuthToken } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
 import type { StoredWebhook } from "../resources/webhook";
@@ -111,7 +111,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     delivery.durationMs = performance.now() - startMs;
     delivery.status = delivery.response?.status === 200 ? "succeeded" : "failed";
     turn.finish();
-    for (const listener of listeners) void callSafely(() => listener(delivery));
+    for (const listener of listeners) void callSafely(listener, () => listener(delivery));
   }
 
   async function sendWithRetries(

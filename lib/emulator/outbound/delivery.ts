@@ -1,7 +1,7 @@
 import type { Pair } from "../../form/form";
 import type { WebhookRequest } from "../../signature/signed-request";
 import type { FaultKind } from "./fault";
-import type { WebhookResponse } from "./send-request";
+import type { WebhookResponse } from "./http-client";
 
 /** Delivery of one event to one webhook, with all its attempts. Changes until it is finished. */
 export interface WebhookDelivery {

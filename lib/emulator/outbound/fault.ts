@@ -3,7 +3,7 @@ import type { PushEventType } from "../../event/event";
 /**
  * A fault of webhook requests.
  *
- * - `duplicate`: the request is delivered several times at once.
+ * - `duplicate`: the request is delivered several times concurrently.
  * - `reorder`: the request is delayed until the next one to the same webhook is finished.
  * - `delay`: the request is sent `delay_ms` late.
  * - `drop-connection`: the connection is closed once the request is sent, so its response is

@@ -2,7 +2,7 @@ import { createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Challenge } from "./challenge";
 
-/** What a user decides on a device. */
+/** The decision of a user on a device. */
 export type Decision = "approved" | "denied";
 
 /** Members of a challenge that a device signs, in addition to the `status` of its decision. */

@@ -32,7 +32,7 @@ export type Entities = ReturnType<typeof createEntities>;
 /**
  * Creates the state machine of entities, factors and challenges (specification, section 3.3): a
  * factor is created, verified, deleted; a challenge of a verified factor is approved or denied, once,
- * or it expires. What its methods return is live.
+ * or it expires. Its methods return live objects.
  *
  * @param maxKept the number of entities, of factors and of challenges to keep; the oldest are removed
  *   first.
@@ -102,7 +102,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   function notify(challenge: Challenge): void {
     const factor = findPendingFactor(challenge);
     for (const listener of listeners) {
-      queueMicrotask(() => void callSafely(() => listener(challenge, factor)));
+      queueMicrotask(() => void callSafely(listener, () => listener(challenge, factor)));
     }
   }
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { formatRfc2822, readSeconds, type Clock } from "./dates";
+import { isSid } from "../../form/sid";
 import { EmulatorError } from "../emulator-error";
-import { validateFields } from "./schemas";
+import { formatRfc2822, readSeconds, type Clock } from "./dates";
 import type { KeyResource, NewKey, StoredKey } from "./key";
 import type { ListRules } from "./pagination";
-import { isSid } from "../../form/sid";
+import { validateFields } from "./schemas";
 import { createSecret, createSid } from "./sids";
 
 const MAX_NAME_CHARACTERS = 64;

@@ -1,6 +1,6 @@
 import type { Pair } from "../../form/form";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
-import { encodeForm } from "../../form/percent-encoding";
+import { encodeForm } from "../../form/text";
 import { isSid, type SidPrefix } from "../../form/sid";
 
 /** Order of a list, by a date and then by SID, and the codes of its errors. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
+import { isHttpUrl } from "../../form/url";
 import { EmulatorError } from "../emulator-error";
 
 const MAX_METADATA_CHARACTERS = 1024;
@@ -22,6 +23,16 @@ export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCha
 }
 
 const optionalMetadataSchema = limitJson(metadataSchema, MAX_METADATA_CHARACTERS).optional();
+
+/** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
+export const webhookFieldsSchema = z.strictObject({
+  friendly_name: z.string().min(1),
+  event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
+  webhook_url: z.string().refine(isHttpUrl, "must be an absolute http or https URL"),
+  status: z.enum(["enabled", "disabled"]),
+  version: z.enum(["v1", "v2"]),
+  webhook_method: z.enum(["GET", "POST"]),
+});
 
 /** The schema of a `NewFactor`. */
 export const newFactorSchema = z.strictObject({

@@ -1,21 +1,9 @@
-import { z } from "zod";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../../event/event";
-import { isHttpUrl } from "../../form/url";
+import type { PushEventType } from "../../event/event";
 import { formatIso8601, readSeconds } from "./dates";
 import type { EmulatorSettings } from "../options";
-import { dropUndefined, validateFields } from "./schemas";
+import { dropUndefined, validateFields, webhookFieldsSchema } from "./schemas";
 import { createSid } from "./sids";
 import type { NewWebhook, StoredWebhook } from "./webhook";
-
-/** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
-export const webhookFieldsSchema = z.strictObject({
-  friendly_name: z.string().min(1),
-  event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
-  webhook_url: z.string().refine(isHttpUrl, "must be an absolute http or https URL"),
-  status: z.enum(["enabled", "disabled"]),
-  version: z.enum(["v1", "v2"]),
-  webhook_method: z.enum(["GET", "POST"]),
-});
 
 type WebhookSettings = Pick<
   EmulatorSettings,

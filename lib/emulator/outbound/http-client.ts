@@ -1,7 +1,7 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { WebhookRequest } from "../../signature/signed-request";
-import { decodeSafely } from "../../form/percent-encoding";
+import { decodeSafely } from "../../form/text";
 import { isHttpUrl } from "../../form/url";
 import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
 import { oneOf, validateOptions, type OptionRules } from "../../validation/validate-options";
@@ -138,7 +138,7 @@ function openRequest({ method, url, headers, body }: WebhookRequest): ClientRequ
 
 function toWirePath(target: string): string {
   const path = target.startsWith("/") ? target : `/${target}`;
-  // Encode only what a request line cannot hold.
+  // Encode only the characters that a request line cannot hold.
   return path.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 

@@ -1,0 +1,49 @@
+/** What the rows of the specification do not say of factors and challenges. */
+import { createEmulator, type Emulator } from "express-push-verification/emulator";
+
+let emulator: Emulator;
+beforeEach(() => (emulator = createEmulator()));
+afterEach(() => emulator.close());
+
+const rejection = (serviceCode: number) => expect.objectContaining({ serviceCode }) as Error;
+const createVerified = () => emulator.verifyFactor(emulator.createFactor().sid);
+
+it("reject text that cannot be sent, and unknown fields", () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
+  const { sid: factor_sid } = createVerified();
+  for (const create of [
+    () => emulator.createFactor({ entity_identity: "\uD800" }),
+    () => emulator.createFactor({ friendly_name: "\uDC00" }),
+    () => emulator.createFactor({ name: "x" } as object),
+    () => emulator.createFactor({ metadata: "{}" as never }),
+    () => emulator.createChallenge({ factor_sid, hidden_details: { deep } }),
+    () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
+    () => emulator.createChallenge({} as never),
+  ]) {
+    expect(create).toThrow(rejection(60200));
+  }
+});
+
+it("do not change with their arguments or results", () => {
+  const metadata = { os: "Android" };
+  const factor = emulator.createFactor({ metadata });
+  metadata.os = "iOS";
+  if (factor.metadata !== undefined) factor.metadata.os = "other";
+  factor.status = "verified";
+  expect(emulator.fetchFactor(factor.sid)).toMatchObject({
+    status: "unverified",
+    metadata: { os: "Android" },
+  });
+});
+
+it("are decided once, and not after their factor was deleted", () => {
+  const { sid: factor_sid } = createVerified();
+  const [first, second] = [1, 2].map(() => emulator.createChallenge({ factor_sid }).sid);
+  emulator.approveChallenge(first!);
+  expect(() => emulator.approveChallenge(first!)).toThrow(rejection(20409));
+  emulator.deleteFactor(factor_sid);
+  expect(() => emulator.approveChallenge(second!)).toThrow(rejection(20409));
+  expect(() => emulator.approveChallenge("YCx")).toThrow(rejection(20404));
+  expect(() => emulator.fetchFactor(factor_sid)).toThrow(rejection(20404));
+  expect(emulator.fetchChallenge(first!).status).toBe("approved");
+});
