@@ -4,10 +4,11 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { TYPESCRIPT } from "../support/child-processes";
 
 const root = join(__dirname, "..", "..");
 const start = (...args: string[]) =>
-  spawn(process.execPath, ["--import", "tsx", "lib/cli/main.ts", ...args], { cwd: root });
+  spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", ...args], { cwd: root });
 
 describe("the process", () => {
   it.each([
@@ -37,7 +38,7 @@ describe("the process", () => {
 
   it("fails when the output cannot be written", async () => {
     const full = openSync("/dev/full", "w");
-    const run = spawn(process.execPath, ["--import", "tsx", "lib/cli/main.ts", "--help"], {
+    const run = spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", "--help"], {
       cwd: root,
       stdio: ["ignore", full, "pipe"],
     });

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { parseJson } from "../form/json";
+import { parseJson } from "../form/text";
 import { UsageError } from "./usage-error";
 
 /** One request as it arrived; a file of captures has one as JSON in each line. */

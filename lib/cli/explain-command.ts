@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import type { SignatureCause, SignatureReport } from "../errors/signature-causes";
+import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
 import { explainCause, explainSignature, listBodyPairs } from "../signature/explain";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import { joinReceivedUrl } from "../receiver/received-request";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
-import { createLogger } from "../observability/console-logger";
+import { createLogger } from "../observability/logger";
 import { print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
 import { UsageError } from "./usage-error";
 

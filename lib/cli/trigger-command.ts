@@ -80,7 +80,7 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
   return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
 }
 
-/** Returns what to check after a response that is not 200. */
+/** Returns advice for a response that is not 200. */
 function findHint(status: number, method: "POST" | "GET"): string | undefined {
   if (status === 403) {
     return "The receiver's publicUrl and authToken must be equal to --url and PUSH_AUTH_TOKEN. Its onRejected listeners receive the reason.";

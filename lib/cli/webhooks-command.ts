@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import type { Finding } from "../admin";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { addServiceOptions, collect, connectToService } from "./service-connection";
 import type { ServiceOptions } from "./service-connection";
@@ -63,6 +64,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     const ensured = await client.webhooks.ensure(input, { signal });
     if (options.json) return printJson(terminal, ensured);
     print(terminal, `${ensured.result} ${ensured.webhook.sid}`);
+    printFindings(terminal, ensured.findings);
   });
 
   addServiceOptions(check, terminal).action(async (options: CheckOptions) => {
@@ -72,9 +74,13 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     if (findings.length > 0) terminal.hasFailed = true;
     if (options.json) return printJson(terminal, findings);
     if (findings.length === 0) print(terminal, paint(terminal, "green", "No configuration drift."));
-    for (const { code, sid, message, fix } of findings) {
-      const title = `${paint(terminal, "yellow", code)} ${sid ?? ""}`;
-      print(terminal, `${title}\n  ${withoutControls(message)}\n  ${fix}`);
-    }
+    printFindings(terminal, findings);
   });
+}
+
+function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
+  for (const { code, sid, message, fix } of findings) {
+    const title = `${paint(terminal, "yellow", code)} ${sid ?? ""}`;
+    print(terminal, `${title}\n  ${withoutControls(message)}\n  ${fix}`);
+  }
 }
