@@ -10,8 +10,8 @@ export type { RequestOptions } from "./client/transport";
 export type { List, Page, PageQuery } from "./client/list";
 export type { CreatedKey, Key, KeyInput } from "./client/key";
 export type { Webhook, WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
-export type { Ensured } from "./client/webhook";
-export type { Finding, Receiver } from "./client/configuration-drift";
+export type { Ensured, Finding } from "./client/webhook";
+export type { Receiver } from "./client/configuration-drift";
 
 export { ApiError } from "./client/api-error";
 export type { ApiErrorCode, ApiFailure } from "./client/api-error";
@@ -22,4 +22,4 @@ export { adminRouter } from "./router/router";
 export type { AdminLogger, AdminRouterOptions } from "./router/options";
 export type { ConsoleOptions } from "./console/options";
 export type { ConsoleQueue } from "./console/queue-view";
-export type { AuditAction, AuditEntry } from "./router/audit";
+export type { AuditAction, AuditEntry } from "./http/audit";

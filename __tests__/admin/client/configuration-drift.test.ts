@@ -10,6 +10,7 @@ import {
   type Upstream,
 } from "../../support/upstream";
 
+const TRUSTED = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, confirm: () => true };
 let upstream: Upstream;
 let check: (publicUrl?: string) => Promise<string[]>;
 
@@ -66,6 +67,38 @@ describe("webhooks.check", () => {
     expect(await check()).toEqual(findings);
   });
 
+  it("finds the method that the receiver rejects", async () => {
+    const client = createAdminClient(clientOptions(upstream.url));
+    const checkWith = async (methods: ("GET" | "POST")[]) => {
+      const push = pushWebhooks({ ...TRUSTED, methods }).onAny(() => {});
+      return (await client.webhooks.check(push)).map(({ code }) => code);
+    };
+    upstream.createWebhook({ ...WEBHOOK, event_types: ["*"], webhook_method: "GET" });
+    expect(await checkWith(["POST"])).toEqual(["METHOD_DIFFERS"]);
+    expect(await checkWith(["GET"])).toEqual([]);
+    expect(await checkWith(["GET", "POST"])).toEqual([]);
+    upstream.createWebhook({ ...WEBHOOK, event_types: ["*"] });
+    expect(await checkWith(["GET"])).toEqual(["METHOD_DIFFERS", "DUPLICATE"]);
+  });
+
+  it("finds other URLs that begin with that of the receiver", async () => {
+    const second = PUBLIC_URL.replace("https://", "https://second.");
+    const longer = ["/sms", "-sms", "?kind=sms", "account_sidAC"].map((end) => PUBLIC_URL + end);
+    for (const webhook_url of [PUBLIC_URL, second, ...longer, PUBLIC_URL.slice(0, -1)]) {
+      upstream.createWebhook({ ...WEBHOOK, event_types: ["*"], webhook_url });
+    }
+    const client = createAdminClient(clientOptions(upstream.url));
+    const push = pushWebhooks({ ...TRUSTED, publicUrl: [PUBLIC_URL, second] }).onAny(() => {});
+    const findings = await client.webhooks.check(push);
+    expect(findings.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
+    const { findings: ensured } = await client.webhooks.ensure({
+      friendly_name: "login events",
+      event_types: ["*"],
+      webhook_url: PUBLIC_URL,
+    });
+    expect(ensured.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
+  });
+
   it("shows no user info of a URL", async () => {
     const client = createAdminClient(clientOptions(upstream.url));
     const publicUrl = "https://svc:hunter2@hooks.example.test/push";
@@ -75,6 +108,18 @@ describe("webhooks.check", () => {
     findings.push(await client.webhooks.check(push));
     expect(findings.flat().map(({ code }) => code)).toEqual(["NOT_CONFIGURED", "URL_DIFFERS"]);
     expect(JSON.stringify(findings)).not.toContain("hunter2");
+  });
+
+  it.each([
+    [`${PUBLIC_URL}/`, ["URL_DIFFERS 0"]],
+    [PUBLIC_URL.replace("https", "http"), ["URL_DIFFERS 0"]],
+    [PUBLIC_URL.replace(".test/", ".test:443/"), ["URL_DIFFERS 0"]],
+    [`${PUBLIC_URL}?tenant=blue`, ["URL_EXTENDS 0"]],
+    [PUBLIC_URL.replace(".test/", ".test:8443/"), []],
+  ])("beside the right URL, of %s finds %j", async (url, findings) => {
+    upstream.createWebhook({ ...WEBHOOK, webhook_url: url });
+    upstream.createWebhook(WEBHOOK);
+    expect(await check()).toEqual(findings);
   });
 
   it("finds that two have the URL", async () => {

@@ -74,6 +74,25 @@ describe("webhooks.ensure", () => {
     expect(ensured.filter(({ result }) => result === "created")).toHaveLength(1);
   });
 
+  it("finds a method that receivers reject, which it cannot change", async () => {
+    expect(await client.webhooks.ensure(input)).toHaveProperty("findings", []);
+    const [created] = await upstream.listWebhooks();
+    upstream.createWebhook({
+      ...WEBHOOK,
+      webhook_url: `${input.webhook_url}/2`,
+      webhook_method: "GET",
+    });
+    const ensured = await client.webhooks.ensure({
+      ...input,
+      webhook_url: `${input.webhook_url}/2`,
+    });
+    expect(ensured.findings.map(({ code }) => code)).toEqual(["METHOD_DIFFERS"]);
+    expect(await client.webhooks.ensure(input)).toMatchObject({
+      webhook: { sid: created?.sid },
+      findings: [{ code: "URL_EXTENDS", sid: ensured.webhook.sid }],
+    });
+  });
+
   it("uses the oldest and deletes no existing Webhook", async () => {
     const { sid } = upstream.createWebhook(WEBHOOK);
     upstream.createWebhook(WEBHOOK);

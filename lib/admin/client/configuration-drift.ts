@@ -1,6 +1,6 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { hideUserInfo } from "../../form/url";
-import type { Webhook, WebhookEventType } from "./webhook";
+import type { Finding, Webhook, WebhookEventType } from "./webhook";
 
 /** Receiver to compare with the Webhooks, such as the result of `pushWebhooks()`. */
 export interface Receiver {
@@ -8,33 +8,15 @@ export interface Receiver {
   readonly publicUrl: string;
   /** All URLs of the receiver while a domain moves. @default publicUrl alone */
   readonly publicUrls?: readonly string[] | undefined;
+  /** Methods that the receiver accepts. @default ["POST"] */
+  readonly methods?: readonly string[] | undefined;
   /** Returns the event types that have a handler. */
   handledTypes(): readonly Exclude<WebhookEventType, "*">[];
 }
 
-/** One difference between a Webhook and a receiver (configuration drift). */
-export interface Finding {
-  /** The kind of difference; `switch` over it. */
-  readonly code:
-    | "NOT_CONFIGURED"
-    | "URL_DIFFERS"
-    | "DUPLICATE"
-    | "DISABLED"
-    | "METHOD_DIFFERS"
-    | "VERSION_LEGACY"
-    | "EVENT_NOT_SUBSCRIBED"
-    | "EVENT_NOT_HANDLED";
-  /** SID of the Webhook; undefined for `NOT_CONFIGURED`. */
-  readonly sid: string | undefined;
-  /** What differs. */
-  readonly message: string;
-  /** What to change. */
-  readonly fix: string;
-}
-
 /**
- * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte. When
- * no Webhook has that URL, reports those with a similar URL.
+ * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte, and
+ * reports those with a similar URL.
  */
 export async function checkWebhooks(
   webhooks: AsyncIterable<Webhook>,
@@ -48,11 +30,18 @@ export async function checkWebhooks(
     const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
     return [...compared, ...exact.slice(1).map(describeDuplicate)];
   });
-  if (all.some(({ webhook_url }) => publicUrls.includes(webhook_url ?? ""))) return findings;
-  const near = all.filter(({ webhook_url }) =>
-    publicUrls.some((url) => simplifyUrl(webhook_url ?? "") === simplifyUrl(url)),
+  const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));
+  const isConfigured = others.length < all.length;
+  // Another port or query beside the right URL is probably that of another receiver.
+  const simplify = isConfigured ? simplifySpelling : simplifyUrl;
+  const near = others.filter(({ webhook_url }) =>
+    publicUrls.some((url) => simplify(webhook_url ?? "") === simplify(url)),
   );
-  if (near.length > 0) return near.map((webhook) => describeNearUrl(webhook, publicUrl));
+  findings.push(...near.map((webhook) => describeNearUrl(webhook, publicUrl)));
+  // One finding about a URL that is near.
+  const far = all.filter((webhook) => !near.includes(webhook));
+  const extending = findExtending(far, publicUrls);
+  if (isConfigured || near.length > 0) return [...findings, ...extending];
   return [
     {
       code: "NOT_CONFIGURED",
@@ -60,11 +49,44 @@ export async function checkWebhooks(
       message: `No Webhook has the URL ${showWebhookUrl(publicUrl)}.`,
       fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the Webhook in use.",
     },
+    ...extending,
   ];
 }
 
+/** Lists the findings about the Webhooks whose URLs begin with one of these URLs, and are longer. */
+export function findExtending(all: readonly Webhook[], urls: readonly string[]): Finding[] {
+  return all.flatMap(({ sid, webhook_url }) => {
+    if (webhook_url === null || urls.includes(webhook_url)) return [];
+    const url = urls.find((one) => webhook_url.startsWith(one));
+    if (url === undefined) return [];
+    const finding: Finding = {
+      code: "URL_EXTENDS",
+      sid,
+      message: `Its URL, ${showWebhookUrl(webhook_url)}, begins with the URL of the receiver, ${showWebhookUrl(url)}: the text that the service signs for it begins like a text for the receiver.`,
+      fix: "Give the receiver a URL that no other URL begins with.",
+    };
+    return [finding];
+  });
+}
+
+/** Lists the finding about the method of a Webhook, if a receiver does not accept it. */
+export function findMethod(
+  { sid, webhook_method }: Webhook,
+  methods: readonly string[] = ["POST"],
+): Finding[] {
+  const method = String(webhook_method);
+  if (methods.includes(method)) return [];
+  const finding: Finding = {
+    code: "METHOD_DIFFERS",
+    sid,
+    message: `It sends requests with ${method}, and a receiver with the option methods: ${JSON.stringify(methods)} rejects them with 405.`,
+    fix: `Set the method to ${methods.join(" or ")} in the console of the service, or change the option methods: SECURITY.md says what GET costs.`,
+  };
+  return [finding];
+}
+
 function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
-  const { sid, status, version, webhook_method } = webhook;
+  const { sid, status, version } = webhook;
   const subscribed = new Set(webhook.event_types ?? []);
   const handled = new Set<string>(receiver.handledTypes());
   const findings: Finding[] = [];
@@ -75,13 +97,7 @@ function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
     const message = `Its status is ${String(status)}, so it sends no requests.`;
     add("DISABLED", message, 'Set status to "enabled".');
   }
-  if (webhook_method !== "POST") {
-    add(
-      "METHOD_DIFFERS",
-      `It sends requests with ${String(webhook_method)}.`,
-      "Set the method to POST in the console: servers and proxies log the query of a GET.",
-    );
-  }
+  findings.push(...findMethod(webhook, receiver.methods));
   if (version !== "v2") {
     add("VERSION_LEGACY", `It sends ${String(version)} events.`, 'Set version to "v2".');
   }
@@ -122,12 +138,17 @@ function showWebhookUrl(url: string | null): string {
   return JSON.stringify(hideUserInfo(url ?? ""));
 }
 
-/** Removes the parts that often differ: scheme, port, case, trailing slash, query, fragment. */
-function simplifyUrl(url: string): string {
+/** Removes the parts that often differ between URLs of one receiver: scheme, case, default port, trailing slash, fragment. */
+function simplifySpelling(url: string): string {
   return url
     .toLowerCase()
-    .replace(/[?#].*$/s, "")
+    .replace(/#.*$/s, "")
     .replace(/^https?:\/\/([^/]*@)?/, "")
-    .replace(/:\d+(?=\/|$)/, "")
-    .replace(/\/+$/, "");
+    .replace(/^([^/?]*):(?:80|443)(?=[/?]|$)/, "$1")
+    .replace(/\/+(?=\?|$)/, "");
+}
+
+/** Removes the port and the query, too. */
+function simplifyUrl(url: string): string {
+  return simplifySpelling(url.replace(/\?.*$/s, "")).replace(/:\d+(?=\/|$)/, "");
 }

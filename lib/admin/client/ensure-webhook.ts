@@ -1,3 +1,4 @@
+import { findExtending, findMethod } from "./configuration-drift";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 import type { Webhooks } from "./webhooks";
 
@@ -13,29 +14,36 @@ export async function ensureWebhook(
   input: WebhookInput,
   signal: AbortSignal | undefined,
 ): Promise<Ensured> {
+  let all: Webhook[] = [];
+
   async function findOldest(): Promise<Webhook | undefined> {
-    let oldest: Webhook | undefined;
-    for await (const webhook of webhooks.list({ pageSize: 1000, signal })) {
-      if (webhook.webhook_url !== input.webhook_url) continue;
-      if (oldest === undefined || compareAge(webhook, oldest) < 0) oldest = webhook;
-    }
+    all = [];
+    for await (const webhook of webhooks.list({ pageSize: 1000, signal })) all.push(webhook);
+    const [oldest] = all
+      .filter(({ webhook_url }) => webhook_url === input.webhook_url)
+      .toSorted(compareAge);
     return oldest;
+  }
+
+  function finish(result: Ensured["result"], webhook: Webhook): Ensured {
+    const findings = [...findMethod(webhook), ...findExtending(all, [input.webhook_url])];
+    return { result, webhook, findings };
   }
 
   async function alignWebhook(webhook: Webhook): Promise<Ensured> {
     const differences = Object.entries(input).filter(
       ([name, value]) => value !== undefined && !isSame(Reflect.get(webhook, name), value),
     );
-    if (differences.length === 0) return { result: "unchanged", webhook };
+    if (differences.length === 0) return finish("unchanged", webhook);
     const change = Object.fromEntries(differences);
-    return { result: "updated", webhook: await webhooks.update(webhook.sid, change, { signal }) };
+    return finish("updated", await webhooks.update(webhook.sid, change, { signal }));
   }
 
   const existing = await findOldest();
   if (existing !== undefined) return alignWebhook(existing);
   const created = await webhooks.create(input, { signal });
   const oldest = (await findOldest()) ?? created;
-  if (oldest.sid === created.sid) return { result: "created", webhook: created };
+  if (oldest.sid === created.sid) return finish("created", created);
   await webhooks.delete(created.sid, { signal });
   return alignWebhook(oldest);
 }

@@ -4,7 +4,7 @@ import { brand } from "../../errors/brand";
 export interface InputIssue {
   /** Path of the member, with its names joined by dots. */
   readonly path: string;
-  /** What is wrong; does not show the value. */
+  /** The problem; does not show the value. */
   readonly message: string;
 }
 

@@ -1,5 +1,5 @@
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import { parseJson } from "../../form/json";
+import { parseJson } from "../../form/text";
 
 /** Response of the service before it is parsed. */
 export interface ServiceResponse {

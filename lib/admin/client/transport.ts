@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeForm } from "../../form/percent-encoding";
+import { encodeForm } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { AdminClientOptions } from "./options";

@@ -64,8 +64,34 @@ export interface WebhookChange {
   readonly version?: "v1" | "v2" | undefined;
 }
 
+/** One difference between a Webhook and a receiver (configuration drift). */
+export interface Finding {
+  /** The kind of difference; `switch` over it. */
+  readonly code:
+    | "NOT_CONFIGURED"
+    | "URL_DIFFERS"
+    | "URL_EXTENDS"
+    | "DUPLICATE"
+    | "DISABLED"
+    | "METHOD_DIFFERS"
+    | "VERSION_LEGACY"
+    | "EVENT_NOT_SUBSCRIBED"
+    | "EVENT_NOT_HANDLED";
+  /** SID of the Webhook; undefined for `NOT_CONFIGURED`. */
+  readonly sid: string | undefined;
+  /** The difference. */
+  readonly message: string;
+  /** The change to make. */
+  readonly fix: string;
+}
+
 /** Result of `webhooks.ensure`, and the Webhook after it. */
 export interface Ensured {
   readonly result: "created" | "updated" | "unchanged";
   readonly webhook: Webhook;
+  /**
+   * Differences that only a person can resolve: `METHOD_DIFFERS` when the Webhook does not use POST, and
+   * `URL_EXTENDS` for each other Webhook whose URL begins with this one.
+   */
+  readonly findings: readonly Finding[];
 }

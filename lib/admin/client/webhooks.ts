@@ -1,7 +1,7 @@
-import type { Finding, Receiver } from "./configuration-drift";
+import type { Receiver } from "./configuration-drift";
 import type { List } from "./list";
 import type { RequestOptions } from "./transport";
-import type { Ensured, Webhook, WebhookChange, WebhookInput } from "./webhook";
+import type { Ensured, Finding, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
  * Webhooks of the verification service (section 4.2).

@@ -1,5 +1,5 @@
 import { SID_DIGITS } from "../../form/sid";
-import { RouterError } from "./router-error";
+import { RouterError } from "../http/router-error";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 

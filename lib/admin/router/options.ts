@@ -4,7 +4,7 @@ import { FUNCTION, LOGGER } from "../../validation/option-rules";
 import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
 import type { AdminClient } from "../client/client";
-import type { AuditEntry } from "./audit";
+import type { AuditEntry } from "../http/audit";
 import { isHttpOrigin } from "./cross-site";
 
 /** Logger of the router: the same as that of a receiver. */

@@ -1,18 +1,22 @@
 import type express from "express";
 import type { ErrorRequestHandler, Request, Response, Router } from "express";
 import { validateOptions } from "../../validation/validate-options";
-import { adaptConsole } from "../../observability/console-logger";
+import { adaptConsole } from "../../observability/logger";
 import { callSafely } from "../../observability/safe-call";
-import { CONTENT_SECURITY_POLICY } from "../console/assets";
+import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
-import { listConsoleRoutes, type ConsoleReply, type ConsoleRoute } from "../console/console-routes";
+import {
+  listConsoleRoutes,
+  type ConsoleResponse,
+  type ConsoleRoute,
+} from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
-import { describeWrite, type AuditEntry } from "./audit";
+import { describeWrite, type AuditEntry } from "../http/audit";
 import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { toErrorResponse } from "./error-response";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
-import { CROSS_SITE, FORBIDDEN, RouterError } from "./router-error";
+import { CROSS_SITE, FORBIDDEN, RouterError } from "../http/router-error";
 import { ROUTES, runRoute, type Route } from "./routes";
 
 /**
@@ -39,7 +43,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
       : listConsoleRoutes(createConsole({ client, receiver, queue, readOnly }, consoleOptions));
 
   function log(fields: object, message: string): void {
-    void callSafely(() => logger?.error(fields, message));
+    if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
   }
 
   /** Calls an option; logs its error and returns undefined. */
@@ -76,7 +80,10 @@ export function adminRouter(options: AdminRouterOptions): Router {
     const { code, message, status, retryAfterSeconds } = toErrorResponse(error);
     if (status >= 500) log({ code, method: req.method, err: error }, message);
     // Another middleware, such as one with a time-out, may have responded before.
-    if (!res.headersSent) {
+    const isPage = consoleOptions !== undefined && error === FORBIDDEN && req.path === "/";
+    if (isPage && req.method === "GET" && !res.headersSent) {
+      res.status(status).type("html").send(FORBIDDEN_PAGE);
+    } else if (!res.headersSent) {
       if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
       res.status(status).json({ code, message, status });
     }
@@ -84,7 +91,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(run: (req: Request, res: Response) => Promise<ConsoleReply>) {
+  function handle(run: (req: Request, res: Response) => Promise<ConsoleResponse>) {
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
         const reply = await run(req, res);

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { ApiError } from "../client/api-error";
-import type { AuditAction } from "./audit";
+import type { AuditAction } from "../http/audit";
 import type { AdminClient } from "../client/client";
-import { readJson } from "./json-body";
-import { MAIN_KEY_REQUIRED } from "./router-error";
+import { readJson } from "../http/json-body";
+import { MAIN_KEY_REQUIRED } from "../http/router-error";
 import type { KeyInput } from "../client/key";
 import { parseInput } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";

@@ -4,8 +4,9 @@ import express, { type RequestHandler } from "express";
 import supertest from "supertest";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { describeWrite } from "../../../lib/admin/router/audit";
+import { describeWrite } from "../../../lib/admin/http/audit";
 import { ROUTES } from "../../../lib/admin/router/routes";
+import { until } from "../../support/redis";
 import { startServer } from "../../support/servers";
 import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
 import { APPS, makeStaffApp, METHOD_OVERRIDE } from "../staff-app";
@@ -115,7 +116,7 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
     ]);
     expect(key.status).toBe(503);
     expect([404, 503]).toContain(nothing.status);
-    while (audits.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => audits.length === 2);
     expect(audits.map(({ action }) => action).toSorted()).toEqual(["key.create", undefined]);
   });
 

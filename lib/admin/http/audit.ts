@@ -1,4 +1,4 @@
-import { decodeSafely } from "../../form/percent-encoding";
+import { decodeSafely } from "../../form/text";
 import { isSid } from "../../form/sid";
 
 /** Name of a write. */
@@ -6,6 +6,7 @@ export type AuditAction =
   | `${"key" | "webhook"}.${"create" | "update" | "delete"}`
   | "dead-letter.retry"
   | "dead-letter.discard"
+  | "request.resend"
   | "test-event.send";
 
 /** Audit entry of one request that writes, successful or rejected. */
@@ -19,7 +20,7 @@ export interface AuditEntry {
    * Undefined when the path has none, a malformed one, or nothing was created.
    */
   readonly sid: string | undefined;
-  /** The uuid of the dead letter or of the test event; undefined when there are several or none. */
+  /** The uuid of the dead letter, of the test event or of the event that was sent again; undefined when there are several or none. */
   readonly uuid?: string | undefined;
   /** HTTP status of the response. */
   readonly status: number;
@@ -30,6 +31,7 @@ export interface AuditEntry {
 const CONSOLE_ACTIONS: ReadonlyMap<string, AuditAction> = new Map([
   ["/console/dead-letters/retry", "dead-letter.retry"],
   ["/console/dead-letters/discard", "dead-letter.discard"],
+  ["/console/resend", "request.resend"],
   ["/console/test-event", "test-event.send"],
 ]);
 
