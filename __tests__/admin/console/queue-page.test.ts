@@ -98,7 +98,7 @@ describeWithBrowser("the event of a dead letter", () => {
 
   it.each<[boolean, string[], string]>([
     [false, MASKED, "us…22"],
-    [true, [...MASKED, ...TEXTS], "user-7f3a-22"],
+    [true, [...MASKED, "Error", ...TEXTS], "user-7f3a-22"],
   ])("has its SIDs, and its texts with reveal %s", async (reveal, names, entity) => {
     const queue = createMemoryQueue(["down", "down"]);
     const app = await startConsole({ router: { queue, console: { reveal } } });
@@ -111,7 +111,8 @@ describeWithBrowser("the event of a dead letter", () => {
     // uuid-0 cannot be read, and has a receiver.
     const unreadable = page.locator(".letter", { hasText: "unreadable event" });
     await unreadable.locator("summary").click();
-    expect(await unreadable.locator("dt").allInnerTexts()).toEqual(["Account", "Receiver"]);
+    const shown = ["Account", "Receiver", ...(reveal ? ["Error"] : [])];
+    expect(await unreadable.locator("dt").allInnerTexts()).toEqual(shown);
   });
 });
 

@@ -1,4 +1,5 @@
-import { changeLetters, readQueue } from "../../../lib/admin/console/queue-view";
+import { eventFixture } from "express-push-verification/testing";
+import { changeLetters, readQueue, type ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { createMemoryQueue } from "./memory-queue";
 
@@ -35,6 +36,37 @@ describe("readQueue", () => {
     const long = "x".repeat(500);
     const { groups } = await readQueue(createMemoryQueue([`${long}1`, `${long}2`]), false);
     expect(groups).toMatchObject([{ error: `${long}…`, count: 2 }]);
+  });
+
+  it("groups by cause what differs by the values of the events alone, and masks these", async () => {
+    const memory = createMemoryQueue(times(3, "down"));
+    const identities = ["jane.doe@example.com", "john@example.com", "ann"];
+    const queue: ConsoleQueue = {
+      ...memory,
+      async *deadLetters() {
+        let index = 0;
+        for await (const letter of memory.deadLetters()) {
+          const identity = identities[index++] ?? "";
+          const { uuid } = letter;
+          const event = eventFixture("challenge.approved", { uuid, entity_identity: identity });
+          yield { ...letter, event, error: `HANDLER_FAILED: no user ${identity} (${uuid})` };
+        }
+      },
+    };
+    const view = await readQueue(queue, false);
+    const error = "HANDLER_FAILED: no user <entity_identity> (<uuid>)";
+    expect(view.groups).toMatchObject([{ error, count: 3 }]);
+    for (const identity of identities) expect(JSON.stringify(view)).not.toContain(`"${identity}`);
+    expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
+    const revealed = await readQueue(queue, true);
+    expect(revealed.groups[0]?.letters[2]?.error).toContain("jane.doe@example.com");
+    expect(await changeLetters(queue, "retry", { error })).toBe(3);
+  });
+
+  it("shows only the code of an error whose event cannot be read", async () => {
+    const queue = createMemoryQueue(["HANDLER_FAILED: no user jane.doe@example.com"]);
+    const { groups } = await readQueue(queue, false);
+    expect(groups[0]?.error).toBe("HANDLER_FAILED");
   });
 
   it.each([
@@ -74,9 +106,14 @@ describe("changeLetters", () => {
   const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
 
   it.each([
-    ["retry", one, 1, ["retry uuid-1"]],
-    ["discard", one, 1, ["discard uuid-1"]],
-    ["retry", { ...one, uuid: "gone" }, 0, ["retry gone"]],
+    ["retry", { letters: [one] }, 1, ["retry uuid-1"]],
+    [
+      "discard",
+      { letters: [one, { ...one, uuid: "gone" }] },
+      1,
+      ["discard uuid-1", "discard gone"],
+    ],
+    ["retry", { letters: [{ ...one, uuid: "gone" }] }, 0, ["retry gone"]],
     ["retry", { error: "down" }, 2, ["retry uuid-0", "retry uuid-2"]],
     ["discard", { error: `${"x".repeat(500)}…` }, 1, ["discard uuid-1"]],
     ["retry", { error: "unknown" }, 0, []],

@@ -18,7 +18,7 @@ describeWithBrowser("the receiver's page", () => {
     const line = page.locator(".rows .line").first();
     await line.getByText("200 handled").waitFor();
     expect(await line.innerText()).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com\s+200 handled\s+[\d.,]+ ms/,
+      /^\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com [0-9a-f]{8}\s+200 handled\s+[\d.,]+ ms/,
     );
     await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
     await line.getByText("200 duplicate").waitFor();
@@ -121,7 +121,7 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByLabel("Event type").selectOption("factor.created");
     await page.locator(`input[value=${via}]`).check();
     await page.locator("dialog button.primary").click();
-    await page.locator(".test-result", { hasText: "The receiver responded 200" }).waitFor();
+    await page.locator("dialog .notice", { hasText: "The receiver responded 200" }).waitFor();
     await page.getByRole("button", { name: "Close" }).click();
     await page.locator(".rows .line", { hasText: /factor\.created v2\s*test/ }).waitFor();
     expect(handled).toEqual(["console-test-event"]);
@@ -161,7 +161,7 @@ describeWithBrowser("the receiver's page", () => {
     await page.keyboard.press("Enter");
     expect(await page.evaluate("document.activeElement.id")).toBe("content");
     const toggle = page.getByRole("button", { name: /^Details of/ });
-    for (let count = 0; count < 12; count++) {
+    for (let count = 0; count < 24; count++) {
       await page.keyboard.press("Tab");
       if (await toggle.evaluate((element) => element.matches(":focus"))) break;
     }

@@ -27,7 +27,7 @@ async function observe(request: TestRequest, options: Partial<PushWebhooksOption
   (inspectReceiver(push) as ReceiverInspection).observe((one) => void observed.push(one));
   push.onError(() => {});
   push.on("challenge.denied", () => {
-    throw new PermanentError("no such user");
+    throw new PermanentError("no such user user-7f3a-22");
   });
   const port = await startServer((req, res) => void push(req, res));
   await send(port, request);
@@ -48,6 +48,7 @@ describe("toRequestRow", () => {
       status: 200,
       code: undefined,
       message: undefined,
+      failure: undefined,
       attempt: 2,
       type: "challenge.approved",
       version: "v2",
@@ -56,11 +57,12 @@ describe("toRequestRow", () => {
       factorSid: FACTOR_SID,
       challengeSid: CHALLENGE_SID,
       entity: "us…22",
+      pseudonym: expect.stringMatching(/^[0-9a-f]{8}$/),
       tokenIndex: 0,
       urlIndex: 0,
       issues: [],
       revealed: [],
-      target: undefined,
+      target: expect.stringMatching(/^POST \//),
       isTest: false,
       explanation: undefined,
       canExplain: false,
@@ -114,6 +116,7 @@ describe("toRequestRow", () => {
       status: 500,
       code: "HANDLER_FAILED",
       message: expect.any(String),
+      failure: "no such user <entity_identity>",
       type: "challenge.denied",
     });
   });

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
-import { expectGoodLooks, reportScreenshots } from "../../support/page-looks";
+import { expectGoodLooks } from "../../support/page-looks";
 import { MAIN_KEY, MAIN_SECRET, STANDARD_KEY, STANDARD_SECRET } from "../../support/upstream";
 import { startConsole, useConsoles, type ConsoleApp } from "./console-app";
 import { HOSTILE } from "./hostile-texts";
@@ -10,7 +10,6 @@ import { createMemoryQueue } from "./memory-queue";
 
 const { openPage, allowFaults } = useBrowser();
 useConsoles();
-afterAll(reportScreenshots);
 
 /** A receiver that has seen everything. */
 async function startBusy(options: Parameters<typeof startConsole>[0] = {}): Promise<ConsoleApp> {
@@ -91,10 +90,56 @@ const STATES: State[] = [
     },
   },
   {
+    name: "receiver-details",
+    start: async () => {
+      const find = () =>
+        Promise.resolve({
+          state: "dead",
+          event: undefined,
+          attempts: 8,
+          error: "HANDLER_FAILED: the database is away",
+          at: new Date(Date.UTC(2026, 2, 5, 9)),
+        });
+      return startBusy({ router: { queue: { ...createMemoryQueue(ERRORS), find } } });
+    },
+    async arrange(page) {
+      await page.getByText("500 HANDLER_FAILED").click();
+      await page.getByRole("link", { name: "Show the dead letter" }).waitFor();
+      await page.getByText("Headers and parameters").click();
+    },
+  },
+  {
+    name: "receiver-resend",
+    start: () => startBusy({ receiver: { authToken: AUTH_TOKEN } }),
+    async arrange(page) {
+      await page.getByText("500 HANDLER_FAILED").click();
+      await openDialog(page, "Run the handlers again");
+      await page.locator("dialog button.primary").click();
+      await page.getByRole("alert").waitFor();
+    },
+  },
+  {
+    name: "receiver-keys",
+    start: startBusy,
+    async arrange(page) {
+      await page.getByText("200 conflict").waitFor();
+      await page.keyboard.press("?");
+      await page.locator("dialog[open]").waitFor();
+    },
+  },
+  {
+    name: "not-allowed",
+    start: () => startConsole({ router: { authorize: () => false } }),
+    arrange: (page) => page.getByRole("link", { name: "load this page again" }).waitFor(),
+    // A browser also asks for an icon.
+    allows: /403|404/,
+  },
+  {
     name: "receiver-revealed",
     start: () => startBusy({ router: { console: { reveal: true } } }),
     async arrange(page) {
       await page.locator(".rows .line").first().click();
+      await page.getByText("Headers and parameters").click();
       await page.getByText("factor_friendly_name").waitFor();
     },
   },
@@ -125,7 +170,7 @@ const STATES: State[] = [
     async arrange(page) {
       await openDialog(page, "Send test event");
       await page.locator("dialog button.primary").click();
-      await page.locator(".test-result .good").waitFor();
+      await page.locator("dialog .notice.good").waitFor();
     },
   },
   {
@@ -279,6 +324,16 @@ const STATES: State[] = [
     async arrange(page) {
       await page.locator("summary").first().click();
       await page.locator(".letter summary").first().click();
+    },
+  },
+  {
+    name: "queue-selected",
+    hash: "queue/uuid-4",
+    start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
+    async arrange(page) {
+      await page.locator(".letter[aria-current]").waitFor();
+      await page.getByLabel("Select uuid-4").check();
+      await page.getByRole("button", { name: "Retry selected 1" }).waitFor();
     },
   },
   {

@@ -50,3 +50,15 @@ export const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
   "base-uri 'none'",
 ].join("; ");
+
+/** What a person sees whom `authorize` does not allow to see the page: files of it are not served. */
+export const FORBIDDEN_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Push webhooks: not allowed</title>
+<main>
+<h1>You may not see this page</h1>
+<p>Sign in to the app with an account that may manage its webhooks. Then <a href="">load this page again</a>.</p>
+</main>
+`;

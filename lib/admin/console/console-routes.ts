@@ -2,36 +2,40 @@ import type { Request, Response } from "express";
 import { z } from "zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { parseInput } from "../client/schemas";
-import type { AuditAction } from "../router/audit";
-import { readJson } from "../router/json-body";
-import { RouterError } from "../router/router-error";
+import type { AuditAction } from "../http/audit";
+import { readJson } from "../http/json-body";
+import { RouterError } from "../http/router-error";
 import type { Console, ShownReceiver } from "./console";
-import type { FindingView } from "./console-view";
+import type { FindingView, ResendResult } from "./console-view";
 import { changeLetters, readQueue } from "./queue-view";
+import { describeDetails, resendRequest, type KeptRequest } from "./request-details";
 import { sendTestEvent } from "./test-event";
 
 /** The response of a console route; undefined when the route has responded itself. */
-export type ConsoleReply =
+export type ConsoleResponse =
   { status: number; body?: unknown; uuid?: string | undefined } | undefined;
 
 /** One thing that the console's page asks of the router. */
 export interface ConsoleRoute {
   method: "get" | "post";
   path: string;
-  /** Name of a write, for the audit; undefined for what only reads. */
+  /** Name of a write, for the audit; undefined for a route that only reads. */
   action?: AuditAction;
-  run(req: Request, res: Response): Promise<ConsoleReply>;
+  run(req: Request, res: Response): Promise<ConsoleResponse>;
 }
 
+const letterSchema = z.strictObject({
+  uuid: z.string().min(1).max(256),
+  accountSid: z.string().max(64),
+  receiver: z.string().max(100).optional(),
+});
 const letterChoiceSchema = z.union([
-  z.strictObject({
-    uuid: z.string().min(1).max(256),
-    accountSid: z.string().max(64),
-    receiver: z.string().max(100).optional(),
-  }),
+  z.strictObject({ letters: z.array(letterSchema).min(1).max(1_000) }),
   z.strictObject({ error: z.string().max(1_000) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
+
+const resendSchema = z.strictObject({ ids: z.array(z.int()).min(1).max(200) });
 
 const testEventSchema = z.strictObject({
   type: z.enum(PUSH_EVENT_TYPES),
@@ -39,7 +43,7 @@ const testEventSchema = z.strictObject({
   via: z.enum(["direct", "network"]).default("direct"),
 });
 
-/** Lists the routes of a console: the files of its page, and what these read and write. */
+/** Lists the routes of a console: the files of its page, and the data that these read and write. */
 export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
   const { receiver, queue } = shown;
   const routes: ConsoleRoute[] = [...shown.assets.keys()].map((path) => ({
@@ -67,7 +71,9 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
         async run(req, res) {
           const choice = parseInput("dead letter", letterChoiceSchema, await readJson(req, res));
           const count = await changeLetters(queue, change, choice);
-          return { status: 200, body: { count }, uuid: "uuid" in choice ? choice.uuid : undefined };
+          const letters = "letters" in choice ? choice.letters : [];
+          const uuid = letters.length === 1 ? letters[0]?.uuid : undefined;
+          return { status: 200, body: { count }, uuid };
         },
       });
     }
@@ -75,7 +81,10 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
   return routes;
 }
 
-function listReceiverRoutes({ client }: Console, receiver: ShownReceiver): ConsoleRoute[] {
+function listReceiverRoutes(
+  { client, queue, reveals }: Console,
+  receiver: ShownReceiver,
+): ConsoleRoute[] {
   const { push, inspection, log, live } = receiver;
   const { signRequest } = inspection;
   const routes: ConsoleRoute[] = [
@@ -89,6 +98,33 @@ function listReceiverRoutes({ client }: Console, receiver: ShownReceiver): Conso
         if (live.open(req, res, cursor)) return Promise.resolve(undefined);
         const message = "Too many pages are open: close one, or wait a moment.";
         return Promise.reject(new RouterError(503, "TOO_MANY_PAGES", message, 5));
+      },
+    },
+    {
+      method: "get",
+      path: "/console/statistics",
+      run: () => Promise.resolve({ status: 200, body: log.readStatistics() }),
+    },
+    {
+      method: "get",
+      path: "/console/requests/:id",
+      async run(req) {
+        const kept = findRequest(log, Number(req.params.id));
+        return { status: 200, body: await describeDetails(kept, queue, reveals) };
+      },
+    },
+    {
+      method: "post",
+      path: "/console/resend",
+      action: "request.resend",
+      async run(req, res) {
+        const { ids } = parseInput("requests", resendSchema, await readJson(req, res));
+        const requests = ids.map((id) => findRequest(log, id));
+        const results: ResendResult[] = [];
+        // One after the other: a page must not run the handlers of 200 events at a time.
+        for (const one of requests) results.push(await resendRequest(one, push, queue));
+        const uuid = requests.length === 1 ? requests[0]?.queued?.uuid : undefined;
+        return { status: 200, body: { results }, uuid };
       },
     },
     {
@@ -119,7 +155,13 @@ function listReceiverRoutes({ client }: Console, receiver: ShownReceiver): Conso
   return routes;
 }
 
-function explainRequest(log: ShownReceiver["log"], id: number): ConsoleReply {
+function findRequest(log: ShownReceiver["log"], id: number): KeptRequest {
+  const kept = Number.isSafeInteger(id) ? log.find(id) : undefined;
+  if (kept !== undefined) return kept;
+  throw new RouterError(404, "NOT_FOUND", "This request is no longer in memory.");
+}
+
+function explainRequest(log: ShownReceiver["log"], id: number): ConsoleResponse {
   const result = Number.isSafeInteger(id) ? log.explain(id) : "unknown request";
   if (result === "unknown request") {
     const message = "This request is no longer in memory, or has no reason to look for.";
@@ -132,7 +174,12 @@ function explainRequest(log: ShownReceiver["log"], id: number): ConsoleReply {
   return { status: 200, body: result };
 }
 
-function sendAsset({ assets }: Console, path: string, req: Request, res: Response): ConsoleReply {
+function sendAsset(
+  { assets }: Console,
+  path: string,
+  req: Request,
+  res: Response,
+): ConsoleResponse {
   const asset = assets.get(path);
   const [pathname = ""] = req.originalUrl.split("?", 1);
   if (path === "/" && !pathname.endsWith("/")) {

@@ -1,10 +1,12 @@
-/** What the page receives of the console's routes; shared with the script of the page. */
+/** The responses of the console's routes to its page; shared with the script of the page. */
 
 /** The settings of a console. */
 export interface ConsoleSettings {
   /** The option `name` of the receiver. */
   name: string | undefined;
   readOnly: boolean;
+  /** The process whose requests are shown, such as `4711 on web-1`. */
+  process: string;
   /** Whether identities are shown in full. */
   reveals: boolean;
   /** SID of the Key that the admin client uses; undefined when it uses the account itself. */
@@ -26,7 +28,7 @@ export interface ConsoleSettings {
     | undefined;
 }
 
-/** The result of a request: what was done with its event, or that it was rejected or failed. */
+/** The result of a request: that of its delivery, or that it was rejected or failed. */
 export type RequestResult = "handled" | "stored" | "duplicate" | "conflict" | "rejected" | "failed";
 
 /** One webhook request. It never holds a token or a signature. */
@@ -42,8 +44,10 @@ export interface RequestRow {
   status: number;
   /** The code of the error; undefined without one. */
   code: string | undefined;
-  /** The message of the error. */
+  /** The message of the error, or why no handler ran. */
   message: string | undefined;
+  /** The errors of the handlers: without the values of the event, unless the console reveals them. */
+  failure: string | undefined;
   /** Which delivery of its uuid it is among the rows, from 1. */
   attempt: number;
   /** Undefined when the request was not authenticated, like all fields below. */
@@ -55,14 +59,16 @@ export interface RequestRow {
   challengeSid: string | undefined;
   /** The entity_identity, masked unless the console reveals it. */
   entity: string | undefined;
+  /** The same for one identity in this process; undefined when the console reveals identities. */
+  pseudonym: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
   /** JSON parameters that could not be read. */
   issues: readonly string[];
   /** Texts of the device; only when the console reveals them. */
   revealed: readonly (readonly [name: string, text: string])[];
-  /** Method and path of a rejected request. */
-  target: string | undefined;
+  /** Method and path. */
+  target: string;
   /** Whether it is an event that the console sent. */
   isTest: boolean;
   /** Why the signature does not match; undefined until it was looked for. */
@@ -71,13 +77,62 @@ export interface RequestRow {
   canExplain: boolean;
 }
 
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** The details of a request that its row does not have. */
+export interface RequestDetails {
+  /** Undefined when the request was not authenticated, or has more than 16,384 characters. */
+  params: Pairs | undefined;
+  headers: Pairs;
+  /** The headers of the response that depend on the error. */
+  responseHeaders: Pairs;
+  /** Whether the handlers can run again for its event. */
+  canResend: boolean;
+  /** Undefined without a queue, or when it does not know the event. */
+  queued: QueuedState | undefined;
+}
+
+/** Where the event of a request is in the queue, which many processes may share. */
+export interface QueuedState {
+  state: string;
+  /** How often its handlers were started. */
+  attempts: number;
+  /** The last error of its handlers, as {@link RequestRow.failure}. */
+  error: string | undefined;
+  /** When its handlers run next, or failed last. */
+  atMs: number | undefined;
+}
+
+/** The result of running the handlers again. */
+export interface ResendResult {
+  id: number;
+  /** Undefined when they succeeded, or run later. */
+  problem: string | undefined;
+}
+
+/** Requests over time: one count for each step. */
+export interface Series {
+  stepMs: number;
+  startMs: number;
+  accepted: readonly number[];
+  bad: readonly number[];
+}
+
+/** Counters since the console started. */
+export interface Statistics {
+  /** The last hour, and the last day. */
+  series: readonly Series[];
+  /** Percentiles of the duration, each up to 10 % too high. */
+  byType: readonly { type: string; count: number; p50Ms: number; p95Ms: number }[];
+}
+
 /** The likeliest cause of a signature that does not match. */
 export interface Explanation {
   code: string;
   isProven: boolean;
   cause: string;
   fix: string;
-  /** What the cause is about: the URL that was signed, a parameter, or the fingerprint of a token. */
+  /** The subject of the cause: the URL that was signed, a parameter, or the fingerprint of a token. */
   subject: string | undefined;
   /** Codes of less likely causes. */
   others: readonly string[];
@@ -103,7 +158,7 @@ export interface Totals {
   rotation: readonly TokenUse[];
 }
 
-/** What the page receives when it connects, and with each change. */
+/** The message that the page receives when it connects, and with each change. */
 export interface LiveUpdate {
   /** Where the next stream begins: `?after=`. */
   cursor: string;
@@ -114,8 +169,9 @@ export interface LiveUpdate {
   totals: Totals;
 }
 
-/** The dead letters with one error. */
+/** The dead letters with one cause. */
 export interface DeadLetterGroup {
+  /** The part that all their errors have, without the values of the events. */
   error: string;
   count: number;
   /** The newest of them. */
@@ -135,6 +191,8 @@ export interface DeadLetterRow {
   entity: string | undefined;
   /** Texts of the device; only when the console reveals them. */
   revealed: readonly (readonly [name: string, text: string])[];
+  /** With the values of the event; only when the console reveals them. */
+  error: string | undefined;
   attempts: number;
   failedAtMs: number;
 }
@@ -167,6 +225,7 @@ export interface FindingView {
   readonly code:
     | "NOT_CONFIGURED"
     | "URL_DIFFERS"
+    | "URL_EXTENDS"
     | "DUPLICATE"
     | "DISABLED"
     | "METHOD_DIFFERS"

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { hideUserInfo } from "../../form/url";
 import { inspectReceiver } from "../../receiver/inspection";
@@ -20,7 +21,7 @@ export interface ShownReceiver {
   live: Live;
 }
 
-/** What the routes of a console work with. */
+/** A console, as its routes use it. */
 export interface Console {
   client: AdminClient;
   assets: Assets;
@@ -30,7 +31,7 @@ export interface Console {
   readSettings(): ConsoleSettings;
 }
 
-/** What a console is made of. */
+/** The parts of a console. */
 export interface ConsoleParts {
   client: AdminClient;
   receiver: PushWebhooks | undefined;
@@ -58,6 +59,7 @@ export function createConsole(
     readSettings: () => ({
       name: receiver?.inspection.name,
       readOnly,
+      process: `${process.pid} on ${hostname()}`,
       reveals,
       keySid: client.keySid,
       eventTypes: PUSH_EVENT_TYPES,

@@ -33,7 +33,7 @@ export interface Live {
   open(req: IncomingMessage, res: ServerResponse, after?: string): boolean;
 }
 
-/** One open page. It has no queue: what it has not received is read from the log. */
+/** One open page. It has no queue: rows that it has not received are read from the log. */
 interface Stream {
   res: ServerResponse;
   sentChange: number;

@@ -1,6 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { DeadLetterGroup, DeadLetterRow, QueueView } from "./console-view";
-import { cutText } from "./mask";
+import { maskText } from "./mask";
 import { listShownTexts, readField, showEntity } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
@@ -20,6 +20,15 @@ interface LetterOptions {
   receiver?: string | undefined;
 }
 
+/** An event, as the queues of express-push-verification/durable find it. */
+interface FoundEvent {
+  state: string;
+  event: PushEvent | UnknownPushEvent | undefined;
+  attempts: number;
+  error: string | undefined;
+  at: Date | undefined;
+}
+
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue {
   /** Counts the events of the queue; the console shows no age and no workers when they are absent. */
@@ -37,20 +46,21 @@ export interface ConsoleQueue {
   retry(uuid: string, options?: LetterOptions): Promise<boolean>;
   /** Runs the handlers of every dead letter again; resolves to how many there were. */
   retryAll(): Promise<number>;
+  /** Tells where an event is; the console does not show it when this is absent. */
+  find?(uuid: string, options?: LetterOptions): Promise<FoundEvent | undefined>;
   /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
   discard(uuid: string, options?: LetterOptions): Promise<boolean>;
 }
 
-/** What to do with which dead letters: one, those with an error, or all. */
+/** Which dead letters: some, those of one cause, or all. */
 export type LetterChoice =
-  | { uuid: string; accountSid: string; receiver?: string | undefined }
+  | { letters: readonly Pick<DeadLetterRow, "uuid" | "accountSid">[] }
   | { error: string }
   | { all: true };
 
 const MAX_LISTED = 1_000;
 const MAX_PER_GROUP = 20;
 const MAX_GROUPS = 50;
-const MAX_ERROR_CHARACTERS = 500;
 
 /** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
 export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
@@ -91,11 +101,13 @@ export async function changeLetters(
   choice: LetterChoice,
 ): Promise<number> {
   if ("all" in choice && action === "retry") return queue.retryAll();
-  if ("uuid" in choice) {
-    const { uuid, accountSid, receiver } = choice;
-    return Number(await queue[action](uuid, { accountSid, receiver }));
-  }
   let count = 0;
+  if ("letters" in choice) {
+    for (const { uuid, ...options } of choice.letters) {
+      if (await queue[action](uuid, options)) count++;
+    }
+    return count;
+  }
   for await (const letter of queue.deadLetters()) {
     if ("error" in choice && errorOf(letter) !== choice.error) continue;
     const { uuid, accountSid, receiver } = letter;
@@ -104,12 +116,14 @@ export async function changeLetters(
   return count;
 }
 
-function errorOf({ error }: ListedDeadLetter): string {
-  return cutText(error, MAX_ERROR_CHARACTERS);
+/** Returns the part of an error that the errors of other events have too. */
+function errorOf({ error, event }: ListedDeadLetter): string {
+  // Of an event that cannot be read, the code alone: its values are not known.
+  return maskText(event === undefined ? error.replace(/:.*$/s, "") : error, event);
 }
 
 function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
-  const { uuid, accountSid, receiver, event, attempts, failedAt } = letter;
+  const { uuid, accountSid, receiver, event, error, attempts, failedAt } = letter;
   return {
     uuid,
     accountSid,
@@ -120,6 +134,7 @@ function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
     challengeSid: readField(event, "challenge_sid"),
     entity: showEntity(event, reveals),
     revealed: reveals ? listShownTexts(event) : [],
+    error: reveals ? maskText(error, event, true) : undefined,
     attempts,
     failedAtMs: failedAt.getTime(),
   };

@@ -1,7 +1,9 @@
 import type { WebhookError } from "../../errors/webhook-error";
 import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
-import type { Explanation, RequestRow, Totals } from "./console-view";
+import type { Explanation, RequestRow, Statistics, Totals } from "./console-view";
+import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
+import { createStatistics } from "./statistics";
 import { createCounters } from "./totals";
 
 const MAX_ROWS = 200;
@@ -15,6 +17,9 @@ export interface RequestLog {
   /** Number of the last change. */
   readonly change: number;
   readTotals(): Totals;
+  readStatistics(): Statistics;
+  /** Returns the details of a request; undefined when it is no longer in memory. */
+  find(id: number): KeptRequest | undefined;
   /** Calls a listener after each change; returns the function that removes it. */
   onChange(listener: () => void): () => void;
   /** Finds why a signature does not match, within the receiver's budget. */
@@ -31,9 +36,11 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
   const { hasQueue } = inspection;
   // A ring: the row of a request is at its id modulo the size.
   const ring: (RequestRow | undefined)[] = Array.from({ length: MAX_ROWS });
+  const kept: (KeptRequest | undefined)[] = Array.from({ length: MAX_ROWS });
   const attemptsByUuid = new Map<string, number>();
   const explainable = new Map<number, WebhookError>();
   const counters = createCounters();
+  const statistics = createStatistics();
   const listeners = new Set<() => void>();
   let change = 0;
   let lastId = 0;
@@ -51,18 +58,24 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
       return;
     } else if (earlier !== undefined && earlier.id > observed.id) {
       // It took longer than 200 others.
-      counters.add(toRequestRow(observed, { change: ++change, attempt: 1, reveals, hasQueue }));
+      count(toRequestRow(observed, { change: ++change, attempt: 1, reveals, hasQueue }));
     } else {
       if (earlier !== undefined) forgetUuid(earlier);
       const attempt = countAttempt(observed);
       const row = toRequestRow(observed, { change: ++change, attempt, reveals, hasQueue });
       ring[place] = row;
+      kept[place] = keepRequest(observed);
       // Requests finish in another order than they arrive.
       lastId = Math.max(lastId, row.id);
-      counters.add(row);
+      count(row);
       if (observed.error !== undefined) keepExplainable(row, observed.error);
     }
     for (const listener of listeners) listener();
+  }
+
+  function count(row: RequestRow): void {
+    counters.add(row);
+    statistics.add(row);
   }
 
   function countAttempt({ queued }: ObservedRequest): number {
@@ -115,6 +128,11 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     },
     readTotals: () =>
       counters.read(listRows(), inspection.readPendingWaits(), inspection.tokenCount),
+    readStatistics: () => statistics.read(Date.now()),
+    find(id) {
+      const found = kept[id % MAX_ROWS];
+      return found?.id === id ? found : undefined;
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

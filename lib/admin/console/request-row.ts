@@ -1,12 +1,12 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { RequestResult, RequestRow } from "./console-view";
-import { cutText, maskIdentity } from "./mask";
+import { createPseudonym, cutText, maskIdentity, maskText } from "./mask";
 
 /** The uuid of the events that a console sends begins with it. */
 export const TEST_UUID_PREFIX = "console-test-";
 
-/** What a row needs beside the observed request. */
+/** Values of a row that the observed request does not have. */
 export interface RowContext {
   change: number;
   attempt: number;
@@ -19,6 +19,7 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
   const { queued, error, request, failedLater } = observed;
   const event = queued?.event;
   const { uuid } = event ?? {};
+  const identity = readField(event, "entity_identity");
   return {
     id: observed.id,
     change: context.change,
@@ -27,7 +28,8 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     result: findResult(observed, context.hasQueue),
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,
-    message: error?.message,
+    message: error?.message ?? MESSAGES[observed.result ?? "new"],
+    failure: error && showFailure(error.cause, event, context.reveals),
     attempt: context.attempt,
     type: event?.type,
     version: event?.version,
@@ -36,21 +38,41 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     factorSid: readField(event, "factor_sid"),
     challengeSid: readField(event, "challenge_sid"),
     entity: showEntity(event, context.reveals),
+    pseudonym: identity === undefined || context.reveals ? undefined : createPseudonym(identity),
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
     revealed: context.reveals ? listShownTexts(event) : [],
-    target: request === undefined ? undefined : `${cutText(request.method, 20)} ${request.path}`,
+    target: `${cutText(request.method, 20)} ${request.path}`,
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
     explanation: undefined,
     canExplain: false,
   };
 }
 
+const MESSAGES: Readonly<Record<string, string>> = {
+  duplicate:
+    "This uuid was accepted before, and its handlers did not run again. The service sends again after an error or a time-out.",
+  conflict:
+    "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
+};
+
 function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
   if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
   if (result === "duplicate" || result === "conflict") return result;
   return hasQueue ? "stored" : "handled";
+}
+
+/** Returns the messages of the errors of the handlers of an event; undefined if there are none. */
+function showFailure(
+  cause: unknown,
+  event: PushEvent | UnknownPushEvent | undefined,
+  reveals: boolean,
+): string | undefined {
+  if (event === undefined) return undefined;
+  const reasons: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+  const texts = reasons.flatMap((reason) => (reason instanceof Error ? [reason.message] : []));
+  return texts.length === 0 ? undefined : maskText(texts.join("; "), event, reveals);
 }
 
 /** Shows the identity of an event as the console may. */

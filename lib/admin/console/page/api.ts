@@ -1,4 +1,4 @@
-import { parseJson } from "../../../form/json";
+import { parseJson } from "../../../form/text";
 
 /** A request to the router that failed. */
 export class ProblemError extends Error {

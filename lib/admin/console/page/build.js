@@ -13,7 +13,10 @@ function buildPage(folder) {
     minify: true,
     charset: "utf8",
     format: "iife",
-    // Shorter than calls of its JSX runtime.
+    // Calls of h are shorter than those of the JSX runtime that the tsconfig names; its `module`
+    // would wrap each file in a function.
+    tsconfigRaw: {},
+    jsx: "transform",
     jsxFactory: "h",
     jsxFragment: "Fragment",
     inject: [require.resolve("preact").replace(/js$/, "module.js")],

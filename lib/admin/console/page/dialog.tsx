@@ -1,7 +1,6 @@
-import type { ComponentChildren, TargetedEvent, VNode } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { announce } from "./announcer";
-import { describeProblem } from "./api";
+import type { ComponentChildren, InputHTMLAttributes, VNode } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Button, useAction, type Run } from "./action";
 import { createStore, useStore } from "./store";
 
 const shown = createStore<VNode | undefined>(undefined);
@@ -28,45 +27,31 @@ export function Dialog(props: {
   cancel?: string;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;
-  /** Does it, and returns what to announce; what it throws is shown in the dialog. */
-  submit: (data: FormData) => Promise<string>;
+  /** Does it; why it failed is shown in the dialog. */
+  submit: Run<FormData>;
 }) {
   const titleId = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const close = () => dialog.current?.close();
+  const { isBusy, problem, start } = useAction(async (data: FormData) => {
+    const said = await props.submit(data);
+    if (props.staysOpen !== true) close();
+    return said;
+  });
   useLayoutEffect(() => dialog.current?.showModal(), []);
-
-  async function onSubmit(event: TargetedEvent<HTMLFormElement>): Promise<void> {
-    event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      const done = await props.submit(new FormData(event.currentTarget));
-      if (props.staysOpen !== true) dialog.current?.close();
-      announce(done);
-    } catch (error) {
-      setProblem(describeProblem(error));
-    } finally {
-      setBusy(false);
-    }
-  }
-
   return (
     <dialog ref={dialog} aria-labelledby={titleId} onClose={() => shown.set(undefined)}>
-      <form method="dialog" onSubmit={(event) => void onSubmit(event)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start(new FormData(event.currentTarget));
+        }}
+      >
         <h2 id={titleId}>{props.title}</h2>
         {props.children}
-        {problem !== "" && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
+        {problem}
         <div class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {props.cancel ?? "Cancel"}
-          </button>
+          <Button run={close}>{props.cancel ?? "Cancel"}</Button>
           <button
             class={props.isDangerous === true ? "danger solid" : "primary"}
             disabled={isBusy || props.isReady === false}
@@ -84,7 +69,7 @@ export function TextField({
   label,
   hint,
   ...input
-}: { label: string; hint?: string } & preact.InputHTMLAttributes) {
+}: { label: string; hint?: string } & InputHTMLAttributes) {
   const id = useId();
   return (
     <div class="field">
@@ -93,14 +78,10 @@ export function TextField({
         id={id}
         autocomplete="off"
         spellcheck={false}
-        aria-describedby={hint && `${id}-hint`}
+        aria-describedby={`${id}-hint`}
         {...input}
       />
-      {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      <small id={`${id}-hint`}>{hint}</small>
     </div>
   );
 }
@@ -121,7 +102,7 @@ export function Choices(props: {
           <input type="radio" name={props.name} value={value} defaultChecked={value === chosen} />
           <span>
             {label}
-            {hint !== undefined && <small>{hint}</small>}
+            <small>{hint}</small>
           </span>
         </label>
       ))}

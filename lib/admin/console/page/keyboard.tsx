@@ -1,8 +1,9 @@
 import { useEffect } from "preact/hooks";
 import { Dialog, openDialog } from "./dialog";
+import { Facts, type Fact } from "./received";
 import { place, replacePlace } from "./route";
 
-const KEYS = [
+const KEYS: readonly Fact[] = [
   ["/", "Go to the search"],
   ["↑ ↓", "Move through the rows"],
   ["Enter", "Open or close a row"],
@@ -44,15 +45,8 @@ function moveFocus(step: number): void {
 
 function KeyList() {
   return (
-    <Dialog title="Keys of the keyboard" action="Close" submit={() => Promise.resolve("")}>
-      <dl class="facts">
-        {KEYS.map(([key, text]) => [
-          <dt>
-            <kbd>{key}</kbd>
-          </dt>,
-          <dd>{text}</dd>,
-        ])}
-      </dl>
+    <Dialog title="Keys of the keyboard" action="Close" submit={() => undefined}>
+      <Facts facts={KEYS} />
     </Dialog>
   );
 }

@@ -1,14 +1,17 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CreatedKey, Key } from "../../client/key";
-import { ActionButton } from "./action-button";
-import { describeProblem, type ProblemError } from "./api";
-import { openDialog } from "./dialog";
+import { Button } from "./action";
+import { send, type ProblemError } from "./api";
+import { EmptyState, LoadedBlock, Pill, Section } from "./blocks";
+import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
-import { CreateKey, RenameKey, RevokeKey } from "./key-dialogs";
-import { CopyButton, EmptyState, Facts, Received } from "./received";
+import { CopyButton, Facts, Received, showInvisible } from "./received";
 import { settings } from "./settings";
 import { createLoader, createStore, useStore } from "./store";
 import { listAll } from "./webhooks";
+
+/** A name that is longer than this, or has invisible characters, cannot be typed again. */
+const MAX_TYPED = 40;
 
 const keys = createLoader(() => listAll<Key>("keys"));
 /** New keys whose secret was not stored yet; each stays until its user says so. */
@@ -23,55 +26,35 @@ export const useUnstoredKeys = () => useStore(created).length;
 
 /** The page of the keys. */
 export function KeysPage() {
-  const { value, error } = useStore(keys.store);
   useEffect(() => void keys.reload(), []);
-  const addCreated = async (key: CreatedKey) => {
-    created.set([...created.value, key]);
-    await keys.reload();
-  };
   return (
-    <section aria-labelledby="keys-title">
-      <div class="page-head">
-        <h2 id="keys-title" tabIndex={-1}>
-          Keys
-        </h2>
-        <div class="buttons">
-          <ActionButton label="Refresh" run={() => keys.reload()} />
-          {!settings.readOnly && (
-            <button
-              type="button"
-              class="primary"
-              onClick={() => openDialog(<CreateKey onCreated={addCreated} />)}
-            >
-              Create key
-            </button>
-          )}
-        </div>
-      </div>
+    <Section
+      title="Keys"
+      loader={keys}
+      buttons={
+        !settings.readOnly && (
+          <Button class="primary" run={() => openDialog(<NameKey />)}>
+            Create key
+          </Button>
+        )
+      }
+    >
       {useStore(created).map((key) => (
         <NewKey key={key.sid} created={key} />
       ))}
-      <div class="panel">
-        {error !== undefined ? (
-          <EmptyState
-            title={
-              (error as ProblemError).code === "MAIN_KEY_REQUIRED"
-                ? "This app may not manage keys."
-                : "The keys could not be read."
-            }
-          >
-            <p>{describeProblem(error)}</p>
-            <ActionButton label="Try again" run={() => keys.reload()} />
-          </EmptyState>
-        ) : value === undefined ? (
-          <p class="state">Loading.</p>
-        ) : value.length === 0 ? (
-          <EmptyState title="There is no key here." />
-        ) : (
-          <KeyTable all={value} />
-        )}
-      </div>
-    </section>
+      <LoadedBlock
+        loader={keys}
+        failed={(error) =>
+          (error as ProblemError).code === "MAIN_KEY_REQUIRED"
+            ? "This app may not manage keys."
+            : "The keys could not be read."
+        }
+      >
+        {(all) =>
+          all.length === 0 ? <EmptyState title="There is no key here." /> : <KeyTable all={all} />
+        }
+      </LoadedBlock>
+    </Section>
   );
 }
 
@@ -80,20 +63,16 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
   const dismiss = () => created.set(created.value.filter((key) => key.sid !== sid));
   return (
     <div class="notice warn secret" role="group" aria-label="New key">
-      <p tabIndex={-1} ref={focusOnce}>
+      <p class="text" tabIndex={-1} ref={focusOnce}>
         <b>
           <Received text={friendly_name} />
         </b>{" "}
         was created. <b>Store this secret now: it will never be shown again.</b>
       </p>
       <Facts facts={[["SID", sid, true]]} />
-      <code class="value">{secret}</code>
-      <span class="buttons">
-        <CopyButton text={secret} what="the secret" />
-        <button type="button" onClick={dismiss}>
-          I have stored it
-        </button>
-      </span>
+      <code>{secret}</code>
+      <CopyButton text={secret} what="the secret" />
+      <Button run={dismiss}>I have stored it</Button>
     </div>
   );
 }
@@ -120,7 +99,7 @@ function KeyTable({ all }: { all: readonly Key[] }) {
   const sorted =
     order === undefined ? found : found.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
   return (
-    <>
+    <div class="panel">
       <div class="panel-head">
         <input
           type="search"
@@ -131,38 +110,30 @@ function KeyTable({ all }: { all: readonly Key[] }) {
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </div>
-      <div role="table" aria-label="Keys" class="keys">
-        <div role="rowgroup">
-          <div role="row" class="line heads">
+      <table class="keys" aria-label="Keys">
+        <thead>
+          <tr>
             {COLUMNS.map(([field, name]) => (
-              <span
-                role="columnheader"
-                aria-sort={order === field ? "ascending" : "none"}
-                key={field}
-              >
-                <button
-                  type="button"
+              <th key={field} class={field} aria-sort={order === field ? "ascending" : "none"}>
+                <Button
                   class="plain"
-                  onClick={() => setOrder(order === field ? undefined : field)}
-                >
-                  {name}
-                  {order === field && " ↓"}
-                </button>
-              </span>
+                  run={() => setOrder(order === field ? undefined : field)}
+                >{`${name}${order === field ? " ↓" : ""}`}</Button>
+              </th>
             ))}
-            <span role="columnheader" class="unseen">
-              Actions
-            </span>
-          </div>
-        </div>
-        <div role="rowgroup">
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
           {sorted.map((key) => (
             <KeyRow key={key.sid} shown={key} />
           ))}
-        </div>
-      </div>
+        </tbody>
+      </table>
       {sorted.length === 0 && <p class="state">No key matches this search.</p>}
-    </>
+    </div>
   );
 }
 
@@ -171,38 +142,97 @@ function KeyRow({ shown }: { shown: Key }) {
   const nameId = `name-${sid}`;
   const isInUse = sid === settings.keySid;
   return (
-    <div role="row" class="line">
-      <span role="cell" class="name">
-        <span id={nameId}>
-          <Received text={friendly_name} />
-        </span>{" "}
-        {isInUse && <span class="pill info">in use here</span>}
-      </span>
-      <span role="cell" class="sid">
+    <tr class="line">
+      <td class="name">
+        <Received text={friendly_name} id={nameId} />{" "}
+        {isInUse && <Pill tone="info">in use here</Pill>}
+      </td>
+      <td class="sid">
         <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
-      </span>
-      <span role="cell">{formatDate(shown.date_created)}</span>
-      <span role="cell" class="buttons">
+      </td>
+      <td>{formatDate(shown.date_created)}</td>
+      <td class="buttons">
         {!settings.readOnly && (
-          <button
-            type="button"
-            aria-describedby={nameId}
-            onClick={() => openDialog(<RenameKey shown={shown} reload={keys.reload} />)}
-          >
+          <Button aria-describedby={nameId} run={() => openDialog(<NameKey shown={shown} />)}>
             Rename
-          </button>
+          </Button>
         )}
         {!settings.readOnly && !isInUse && (
-          <button
-            type="button"
+          <Button
             class="danger"
             aria-describedby={nameId}
-            onClick={() => openDialog(<RevokeKey shown={shown} reload={keys.reload} />)}
+            run={() => openDialog(<RevokeKey shown={shown} />)}
           >
             Revoke
-          </button>
+          </Button>
         )}
-      </span>
-    </div>
+      </td>
+    </tr>
+  );
+}
+
+/** The dialog that creates a key, or renames one. */
+function NameKey({ shown }: { shown?: Key }) {
+  const action = shown === undefined ? "Create" : "Rename";
+  async function submit(data: FormData): Promise<string> {
+    const body = Object.fromEntries(data);
+    if (shown !== undefined) await send("PATCH", `keys/${shown.sid}`, body);
+    else created.set([...created.value, await send<CreatedKey>("POST", "keys", body)]);
+    await keys.reload();
+    return shown === undefined
+      ? "The key was created. Its secret is shown once."
+      : "The key was renamed.";
+  }
+  return (
+    <Dialog
+      title={`${action} ${shown === undefined ? "a" : "the"} key`}
+      action={`${action} key`}
+      submit={submit}
+    >
+      <TextField
+        label="Name"
+        name="friendly_name"
+        maxLength={64}
+        defaultValue={shown?.friendly_name ?? ""}
+        hint="Up to 64 characters. It tells people what the key is for."
+      />
+      <p class="mono muted">{shown?.sid}</p>
+    </Dialog>
+  );
+}
+
+/** The dialog that revokes a key once its name was typed. */
+function RevokeKey({ shown: { sid, friendly_name } }: { shown: Key }) {
+  const [typed, setTyped] = useState("");
+  const name = friendly_name ?? "";
+  const isTypable =
+    name !== "" && name.trim() === name && name.length <= MAX_TYPED && showInvisible(name) === name;
+  const wanted = isTypable ? name : sid;
+  async function submit(): Promise<string> {
+    await send("DELETE", `keys/${sid}`);
+    await keys.reload();
+    return "The key was revoked.";
+  }
+  return (
+    <Dialog
+      title="Revoke the key?"
+      action="Revoke key"
+      isDangerous
+      isReady={typed === wanted}
+      submit={submit}
+    >
+      <p>
+        <b>
+          <Received text={friendly_name} />
+        </b>{" "}
+        stops working at once, wherever it is in use. This cannot be undone.
+      </p>
+      <p class="mono muted">{sid}</p>
+      <TextField
+        label={`Type "${wanted}" to confirm`}
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </Dialog>
   );
 }

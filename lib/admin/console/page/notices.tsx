@@ -1,4 +1,6 @@
 import type { RequestRow, TokenUse } from "../console-view";
+import { Button } from "./action";
+import { Notice, type Tone } from "./blocks";
 import { formatTime, plural, shortenSid } from "./format";
 import type { Live } from "./live";
 import { clearFilter } from "./request-filter";
@@ -25,47 +27,35 @@ export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
   }
   const conflicts = rows.filter(({ result }) => result === "conflict");
   return (
-    <div class="notices">
-      {[...mismatches].map(([cause, group]) => (
-        <RowsNotice
-          key={cause}
-          rows={group}
-          tone="bad"
-          title={`${plural(group.length, "request")} of the last ${rows.length} had a wrong signature.`}
-          text={group[0]?.explanation?.cause ?? "Open the request to find the cause."}
-        />
-      ))}
+    <>
+      {[...mismatches.values()].map((group) =>
+        noticeRows(
+          group,
+          "bad",
+          `${plural(group.length, "request")} of the last ${rows.length} had a wrong signature.`,
+          group[0]?.explanation?.cause ?? "Open the request to find the cause.",
+        ),
+      )}
       {totals?.rotation.map((use) => (
         <RotationNotice key={use.accountSid} {...use} />
       ))}
-      {conflicts.length > 0 && (
-        <RowsNotice
-          rows={conflicts}
-          tone="warn"
-          title={`${plural(conflicts.length, "request")} reused a uuid with other content.`}
-          text="Only the first was handled."
-        />
-      )}
-    </div>
+      {conflicts.length > 0 &&
+        noticeRows(
+          conflicts,
+          "warn",
+          `${plural(conflicts.length, "request")} reused a uuid with other content.`,
+          "Only the first was handled.",
+        )}
+    </>
   );
 }
 
-function RowsNotice(props: {
-  rows: readonly RequestRow[];
-  tone: string;
-  title: string;
-  text: string;
-}) {
-  const newest = props.rows[0]?.id ?? 0;
+function noticeRows(rows: readonly RequestRow[], tone: Tone, title: string, text: string) {
+  const button = <Button run={() => revealRow(rows[0]?.id ?? 0)}>Show the request</Button>;
   return (
-    <div class={`notice ${props.tone}`}>
-      <p>
-        <b>{props.title}</b> {props.text}
-      </p>
-      <button type="button" onClick={() => revealRow(newest)}>
-        Show the request
-      </button>
-    </div>
+    <Notice key={text} tone={tone} title={title} button={button}>
+      {text}
+    </Notice>
   );
 }
 
@@ -73,33 +63,20 @@ function RowsNotice(props: {
 function RotationNotice({ accountSid, tokens }: TokenUse) {
   const total = tokens.reduce((sum, { count }) => sum + count, 0);
   const old = tokens.slice(1).reduce((sum, { count }) => sum + count, 0);
-  const lastAtMs = Math.max(...tokens.slice(1).map((token) => token.lastAtMs ?? 0));
+  const last = formatTime(Math.max(...tokens.slice(1).map(({ lastAtMs = 0 }) => lastAtMs)));
   const list = tokens.map(({ count }, index) => `token ${index + 1}: ${count}`).join(", ");
-  const account = (
-    <span class="mono" title={accountSid}>
-      {shortenSid(accountSid)}
-    </span>
-  );
-  if (old === 0) {
-    return (
-      <div class="notice good">
-        <p>
-          <b>The last {plural(total, "request")} used token 1.</b> Account {account} no longer uses
-          the older token. When a day has passed, remove it from authToken.
-        </p>
-      </div>
-    );
-  }
-  return (
-    <div class="notice warn">
-      <p>
-        <b>
-          {plural(old, "request")} of the last {total} used an older token.
-        </b>{" "}
-        The rotation is not finished: account {account} used it at {formatTime(lastAtMs).time} (
-        {list}
-        ).
-      </p>
-    </div>
+  const account = <code title={accountSid}>{shortenSid(accountSid)}</code>;
+  return old === 0 ? (
+    <Notice tone="good" title={`The last ${plural(total, "request")} used token 1.`}>
+      Account {account} no longer uses the older token. When a day has passed, remove it from
+      authToken.
+    </Notice>
+  ) : (
+    <Notice
+      tone="warn"
+      title={`${plural(old, "request")} of the last ${total} used an older token.`}
+    >
+      The rotation is not finished: account {account} used it at {last.time} ({list}).
+    </Notice>
   );
 }

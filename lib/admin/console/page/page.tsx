@@ -1,48 +1,52 @@
 import { render, type ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ConsoleSettings } from "../console-view";
-import { ActionButton } from "./action-button";
+import { Button } from "./action";
 import { announce, Announcer } from "./announcer";
 import { describeProblem, send } from "./api";
+import { EmptyState, Pill } from "./blocks";
 import { OpenDialog } from "./dialog";
 import { formatCount } from "./format";
 import { useKeyboard } from "./keyboard";
 import { KeysPage, useUnstoredKeys } from "./keys-page";
 import { followReceiver, live } from "./live";
-import { QueuePage, queue, useQueueEvery } from "./queue-page";
-import { EmptyState, Received } from "./received";
+import { QueuePage, queue } from "./queue-page";
+import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
 import { setSettings, settings } from "./settings";
-import { useStore } from "./store";
+import { useEvery, useStore } from "./store";
 import { webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
 /** For the count in the navigation. */
 const BADGE_REFRESH_MS = 30_000;
 
-interface PageEntry {
-  id: string;
-  title: string;
-  Page: ComponentType;
-  Badge?: ComponentType;
-}
+/** A page, and what its badge counts: undefined when that is not known. */
+type PageEntry = readonly [
+  id: string,
+  title: string,
+  Page: ComponentType,
+  useCount: () => number | undefined,
+  one?: string,
+];
 
 function listPages(): PageEntry[] {
-  const { receiver, hasQueue } = settings;
-  return [
-    ...(receiver === undefined ? [] : [{ id: "requests", title: "Receiver", Page: RequestsPage }]),
-    { id: "webhooks", title: "Webhooks", Page: WebhooksPage, Badge: FindingsBadge },
-    { id: "keys", title: "Keys", Page: KeysPage, Badge: SecretsBadge },
-    ...(hasQueue ? [{ id: "queue", title: "Queue", Page: QueuePage, Badge: LettersBadge }] : []),
+  const pages: PageEntry[] = [
+    ["webhooks", "Webhooks", WebhooksPage, useFindings, "finding"],
+    ["keys", "Keys", KeysPage, useUnstoredKeys, "secret"],
   ];
+  if (settings.receiver !== undefined) {
+    pages.unshift(["requests", "Receiver", RequestsPage, () => 0]);
+  }
+  if (settings.hasQueue) pages.push(["queue", "Queue", QueuePage, useLetters, "dead letter"]);
+  return pages;
 }
 
 function Console() {
   const pages = listPages();
-  const { page: id } = useStore(place);
-  const shown = pages.find((page) => page.id === id) ?? pages[0];
-  const title = shown?.title ?? "";
+  const { page } = useStore(place);
+  const [shown, title, Page] = pages.find(([id]) => id === page) ?? (pages[0] as PageEntry);
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useKeyboard();
@@ -59,23 +63,19 @@ function Console() {
       <button type="button" class="skip" id="skip" onClick={() => content.current?.focus()}>
         Skip to the content
       </button>
-      <header class="top">
+      <header>
         <Bar />
         <nav aria-label="Pages">
-          <ul class="nav">
-            {pages.map((page) => (
-              <li key={page.id}>
-                <a href={linkTo(page.id)} aria-current={page.title === title ? "page" : undefined}>
-                  {page.title}
-                  {page.Badge !== undefined && <page.Badge />}
-                </a>
-              </li>
-            ))}
-          </ul>
+          {pages.map(([id, text, , useCount, one = ""]) => (
+            <a key={id} href={linkTo(id)} aria-current={id === shown ? "page" : undefined}>
+              {text}
+              <Badge useCount={useCount} one={one} />
+            </a>
+          ))}
         </nav>
       </header>
       <main id="content" tabIndex={-1} ref={content}>
-        {shown !== undefined && <shown.Page />}
+        <Page />
       </main>
       <OpenDialog />
       <Announcer />
@@ -89,12 +89,12 @@ function Bar() {
   return (
     <div class="bar">
       <h1>
-        Push webhooks {name !== undefined && <span class="pill info">{name}</span>}{" "}
-        {readOnly && <span class="pill off">read-only</span>}
+        Push webhooks {name !== undefined && <Pill tone="info">{name}</Pill>}{" "}
+        {readOnly && <Pill tone="off">read-only</Pill>}
       </h1>
       {publicUrl !== undefined && (
-        <p class="address">
-          <Received text={publicUrl} mono />
+        <p class="address muted">
+          <Received text={publicUrl} class="mono" />
           {others.length > 0 && ` and ${others.length} more`}
         </p>
       )}
@@ -115,48 +115,34 @@ function LiveState() {
   const { state, problem } = useStore(live);
   return (
     <p class={`live ${state}`} role="status">
-      <span class="dot" aria-hidden="true" />
       {state === "refused" ? problem : LIVE_TEXTS[state]}
-      {state === "forbidden" && (
-        <button type="button" onClick={() => location.reload()}>
-          Sign in again
-        </button>
-      )}
+      {state === "forbidden" && <Button run={() => location.reload()}>Sign in again</Button>}
     </p>
   );
 }
 
-function Badge({ count, one }: { count: number | undefined; one: string }) {
+function Badge({ useCount, one }: { useCount: PageEntry[3]; one: string }) {
+  const count = useCount();
   if (count === 0) return null;
+  const word = ` ${one}${count === 1 ? "" : "s"}${count === undefined ? " unknown" : ""}`;
   return (
-    <>
-      {" "}
-      <span class={count === undefined ? "badge unknown" : "badge"}>
-        {count === undefined ? "?" : formatCount(count)}
-        <span class="word">
-          {" "}
-          {count === undefined ? `${one}s unknown` : count === 1 ? one : `${one}s`}
-        </span>
-      </span>
-    </>
+    <span class="badge">
+      {count === undefined ? "?" : formatCount(count)}
+      <span class="word">{word}</span>
+    </span>
   );
 }
 
-function FindingsBadge() {
-  const { value, error } = useStore(webhooks.store);
+function useFindings(): number | undefined {
+  const { value, error } = useStore(webhooks);
   useEffect(() => void (settings.receiver !== undefined && webhooks.reload()), []);
-  if (value === undefined && error === undefined) return null;
-  return <Badge count={error === undefined ? value?.findings?.length : undefined} one="finding" />;
+  if (error !== undefined) return undefined;
+  return value === undefined ? 0 : value.findings?.length;
 }
 
-function SecretsBadge() {
-  return <Badge count={useUnstoredKeys()} one="secret" />;
-}
-
-function LettersBadge() {
-  const { value } = useStore(queue.store);
-  useQueueEvery(BADGE_REFRESH_MS);
-  return <Badge count={value?.deadLetters ?? 0} one="dead letter" />;
+function useLetters(): number {
+  useEvery(BADGE_REFRESH_MS, queue.reload);
+  return useStore(queue).value?.deadLetters ?? 0;
 }
 
 async function start(): Promise<void> {
@@ -166,10 +152,10 @@ async function start(): Promise<void> {
     render(<Console />, document.body);
   } catch (error) {
     render(
-      <main class="panel">
+      <main>
         <EmptyState title="The console could not start.">
           <p>{describeProblem(error)}</p>
-          <ActionButton label="Try again" run={start} />
+          <Button run={start}>Try again</Button>
         </EmptyState>
       </main>,
       document.body,

@@ -15,26 +15,31 @@ export function showInvisible(text: string): string {
   });
 }
 
+type Text = string | null | undefined;
+
 /** A received text, whose direction is isolated. */
-export function Received({ text, mono }: { text: string | null | undefined; mono?: boolean }) {
-  if (text === null || text === undefined || text === "") return <span class="muted">none</span>;
-  return <bdi class={mono === true ? "mono" : undefined}>{showInvisible(text)}</bdi>;
+export function Received({ text, ...attributes }: { text: Text; id?: string; class?: string }) {
+  return (text ?? "") === "" ? (
+    <span class="muted">none</span>
+  ) : (
+    <bdi {...attributes}>{showInvisible(text ?? "")}</bdi>
+  );
 }
 
-/** A name and what was received for it; without a value it is left out. */
-export type Fact = readonly [name: string, value: string | undefined, canCopy?: boolean];
+/** A name and what is known of it; without a value it is left out. */
+export type Fact = readonly [name: string, value: ComponentChildren, canCopy?: boolean];
 
 /** A list of facts; nothing when there are none. */
-export function Facts({ facts }: { facts: readonly Fact[] }) {
-  const known = facts.filter(([, value]) => value !== undefined);
+export function Facts({ facts, class: more = "" }: { facts: readonly Fact[]; class?: string }) {
+  const known = facts.filter(([, value]) => value !== undefined && value !== false);
   if (known.length === 0) return null;
   return (
-    <dl class="facts">
-      {known.map(([name, value, canCopy]) => [
+    <dl class={`facts ${more}`}>
+      {known.map(([name, value, canCopy = false]) => [
         <dt>{name}</dt>,
         <dd>
-          <Received text={value} />
-          {canCopy === true && <CopyButton text={value ?? ""} what={name} />}
+          {typeof value === "string" ? <Received text={value} /> : value}
+          {canCopy && typeof value === "string" && <CopyButton text={value} what={name} />}
         </dd>,
       ])}
     </dl>
@@ -56,9 +61,14 @@ export function CopyButton({
     setTimeout(() => setSaid(""), 3_000);
   }
   return (
-    <button type="button" class="copy" ref={button} onClick={() => void copy()}>
+    <button
+      type="button"
+      class={label === "Copy" ? "copy" : ""}
+      ref={button}
+      onClick={() => void copy()}
+    >
       {said === "" ? label : said}
-      <span class="unseen"> {what}</span>
+      {label === "Copy" && <span class="unseen"> {what}</span>}
     </button>
   );
 }
@@ -78,14 +88,4 @@ async function writeClipboard(text: string, button: HTMLElement | null): Promise
     button?.focus();
     return isCopied;
   }
-}
-
-/** A block that stands where a list would: nothing is there, or it could not be read. */
-export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
-  return (
-    <div class="state">
-      <p class="state-title">{title}</p>
-      {children}
-    </div>
-  );
 }

@@ -1,66 +1,119 @@
-import type { Explanation, RequestRow } from "../console-view";
-import { ActionButton } from "./action-button";
+import { useMemo } from "preact/hooks";
+import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
+import { Button } from "./action";
 import { send } from "./api";
-import { Facts, Received, type Fact } from "./received";
+import { Pill } from "./blocks";
+import { openDialog } from "./dialog";
+import { formatDate, plural } from "./format";
+import { CopyButton, Facts, Received, type Fact } from "./received";
+import { Resend } from "./resend";
+import { linkTo } from "./route";
 import { readPublicUrl, settings } from "./settings";
-import { useStore } from "./store";
+import { createLoader, useEvery, useStore } from "./store";
 import { UrlDifference } from "./url-difference";
 import { changeWebhook, webhooks } from "./webhooks";
 
-/** The details of a request: the cause of a failure first, then what is known of the request. */
-export function RequestDetails({ row }: { row: RequestRow }) {
-  const urls = settings.receiver?.publicUrls ?? [];
+const REFRESH_MS = 5_000;
+
+/** All that is known of a request: the cause of a failure first. */
+export function OpenRequest({ row }: { row: RequestRow }) {
+  const { id, uuid, pseudonym, status } = row;
+  const loader = useMemo(
+    () => createLoader(() => send<RequestDetails>("GET", `console/requests/${id}`)),
+    [id],
+  );
+  const { value } = useStore(loader);
+  // The queue may run its handlers at any time, in any process.
+  useEvery(REFRESH_MS, loader.reload);
+  const { params, headers = [], responseHeaders = [], queued } = value ?? {};
   return (
     <>
       <Result row={row} />
       <Facts
         facts={[
           ["Request", row.target],
-          ["uuid", row.uuid, true],
+          ["Response", [status, ...responseHeaders.map((header) => header.join(": "))].join(", ")],
+          ["Handlers", row.failure],
+          ["Queue", queued && <QueueState {...queued} uuid={uuid} />],
+          ["uuid", uuid, true],
           ["Account", row.accountSid, true],
           ["Factor", row.factorSid, true],
           ["Challenge", row.challengeSid, true],
-          ["Signed URL", urls.length > 1 ? urls[row.urlIndex ?? -1] : undefined],
+          ["User", pseudonym && <a href={linkToSearch(pseudonym)}>{pseudonym}</a>],
+          ["Signed URL", settings.receiver?.publicUrls[row.urlIndex ?? -1]],
           ...row.issues.map((issue): Fact => ["Unreadable", issue]),
-          ...row.revealed,
         ]}
       />
+      <details>
+        <summary>Headers and parameters</summary>
+        <Facts class="mono" facts={[...headers, ...(params ?? [])]} />
+      </details>
+      <div class="buttons">
+        <CopyButton
+          text={JSON.stringify({ ...row, headers, params }, null, 2)}
+          what="the request"
+          label="Copy as JSON"
+        />
+        {params !== undefined && (
+          <CopyButton text={toCurl(row, params)} what="the command" label="Copy as curl" />
+        )}
+        {value?.canResend === true && !settings.readOnly && (
+          <Button run={() => openDialog(<Resend ids={[id]} />)}>Run the handlers again</Button>
+        )}
+      </div>
     </>
   );
 }
 
-function Result({ row }: { row: RequestRow }) {
-  if (row.explanation !== undefined) return <Cause explanation={row.explanation} />;
-  if (row.result === "conflict") {
-    return (
-      <>
-        <p class="cause">Another request with this uuid had other content.</p>
-        <p>This one was dropped and no handler ran. Look for a sender that reuses uuids.</p>
-      </>
-    );
-  }
-  if (row.result === "duplicate") {
-    return (
-      <>
-        <p class="cause">This uuid was accepted before.</p>
-        <p>The handlers did not run again. The service sends again after an error or a time-out.</p>
-      </>
-    );
-  }
-  if (row.message === undefined) return null;
+/** The link to the requests with a text. */
+export function linkToSearch(text: string): string {
+  return linkTo("requests", undefined, new URLSearchParams({ q: text }));
+}
+
+const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Without the signature: a copy of it could be sent again. */
+function toCurl(
+  { target, urlIndex = 0 }: RequestRow,
+  params: NonNullable<RequestDetails["params"]>,
+): string {
+  const data = params.map(([name, value]) => `--data-urlencode ${quote(`${name}=${value}`)}`);
+  const method = target.startsWith("GET") ? ["--get"] : [];
+  const url = quote(settings.receiver?.publicUrls[urlIndex] ?? "");
+  return ["curl", ...method, url, ...data].join(" \\\n  ");
+}
+
+function QueueState({
+  state,
+  attempts,
+  error,
+  atMs,
+  uuid,
+}: QueuedState & { uuid: string | undefined }) {
+  const when = { dead: "failed last", delayed: "next" }[state] ?? "since";
+  return (
+    <>
+      <Pill tone={state === "dead" ? "bad" : state === "handled" ? "good" : "warn"}>{state}</Pill>
+      {attempts > 0 && ` ${plural(attempts, "attempt")}`}
+      {atMs !== undefined && `, ${when} ${formatDate(new Date(atMs).toISOString())}`}
+      {error !== undefined && [": ", <Received text={error} />]}{" "}
+      {state === "dead" && <a href={linkTo("queue", uuid)}>Show the dead letter</a>}
+    </>
+  );
+}
+
+function Result({ row: { id, explanation, message, canExplain } }: { row: RequestRow }) {
+  if (explanation !== undefined) return <Cause explanation={explanation} />;
+  if (message === undefined) return null;
   return (
     <>
       <p class="cause">
-        <Received text={row.message} />
+        <Received text={message} />
       </p>
-      {row.canExplain && (
-        <ActionButton
-          label="Find the cause"
-          run={async () => {
-            await send("GET", `console/requests/${row.id}/explanation`);
-            return "The cause was found.";
-          }}
-        />
+      {canExplain && (
+        <Button run={() => send("GET", `console/requests/${id}/explanation`)}>
+          Find the cause
+        </Button>
       )}
     </>
   );
@@ -81,7 +134,7 @@ function Cause({ explanation }: { explanation: Explanation }) {
   return (
     <>
       <p class="cause">
-        {cause} <span class="pill info">{isProven ? "proven" : "likely"}</span>
+        {cause} <Pill tone="info">{isProven ? "proven" : "likely"}</Pill>
       </p>
       {isUrl && subject !== readPublicUrl() ? (
         <UrlDifference
@@ -94,18 +147,16 @@ function Cause({ explanation }: { explanation: Explanation }) {
         <Facts facts={[[nameSubject(code), subject]]} />
       )}
       <p>
-        <span class="muted">Fix: </span>
+        <small>Fix: </small>
         {fix}
       </p>
       {isUrl && <UrlFix signedUrl={subject} />}
       {others.length > 0 && (
         <details>
           <summary>Less likely causes</summary>
-          <ul>
-            {others.map((other) => (
-              <li key={other}>{other}</li>
-            ))}
-          </ul>
+          {others.map((other) => (
+            <p key={other}>{other}</p>
+          ))}
         </details>
       )}
     </>
@@ -114,30 +165,27 @@ function Cause({ explanation }: { explanation: Explanation }) {
 
 /** A button that sets the webhook with the signed URL to the publicUrl. */
 function UrlFix({ signedUrl }: { signedUrl: string }) {
-  const { value } = useStore(webhooks.store);
+  const { value } = useStore(webhooks);
   const webhook = value?.webhooks.find(({ webhook_url }) => webhook_url === signedUrl);
   const publicUrl = readPublicUrl();
   if (webhook === undefined || publicUrl === "") return null;
   return (
     <>
       <p>
-        The webhook with this URL is{" "}
-        <b>
-          <Received text={webhook.friendly_name} />
-        </b>
-        .
+        The webhook with this URL is <Received text={webhook.friendly_name} />.
       </p>
       {!settings.readOnly &&
         settings.receiver?.isUrlComplete === true &&
         publicUrl !== signedUrl && (
-          <ActionButton
-            label="Set webhook_url to publicUrl"
+          <Button
             class="primary"
             run={async () => {
               await changeWebhook(webhook.sid, { webhook_url: publicUrl });
               return "webhook_url was set to publicUrl.";
             }}
-          />
+          >
+            Set webhook_url to publicUrl
+          </Button>
         )}
     </>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { RequestResult, RequestRow } from "../console-view";
+import { Button } from "./action";
 import { announce } from "./announcer";
 import { formatCount, plural } from "./format";
 import { place, setFilter } from "./route";
@@ -9,22 +10,21 @@ import { readSignedUrl } from "./webhook-traffic";
 
 const ANNOUNCE_AFTER_MS = 700;
 
+type Options = readonly (readonly [value: string, text: string])[];
+
 /** Which results are shown, by the value of `show` in the address. */
-const CHOICES: readonly (readonly [
-  show: string,
-  label: string,
-  results?: readonly RequestResult[],
-])[] = [
+const CHOICES: Options = [
   ["", "All"],
-  ["accepted", "Accepted", ["handled", "stored", "duplicate", "conflict"]],
-  ["bad", "Rejected or failed", ["rejected", "failed"]],
+  ["accepted", "Accepted"],
+  ["bad", "Rejected or failed"],
 ];
-const TIMES = [
+const BAD: ReadonlySet<RequestResult> = new Set(["rejected", "failed"]);
+const TIMES: Options = [
   ["", "Any time"],
   ["5", "Last 5 minutes"],
   ["60", "Last hour"],
   ["1440", "Last day"],
-] as const;
+];
 const NAMES = ["show", "code", "type", "minutes", "url", "q"] as const;
 
 /** Shows all requests again. */
@@ -37,24 +37,17 @@ export function filterRows(
   rows: readonly RequestRow[],
   query: URLSearchParams,
 ): readonly RequestRow[] {
-  const [show = "", code = "", type = "", minutes = "", url = "", q = ""] = NAMES.map(
-    (name) => query.get(name) ?? "",
-  );
-  const results = CHOICES.find(([name]) => name === show)?.[2];
+  const [show, code, type, minutes, url, q = ""] = NAMES.map((name) => query.get(name) ?? "");
   const afterMs = minutes === "" ? 0 : Date.now() - 60_000 * Number(minutes);
   const sought = q.trim().toLowerCase();
   return rows.filter((row) => {
+    const { uuid, accountSid, factorSid, challengeSid, target, pseudonym } = row;
     // A masked identity is not searched: a search for the identity itself would not find it.
-    const texts = [
-      row.uuid,
-      row.accountSid,
-      row.factorSid,
-      row.challengeSid,
-      row.target,
-      settings.reveals ? row.entity : "",
-    ];
+    const entity = settings.reveals ? row.entity : undefined;
+    const texts = [uuid, accountSid, factorSid, challengeSid, target, pseudonym, entity];
     return (
-      (code === "" ? results?.includes(row.result) !== false : row.code === code) &&
+      (code !== "" || show === "" || BAD.has(row.result) === (show === "bad")) &&
+      (code === "" || row.code === code) &&
       (type === "" || row.type === type) &&
       row.atMs >= afterMs &&
       (url === "" || readSignedUrl(row) === url) &&
@@ -66,17 +59,12 @@ export function filterRows(
 /** The filters of the list, which live in the address. */
 export function RequestFilter({ foundCount }: { foundCount: number }) {
   const { query } = useStore(place);
-  const show = query.get("show") ?? "";
-  const q = query.get("q") ?? "";
   const url = query.get("url");
-  const hasCode = query.has("code");
   const timer = useRef(0);
   const count = useRef(0);
   count.current = foundCount;
   useEffect(() => () => clearTimeout(timer.current), []);
-  const label = settings.reveals
-    ? "Find by uuid, SID, path or entity"
-    : "Find by uuid, SID or path";
+  const label = `Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`;
   function find(text: string): void {
     setFilter({ q: text });
     clearTimeout(timer.current);
@@ -91,14 +79,14 @@ export function RequestFilter({ foundCount }: { foundCount: number }) {
         {CHOICES.map(([name, text]) => (
           <Chip
             key={name}
-            isOn={name === show && !hasCode}
-            onClick={() => setFilter({ show: name, code: "" })}
+            isOn={name === (query.get("show") ?? "") && !query.has("code")}
+            run={() => setFilter({ show: name, code: "" })}
           >
             {text}
           </Chip>
         ))}
         {url !== null && (
-          <Chip isOn onClick={() => setFilter({ url: "" })}>
+          <Chip isOn run={() => setFilter({ url: "" })}>
             {url} ×
           </Chip>
         )}
@@ -116,28 +104,26 @@ export function RequestFilter({ foundCount }: { foundCount: number }) {
         placeholder={label}
         autocomplete="off"
         spellcheck={false}
-        value={q}
+        value={query.get("q") ?? ""}
         onInput={(event) => find(event.currentTarget.value)}
       />
     </>
   );
 }
 
-function FilterSelect(props: {
-  name: string;
-  label: string;
-  options: readonly (readonly [value: string, text: string])[];
-}) {
-  const { query } = useStore(place);
-  const value = query.get(props.name) ?? "";
+function FilterSelect({
+  name,
+  label,
+  options,
+}: Record<"name" | "label", string> & { options: Options }) {
   return (
     <select
-      aria-label={props.label}
-      value={value}
-      onChange={(event) => setFilter({ [props.name]: event.currentTarget.value })}
+      aria-label={label}
+      value={useStore(place).query.get(name) ?? ""}
+      onChange={(event) => setFilter({ [name]: event.currentTarget.value })}
     >
-      {props.options.map(([option, text]) => (
-        <option key={option} value={option}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
           {text}
         </option>
       ))}
@@ -145,12 +131,9 @@ function FilterSelect(props: {
   );
 }
 
-function Chip(props: { isOn: boolean; onClick: () => void; children: preact.ComponentChildren }) {
-  return (
-    <button type="button" class="chip" aria-pressed={props.isOn} onClick={props.onClick}>
-      {props.children}
-    </button>
-  );
+function Chip(props: { isOn: boolean; run: () => void; children: preact.ComponentChildren }) {
+  const { isOn, ...button } = props;
+  return <Button class="chip" aria-pressed={isOn} {...button} />;
 }
 
 /** A button for each code since the start, the most frequent first. */
@@ -159,21 +142,17 @@ export function CodeFilter({ byCode }: { byCode: Readonly<Record<string, number>
   const entries = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
   if (entries.length === 0) return null;
   return (
-    <div class="codes">
-      <span class="muted" id="codes-label">
-        By code
-      </span>
-      <div class="chips" role="group" aria-labelledby="codes-label">
-        {entries.map(([name, count]) => (
-          <Chip
-            key={name}
-            isOn={name === code}
-            onClick={() => setFilter({ code: name === code ? "" : name })}
-          >
-            {name} <b>{formatCount(count)}</b>
-          </Chip>
-        ))}
-      </div>
+    <div class="panel-head chips" role="group" aria-labelledby="codes-label">
+      <small id="codes-label">By code</small>
+      {entries.map(([name, count]) => (
+        <Chip
+          key={name}
+          isOn={name === code}
+          run={() => setFilter({ code: name === code ? "" : name })}
+        >
+          {name} <b>{formatCount(count)}</b>
+        </Chip>
+      ))}
     </div>
   );
 }

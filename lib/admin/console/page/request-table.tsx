@@ -1,15 +1,17 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { RequestResult, RequestRow } from "../console-view";
+import { Pill, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
 import { live } from "./live";
 import { Received } from "./received";
-import { RequestDetails } from "./request-details";
+import { OpenRequest } from "./request-details";
 import { place, replacePlace } from "./route";
 import { settings } from "./settings";
 import { useStore } from "./store";
 
-/** The class of each result. */
-const TONES: Record<RequestResult, string> = {
+/** The tone of each result. */
+const TONES: Record<RequestResult, Tone> = {
   handled: "good",
   stored: "good",
   duplicate: "warn",
@@ -18,164 +20,145 @@ const TONES: Record<RequestResult, string> = {
   failed: "bad",
 };
 
-/** Which columns say something: the others are left out. */
-interface Columns {
-  hasAttempt: boolean;
-  hasToken: boolean;
-  hasDate: boolean;
+const COLUMNS = ["time", "event", "entity", "result", "attempt", "token", "duration"] as const;
+
+/** The columns that say something; `date` stands in that of the time. */
+type Shown = readonly ((typeof COLUMNS)[number] | "date")[];
+
+function chooseColumns(): Shown {
+  const { rows } = live.value;
+  const days = new Set(rows.map(({ atMs }) => new Date(atMs).toDateString()));
+  const has: Partial<Record<Shown[number], boolean>> = {
+    attempt: rows.some(({ attempt }) => attempt > 1),
+    token:
+      rows.some(({ tokenIndex = 0 }) => tokenIndex > 0) || (settings.receiver?.tokenCount ?? 0) > 1,
+    date: days.size > 1 || !days.has(new Date().toDateString()),
+  };
+  return [...COLUMNS, "date" as const].filter((name) => has[name] ?? true);
 }
 
 /** The list of requests, the newest first. */
 export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   const { id } = useStore(place);
-  const { newIds, rows: all } = live.value;
-  const days = new Set(all.map(({ atMs }) => new Date(atMs).toDateString()));
-  const columns: Columns = {
-    hasAttempt: all.some(({ attempt }) => attempt > 1),
-    hasToken:
-      all.some(({ tokenIndex = 0 }) => tokenIndex > 0) || (settings.receiver?.tokenCount ?? 0) > 1,
-    hasDate: days.size > 1 || (days.size === 1 && !days.has(new Date().toDateString())),
-  };
+  const shown = chooseColumns();
   return (
-    <div role="table" aria-label="Webhook requests, the newest first" class="requests">
-      <div role="rowgroup">
-        <div role="row" class="line heads">
-          <span role="columnheader" class="time" title={timeZone}>
-            Time <span class="muted">{timeZone}</span>
-          </span>
-          <span role="columnheader" class="event">
-            Event
-          </span>
-          <span role="columnheader" class="entity">
-            Entity
-          </span>
-          <span role="columnheader" class="result">
-            Result
-          </span>
-          {columns.hasAttempt && (
-            <span role="columnheader" class="attempt">
-              Attempt
-            </span>
-          )}
-          {columns.hasToken && (
-            <span role="columnheader" class="token">
-              Token
-            </span>
-          )}
-          <span role="columnheader" class="duration">
-            Duration
-          </span>
-          <span role="columnheader" class="toggle-cell">
+    <table class="requests" aria-label="Webhook requests, the newest first">
+      <thead>
+        <tr>
+          {COLUMNS.filter((name) => shown.includes(name)).map((name) => (
+            <th class={name} key={name}>
+              {name}
+              {name === "time" && <small> {timeZone}</small>}
+            </th>
+          ))}
+          <th class="toggle-cell">
             <span class="unseen">Details</span>
-          </span>
-        </div>
-      </div>
-      <div role="rowgroup" class="rows">
+          </th>
+        </tr>
+      </thead>
+      <tbody class="rows">
         {rows.map((row) => (
           <RequestLine
             key={`${row.id} ${row.atMs}`}
             row={row}
             isOpen={id === String(row.id)}
-            isNew={newIds.has(row.id)}
-            {...columns}
+            isNew={live.value.newIds.has(row.id)}
+            shown={shown}
           />
         ))}
-      </div>
-    </div>
+      </tbody>
+    </table>
   );
 }
 
-function RequestLine(props: Columns & { row: RequestRow; isOpen: boolean; isNew: boolean }) {
-  const { row, isOpen, hasAttempt, hasToken, hasDate } = props;
+interface LineProps {
+  row: RequestRow;
+  isOpen: boolean;
+  isNew: boolean;
+  shown: Shown;
+}
+
+function RequestLine(props: LineProps) {
+  const { row, isOpen, shown } = props;
   const [isNew] = useState(props.isNew);
   // 200 rows are drawn several times a second in a burst: only those that changed are compared.
-  return useMemo(
-    () => <Line {...props} isNew={isNew} />,
-    [row, isOpen, hasAttempt, hasToken, hasDate],
-  );
+  return useMemo(() => <Line {...props} isNew={isNew} />, [row, isOpen, shown.join()]);
 }
 
-function Line({
-  row,
-  isOpen,
-  isNew,
-  ...columns
-}: Columns & { row: RequestRow; isOpen: boolean; isNew: boolean }) {
-  const { id, atMs, tokenIndex, status } = row;
+function Line({ row, isOpen, isNew, shown }: LineProps) {
+  const { id, atMs, tokenIndex, status, type, version } = row;
   const { time, milliseconds, date } = formatTime(atMs);
   const result = row.code ?? row.result;
   const tone = TONES[row.result];
   const { tokenCount } = settings.receiver ?? {};
   const toggle = () => replacePlace({ id: isOpen ? undefined : String(id) });
   // A click that ends a selection of text copies something.
+  const names = COLUMNS.filter((name) => shown.includes(name));
   const onClick = () => String(getSelection()) === "" && toggle();
+  const cells: Record<(typeof COLUMNS)[number], ComponentChildren> = {
+    time: (
+      <time dateTime={new Date(atMs).toISOString()}>
+        {shown.includes("date") && `${date} `}
+        {time}
+        <span class="muted milliseconds">.{milliseconds}</span>
+      </time>
+    ),
+    event: (
+      <>
+        {type === undefined ? (
+          <span class="muted">{describeUnread(row)}</span>
+        ) : (
+          <Received text={type} />
+        )}
+        {version !== undefined && <span class="muted"> {version}</span>}
+        {row.isTest && <Pill tone="info">test</Pill>}
+      </>
+    ),
+    entity: row.entity && (
+      <>
+        <Received text={row.entity} /> <small>{row.pseudonym}</small>
+      </>
+    ),
+    result: (
+      <Pill tone={tone}>
+        {status} {result}
+      </Pill>
+    ),
+    // A request that was not authenticated has no uuid: its deliveries cannot be counted.
+    attempt: row.uuid && row.attempt,
+    token:
+      tokenIndex === undefined
+        ? undefined
+        : `${tokenIndex + 1}${tokenCount === undefined ? "" : ` of ${tokenCount}`}`,
+    duration: formatDuration(row.durationMs),
+  };
   return (
     <>
-      <div
-        role="row"
-        class={`line ${tone}${isOpen ? " open" : ""}${isNew ? " new" : ""}`}
-        onClick={onClick}
-      >
-        <time role="cell" class="time mono" dateTime={new Date(atMs).toISOString()}>
-          {columns.hasDate && `${date} `}
-          {time}
-          <span class="muted milliseconds">.{milliseconds}</span>
-        </time>
-        <span role="cell" class="event">
-          {row.type === undefined ? (
-            <span class="muted">{describeUnread(row)}</span>
-          ) : (
-            <Received text={row.type} />
-          )}
-          {row.version !== undefined && <span class="muted"> {row.version}</span>}
-          {row.isTest && <span class="pill info">test</span>}
-        </span>
-        <span
-          role="cell"
-          class={`entity mono${row.entity === undefined ? " idle" : ""}`}
-          title={row.entity}
-        >
-          {row.entity === undefined ? "–" : <Received text={row.entity} />}
-        </span>
-        <span role="cell" class="result">
-          <span class={`pill ${tone}`}>
-            {status} {result}
-          </span>
-        </span>
-        {columns.hasAttempt && (
-          <span role="cell" class={row.attempt === 1 ? "attempt idle" : "attempt"}>
-            <span class="key">attempt </span>
-            {/* A request that was not authenticated has no uuid: its deliveries cannot be counted. */}
-            {row.uuid === undefined ? "–" : row.attempt}
-          </span>
-        )}
-        {columns.hasToken && (
-          <span role="cell" class={tokenIndex === undefined ? "token idle" : "token"}>
-            <span class="key">token </span>
-            {tokenIndex === undefined ? "–" : tokenIndex + 1}
-            {tokenIndex !== undefined && tokenCount !== undefined && ` of ${tokenCount}`}
-          </span>
-        )}
-        <span role="cell" class="duration">
-          {formatDuration(row.durationMs)}
-        </span>
-        <span role="cell" class="toggle-cell">
+      <tr class={`line ${tone}${isOpen ? " open" : ""}${isNew ? " new" : ""}`} onClick={onClick}>
+        {names.map((name) => (
+          <td class={cells[name] === undefined ? `${name} idle` : name} key={name}>
+            {cells[name] ?? "–"}
+          </td>
+        ))}
+        <td class="toggle-cell">
           <button
             type="button"
             class="toggle"
             id={`request-${id}`}
             aria-expanded={isOpen}
             aria-controls={isOpen ? `details-${id}` : undefined}
-            aria-label={`Details of ${time}, ${row.type ?? describeUnread(row)}, ${result}`}
+            aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
           />
-        </span>
-      </div>
+        </td>
+      </tr>
       {isOpen && (
-        <div role="row" class={`details ${tone}`} id={`details-${id}`}>
-          <div role="cell" aria-colspan={8} class="box">
-            <RequestDetails row={row} />
-          </div>
-        </div>
+        <tr class={`details ${tone}`} id={`details-${id}`}>
+          <td colSpan={names.length + 1}>
+            <div class="box">
+              <OpenRequest row={row} />
+            </div>
+          </td>
+        </tr>
       )}
     </>
   );

@@ -1,4 +1,5 @@
-import { createStore } from "./store";
+import { useEffect, useRef } from "preact/hooks";
+import { createStore, useStore } from "./store";
 
 /** The place in the console that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
 export interface Place {
@@ -43,4 +44,14 @@ export function setFilter(changes: Readonly<Record<string, string>>): void {
     else query.set(name, value);
   }
   replacePlace({ id: place.value.id, query });
+}
+
+/** Attributes of the block of a thing: the address may name it, and leads to it. */
+export function useTarget(id: string) {
+  const ref = useRef<HTMLDivElement>(null);
+  const isTarget = useStore(place).id === id;
+  useEffect(() => {
+    if (isTarget) ref.current?.scrollIntoView({ block: "center" });
+  }, [isTarget]);
+  return { ref, "aria-current": isTarget ? ("true" as const) : undefined };
 }

@@ -33,35 +33,35 @@ export function useStore<Value>(store: Store<Value>): Value {
   return store.value;
 }
 
-/** Draws a component again every few milliseconds, for ages that grow while nothing happens. */
-export function useClock(everyMs: number): void {
-  const [, draw] = useState({});
+/** Runs a task now and every few milliseconds while a component is shown and the page is visible. */
+export function useEvery(ms: number, task: () => unknown): void {
   useEffect(() => {
-    const timer = setInterval(() => draw({}), everyMs);
+    void task();
+    const timer = setInterval(() => void (document.hidden || task()), ms);
     return () => clearInterval(timer);
-  }, [everyMs]);
+  }, [ms]);
 }
 
 /** What was loaded last, and why it could not be loaded again. */
 export interface Loaded<Value> {
-  value: Value | undefined;
-  error: unknown;
+  value?: Value | undefined;
+  error?: unknown;
 }
 
-/** A store that loads its value: the result of the last request wins, also when an earlier one arrives later. */
-export function createLoader<Value>(load: () => Promise<Value>) {
-  const store = createStore<Loaded<Value>>({ value: undefined, error: undefined });
+/** A store that loads its value. */
+export type Loader<Value> = Store<Loaded<Value>> & { reload: () => Promise<void> };
+
+/** Creates a loader: the result of the last request wins, also when an earlier one arrives later. */
+export function createLoader<Value>(load: () => Promise<Value>): Loader<Value> {
+  const store = createStore<Loaded<Value>>({});
   let count = 0;
-  return {
-    store,
-    async reload(): Promise<void> {
-      const mine = ++count;
-      try {
-        const value = await load();
-        if (mine === count) store.set({ value, error: undefined });
-      } catch (error) {
-        if (mine === count) store.set({ value: store.value.value, error });
-      }
-    },
-  };
+  async function reload(): Promise<void> {
+    const mine = ++count;
+    const loaded = await load().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ value: store.value.value, error }),
+    );
+    if (mine === count) store.set(loaded);
+  }
+  return Object.assign(store, { reload });
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { TestEventResult } from "../console-view";
 import { send } from "./api";
+import { Notice } from "./blocks";
 import { Choices, Dialog } from "./dialog";
 import { formatDuration } from "./format";
 import { readPublicUrl, settings } from "./settings";
@@ -9,11 +10,9 @@ import { readPublicUrl, settings } from "./settings";
 export function TestEvent() {
   const [sent, setSent] = useState<{ text: string; isGood: boolean; uuid: string }>();
   async function submit(data: FormData): Promise<string> {
-    const { status, durationMs, failure, uuid } = await send<TestEventResult>(
-      "POST",
-      "console/test-event",
-      Object.fromEntries(data),
-    );
+    const choice = Object.fromEntries(data);
+    const result = await send<TestEventResult>("POST", "console/test-event", choice);
+    const { status, durationMs, failure, uuid } = result;
     const text =
       status === undefined
         ? `No response: ${failure}.`
@@ -64,11 +63,9 @@ export function TestEvent() {
         ]}
       />
       {sent !== undefined && (
-        <div class="test-result">
-          <p class={`notice ${sent.isGood ? "good" : "bad"}`}>
-            {sent.text} <span class="mono">{sent.uuid}</span>
-          </p>
-        </div>
+        <Notice tone={sent.isGood ? "good" : "bad"} title={sent.text}>
+          <code>{sent.uuid}</code>
+        </Notice>
       )}
     </Dialog>
   );

@@ -1,4 +1,4 @@
-import { showInvisible } from "./received";
+import { Facts, showInvisible } from "./received";
 
 /** Two URLs one below the other; the part that differs is marked. */
 export function UrlDifference({
@@ -10,20 +10,19 @@ export function UrlDifference({
   const start = countCommon(a, b);
   const end = countCommon(reverse(a.slice(start)), reverse(b.slice(start)));
   return (
-    <dl class="urls">
-      {urls.map(([label, url]) => [
-        <dt>{label}</dt>,
-        <dd>
-          <bdi>
-            {showInvisible(url.slice(0, start))}
-            {url.length > start + end && (
-              <mark>{showInvisible(url.slice(start, url.length - end))}</mark>
-            )}
-            {showInvisible(url.slice(url.length - end))}
-          </bdi>
-        </dd>,
+    <Facts
+      class="mono"
+      facts={urls.map(([label, url]) => [
+        label,
+        <bdi>
+          {showInvisible(url.slice(0, start))}
+          {url.length > start + end && (
+            <mark>{showInvisible(url.slice(start, url.length - end))}</mark>
+          )}
+          {showInvisible(url.slice(url.length - end))}
+        </bdi>,
       ])}
-    </dl>
+    />
   );
 }
 

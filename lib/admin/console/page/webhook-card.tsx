@@ -1,12 +1,14 @@
 import type { Webhook } from "../../client/webhook";
 import type { FindingView } from "../console-view";
-import { ActionButton } from "./action-button";
+import { Button } from "./action";
 import { send } from "./api";
+import { Pill } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
-import { WebhookFinding } from "./webhook-finding";
 import { formatDate } from "./format";
-import { Received } from "./received";
+import { Facts, Received } from "./received";
+import { linkTo, useTarget } from "./route";
 import { settings } from "./settings";
+import { WebhookFinding } from "./webhook-finding";
 import { WebhookForm } from "./webhook-form";
 import { WebhookTraffic } from "./webhook-traffic";
 import { changeWebhook, hideUserInfo, webhooks } from "./webhooks";
@@ -14,91 +16,70 @@ import { changeWebhook, hideUserInfo, webhooks } from "./webhooks";
 /** A webhook with its buttons, its fields and the findings about it. */
 export function WebhookCard(props: { webhook: Webhook; findings: readonly FindingView[] }) {
   const { webhook, findings } = props;
-  const { sid, status, version, webhook_method, event_types } = webhook;
+  const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
-  // A finding has the button that enables it.
-  const isToggled = !findings.some(({ code }) => code === "DISABLED");
+  const about = { "aria-describedby": titleId };
+  const next = status === "enabled" ? "disabled" : "enabled";
+  const remove = () => openDialog(<DeleteWebhook webhook={webhook} />);
+  const toggle = () => changeWebhook(sid, { status: next }).then(() => `The webhook is ${next}.`);
   return (
-    <article class="panel" aria-labelledby={titleId}>
+    <article class="panel" aria-labelledby={titleId} {...useTarget(sid)}>
       <div class="panel-head">
         <h3 id={titleId}>
-          <Received text={webhook.friendly_name} />
+          <a href={linkTo("webhooks", sid)}>
+            <Received text={webhook.friendly_name} />
+          </a>
         </h3>
-        <span class="pills">
-          <span class={`pill ${status === "enabled" ? "good" : "off"}`}>
-            <Received text={status} />
-          </span>
-          <span class="pill info">
-            <Received text={version} />
-          </span>
-        </span>
+        <Pill tone={status === "enabled" ? "good" : "off"}>
+          <Received text={status} />
+        </Pill>
+        <Pill tone="info">
+          <Received text={webhook.version} />
+        </Pill>
         {!settings.readOnly && (
           <div class="buttons">
-            <button
-              type="button"
-              aria-describedby={titleId}
-              onClick={() => openDialog(<WebhookForm webhook={webhook} />)}
-            >
+            <Button {...about} run={() => openDialog(<WebhookForm webhook={webhook} />)}>
               Edit
-            </button>
-            {isToggled && <ToggleButton webhook={webhook} />}
-            <button
-              type="button"
-              class="danger"
-              aria-describedby={titleId}
-              onClick={() => openDialog(<DeleteWebhook webhook={webhook} />)}
-            >
+            </Button>
+            {/* A finding has the button that enables it. */}
+            {!findings.some(({ code }) => code === "DISABLED") && (
+              <Button {...about} run={toggle}>
+                {next === "enabled" ? "Enable" : "Disable"}
+              </Button>
+            )}
+            <Button {...about} class="danger" run={remove}>
               Delete
-            </button>
+            </Button>
           </div>
         )}
       </div>
-      <dl class="facts wide">
-        <dt>URL</dt>
-        <dd>
-          <Received text={hideUserInfo(webhook.webhook_url)} mono />
-        </dd>
-        <dt>Events</dt>
-        <dd class="pills">
-          {event_types?.map((type) => (
-            <span class="pill info" key={type}>
-              {type === "*" ? "* all events" : <Received text={type} />}
-            </span>
-          ))}
-        </dd>
-        {webhook_method !== "POST" && [
-          <dt>Method</dt>,
-          <dd>
-            <Received text={webhook_method} />
-          </dd>,
+      <Facts
+        class="wide"
+        facts={[
+          ["URL", <Received text={hideUserInfo(webhook_url)} class="mono" />],
+          ["Events", <EventTypes types={webhook.event_types ?? []} />],
+          ["Method", webhook_method !== "POST" && <Received text={webhook_method} />],
+          ["SID", sid, true],
+          ["Updated", formatDate(webhook.date_updated)],
+          ["Requests", settings.receiver && <WebhookTraffic url={webhook_url} />],
         ]}
-        <dt>SID</dt>
-        <dd class="mono">{sid}</dd>
-        <dt>Updated</dt>
-        <dd>{formatDate(webhook.date_updated)}</dd>
-        <WebhookTraffic url={webhook.webhook_url} />
-      </dl>
+      />
       {findings.map((finding) => (
-        <WebhookFinding
-          key={finding.message}
-          finding={finding}
-          webhook={webhook}
-          remove={() => openDialog(<DeleteWebhook webhook={webhook} />)}
-        />
+        <WebhookFinding key={finding.message} finding={finding} webhook={webhook} remove={remove} />
       ))}
     </article>
   );
 }
 
-function ToggleButton({ webhook: { sid, status } }: { webhook: Webhook }) {
-  const next = status === "enabled" ? "disabled" : "enabled";
-  const run = () => changeWebhook(sid, { status: next }).then(() => `The webhook is ${next}.`);
+function EventTypes({ types }: { types: readonly string[] }) {
   return (
-    <ActionButton
-      label={next === "enabled" ? "Enable" : "Disable"}
-      about={`name-${sid}`}
-      run={run}
-    />
+    <span class="chips">
+      {types.map((type) => (
+        <Pill tone="info" key={type}>
+          {type === "*" ? "* all events" : <Received text={type} />}
+        </Pill>
+      ))}
+    </span>
   );
 }
 
@@ -114,11 +95,7 @@ function DeleteWebhook({ webhook: { sid, friendly_name, webhook_url } }: { webho
         <b>
           <Received text={friendly_name} />
         </b>{" "}
-        sends events to{" "}
-        <code>
-          <Received text={hideUserInfo(webhook_url)} />
-        </code>
-        .
+        sends events to <Received text={hideUserInfo(webhook_url)} class="mono" />.
       </p>
       <p>The service stops sending them at once. This cannot be undone.</p>
     </Dialog>

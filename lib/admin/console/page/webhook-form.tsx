@@ -39,7 +39,6 @@ export function WebhookForm({ webhook }: { webhook?: Webhook }) {
         type="url"
         required
         maxLength={2_048}
-        class="mono"
         defaultValue={webhook?.webhook_url ?? suggestedUrl}
         hint="The service signs it byte for byte: it must equal the publicUrl of the receiver that it reaches."
       />
@@ -70,38 +69,32 @@ export function WebhookForm({ webhook }: { webhook?: Webhook }) {
 function TypeChoice(props: { types: readonly string[]; onChange: (types: string[]) => void }) {
   const { types, onChange } = props;
   const isAll = types.includes("*");
-  const toggle = (type: string, isOn: boolean) =>
-    onChange(isOn ? [...types, type] : types.filter((one) => one !== type));
   const setValidity = (input: HTMLInputElement | null) =>
     input?.setCustomValidity(types.length > 0 ? "" : "Choose at least one event type.");
   return (
-    <fieldset>
+    <fieldset class="types">
       <legend>Event types</legend>
-      <label class="choice">
-        <input
-          type="checkbox"
-          ref={setValidity}
-          checked={isAll}
-          onChange={(event) => toggle("*", event.currentTarget.checked)}
-        />
-        <span>
-          All events <code>*</code>
-          <small>Also types of the future.</small>
-        </span>
-      </label>
-      <div class="types">
-        {settings.eventTypes.map((type) => (
-          <label class="choice" key={type}>
-            <input
-              type="checkbox"
-              disabled={isAll}
-              checked={types.includes(type)}
-              onChange={(event) => toggle(type, event.currentTarget.checked)}
-            />
+      {["*", ...settings.eventTypes].map((type) => (
+        <label class="choice" key={type}>
+          <input
+            type="checkbox"
+            ref={type === "*" ? setValidity : null}
+            disabled={isAll && type !== "*"}
+            checked={types.includes(type)}
+            onChange={({ currentTarget: { checked } }) =>
+              onChange(checked ? [...types, type] : types.filter((one) => one !== type))
+            }
+          />
+          {type === "*" ? (
+            <span>
+              All events <code>*</code>
+              <small>Also types of the future.</small>
+            </span>
+          ) : (
             <code>{type}</code>
-          </label>
-        ))}
-      </div>
+          )}
+        </label>
+      ))}
     </fieldset>
   );
 }

@@ -16,26 +16,17 @@ export function readSignedUrl({ urlIndex, explanation }: RequestRow): string | u
 /** When the last request of a webhook arrived, and how many failed, among the rows of the list. */
 export function WebhookTraffic({ url }: { url: string | null }) {
   const { rows } = useStore(live);
-  if (settings.receiver === undefined) return null;
   const own = rows.filter((row) => url !== null && readSignedUrl(row) === url);
   const [last] = own;
   const bad = own.filter(({ status }) => status >= 400).length;
+  if (last === undefined) return <>none in the list of this process</>;
   return (
     <>
-      <dt>Requests</dt>
-      <dd>
-        {last === undefined ? (
-          "none in the list of this process"
-        ) : (
-          <>
-            the last {formatAge(Date.now() - last.atMs)} ago, {bad} of {own.length} rejected or
-            failed ({Math.round((100 * bad) / own.length)} %){" "}
-            <a href={linkTo("requests", undefined, new URLSearchParams({ url: url ?? "" }))}>
-              Show {plural(own.length, "request")}
-            </a>
-          </>
-        )}
-      </dd>
+      the last {formatAge(Date.now() - last.atMs)} ago, {bad} of {own.length} rejected or failed (
+      {Math.round((100 * bad) / own.length)} %){" "}
+      <a href={linkTo("requests", undefined, new URLSearchParams({ url: url ?? "" }))}>
+        Show {plural(own.length, "request")}
+      </a>
     </>
   );
 }

@@ -1,9 +1,10 @@
 import { useEffect } from "preact/hooks";
-import { ActionButton } from "./action-button";
+import { Button } from "./action";
 import { describeProblem } from "./api";
+import { EmptyState, LoadedBlock, Notice, Section } from "./blocks";
 import { openDialog } from "./dialog";
-import { EmptyState, Received } from "./received";
-import { readPublicUrl, settings } from "./settings";
+import { Received } from "./received";
+import { settings } from "./settings";
 import { useStore } from "./store";
 import { WebhookCard } from "./webhook-card";
 import { WebhookForm } from "./webhook-form";
@@ -11,89 +12,63 @@ import { webhooks, type ComparedWebhooks } from "./webhooks";
 
 /** The page of the webhooks, with what differs between them and the receiver. */
 export function WebhooksPage() {
-  const { value, error } = useStore(webhooks.store);
   useEffect(() => void webhooks.reload(), []);
+  const { value } = useStore(webhooks);
   const isMissing = value?.findings?.some(({ sid }) => sid === undefined) === true;
   return (
-    <section aria-labelledby="webhooks-title">
-      <div class="page-head">
-        <h2 id="webhooks-title" tabIndex={-1}>
-          Webhooks
-        </h2>
-        <div class="buttons">
-          <ActionButton label="Refresh" run={() => webhooks.reload()} />
-          {!settings.readOnly && (
-            <button
-              type="button"
-              class={isMissing ? "" : "primary"}
-              onClick={() => openDialog(<WebhookForm />)}
-            >
-              Create webhook
-            </button>
-          )}
-        </div>
-      </div>
-      {error !== undefined ? (
-        <div class="panel">
-          <EmptyState title="The webhooks could not be read.">
-            <p>{describeProblem(error)}</p>
-            <ActionButton label="Try again" run={() => webhooks.reload()} />
-          </EmptyState>
-        </div>
-      ) : value === undefined ? (
-        <p class="state">Loading.</p>
-      ) : (
-        <WebhookList {...value} isMissing={isMissing} />
-      )}
-    </section>
+    <Section
+      title="Webhooks"
+      loader={webhooks}
+      buttons={<CreateButton label="Create webhook" isPrimary={!isMissing} />}
+    >
+      <LoadedBlock loader={webhooks} failed={() => "The webhooks could not be read."}>
+        {(compared) => <WebhookList {...compared} />}
+      </LoadedBlock>
+    </Section>
   );
 }
 
-function WebhookList({ isMissing, ...shown }: ComparedWebhooks & { isMissing: boolean }) {
+function WebhookList({ webhooks: all, findings = [], findingsError }: ComparedWebhooks) {
   return (
     <>
-      {shown.findingsError !== undefined && (
-        <p class="notice bad">
-          The comparison with the receiver failed. {describeProblem(shown.findingsError)}
-        </p>
+      {findingsError !== undefined && (
+        <Notice tone="bad" title="The comparison with the receiver failed.">
+          {describeProblem(findingsError)}
+        </Notice>
       )}
-      {isMissing && <NotConfigured />}
-      {shown.webhooks.map((webhook) => (
+      {findings
+        .filter(({ sid }) => sid === undefined)
+        .map(({ message, fix }) => (
+          <Notice
+            key={message}
+            tone="bad"
+            title={<Received text={message} />}
+            button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
+          >
+            {fix}
+          </Notice>
+        ))}
+      {all.map((webhook) => (
         <WebhookCard
           key={webhook.sid}
           webhook={webhook}
-          findings={shown.findings?.filter(({ sid }) => sid === webhook.sid) ?? []}
+          findings={findings.filter(({ sid }) => sid === webhook.sid)}
         />
       ))}
-      {shown.webhooks.length === 0 && (
-        <div class="panel">
-          <EmptyState title="The service has no webhook yet.">
-            <p>Without one it sends no events.</p>
-          </EmptyState>
-        </div>
+      {all.length === 0 && (
+        <EmptyState title="The service has no webhook yet.">
+          <p>Without one it sends no events.</p>
+        </EmptyState>
       )}
     </>
   );
 }
 
-function NotConfigured() {
+function CreateButton({ label, isPrimary }: { label: string; isPrimary: boolean }) {
+  if (settings.readOnly) return null;
   return (
-    <div class="finding bad">
-      <div class="text">
-        <p class="cause">No webhook has the publicUrl of the receiver.</p>
-        <p>
-          The service sends nothing to{" "}
-          <code>
-            <Received text={readPublicUrl()} />
-          </code>
-          .
-        </p>
-      </div>
-      {!settings.readOnly && (
-        <button type="button" class="primary" onClick={() => openDialog(<WebhookForm />)}>
-          Create a webhook for publicUrl
-        </button>
-      )}
-    </div>
+    <Button class={isPrimary ? "primary" : ""} run={() => openDialog(<WebhookForm />)}>
+      {label}
+    </Button>
   );
 }

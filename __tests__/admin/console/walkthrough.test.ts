@@ -1,0 +1,130 @@
+/** Three logins that hang; each cause is found, and mended, with the console alone. */
+import type { Page } from "playwright-core";
+import { createHandlers } from "express-push-verification";
+import { redisQueue } from "express-push-verification/durable";
+import { CHALLENGE_SID } from "../../support/webhook-requests";
+import { useBrowser } from "../../support/browser";
+import { silent } from "../../support/durable";
+import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
+import { startConsole, useConsoles, type ConsoleApp } from "./console-app";
+
+const { openPage, closePage } = useBrowser();
+useConsoles();
+
+const JANE = "jane.doe@example.com";
+const itInBrowser = process.env.PUSH_TEST_CHROMIUM === "" ? it.skip : it;
+
+/** Jane logs in, and approves the challenge on her phone. */
+const approve = (app: ConsoleApp, signedUrl?: string) =>
+  app.deliver(
+    "challenge.approved",
+    { uuid: "evt-jane-1", entity_identity: JANE },
+    signedUrl === undefined ? {} : { signedUrl },
+  );
+const figure = (page: Page, name: string) =>
+  page.locator(".card", { hasText: name }).locator(".figure");
+/** A database that handlers write to. */
+function createDatabase() {
+  const logins: string[] = [];
+  const database = {
+    isUp: false,
+    logins,
+    write(identity: string): void {
+      if (!database.isUp) throw new Error(`connect ECONNREFUSED while writing ${identity}`);
+      logins.push(identity);
+    },
+  };
+  return database;
+}
+
+itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () => {
+  const app = await startConsole();
+  app.push.onAny(() => {});
+  const wrong = `${app.publicUrl}/`;
+  app.upstream.createWebhook({ friendly_name: "logins", webhook_url: wrong, event_types: ["*"] });
+  const login = app.push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: JANE });
+  expect(await approve(app, wrong)).toBe(403);
+
+  const page = await openPage(app.url);
+  await figure(page, "Pending waits").getByText("1").waitFor();
+  await page.getByRole("button", { name: "Show the request" }).click();
+  const details = page.locator(".details");
+  await details.getByText("trailing slash").waitFor();
+  expect(await details.locator("mark").allInnerTexts()).toEqual(["/"]);
+  await details.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
+  await page.locator("#announcer", { hasText: "was set" }).waitFor({ state: "attached" });
+
+  // The service sends the event again, as it is configured now.
+  const [webhook] = await app.upstream.listWebhooks();
+  expect(await approve(app, webhook?.webhook_url ?? "")).toBe(200);
+  expect((await login).type).toBe("challenge.approved");
+  await figure(page, "Pending waits").getByText("0").waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.locator("article").waitFor();
+  expect(await page.locator(".badge, article .notice").count()).toBe(0);
+});
+
+itInBrowser("a login hangs as a handler failed", async () => {
+  const app = await startConsole();
+  const database = createDatabase();
+  app.push.on("challenge.approved", ({ entity_identity }) => database.write(entity_identity));
+  expect(await approve(app)).toBe(500);
+
+  const page = await openPage(app.url);
+  await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
+  await page.locator(".rows .line", { hasText: "500 HANDLER_FAILED" }).click();
+  const details = page.locator(".details");
+  await details.getByText("connect ECONNREFUSED while writing <entity_identity>").waitFor();
+  expect(await page.content()).not.toContain(JANE);
+  const runAgain = async () => {
+    await details.getByRole("button", { name: "Run the handlers again" }).click();
+    await page.getByRole("button", { name: "Run again", exact: true }).click();
+  };
+  await runAgain();
+  await page.getByRole("alert").getByText("HANDLER_FAILED").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  database.isUp = true;
+  await runAgain();
+  await page.locator("#announcer", { hasText: "ran again" }).waitFor({ state: "attached" });
+  expect(database.logins).toEqual([JANE]);
+  expect(app.audits).toMatchObject([
+    { action: "request.resend", uuid: "evt-jane-1", actor: "alice" },
+    { action: "request.resend", uuid: "evt-jane-1", actor: "alice" },
+  ]);
+});
+
+describeWithRedis("with a queue", () => {
+  afterAll(stopRedis);
+
+  itInBrowser("a login hangs as its event became a dead letter", async () => {
+    const { url: connection } = await startRedis();
+    const queue = redisQueue({ name: "walkthrough", connection, attempts: 1, logger: silent });
+    await queue.ready();
+    const app = await startConsole({ router: { queue }, receiver: { queue } });
+    const database = createDatabase();
+    const worker = queue.work(
+      createHandlers().on("challenge.approved", (event) => database.write(event.entity_identity)),
+    );
+    expect(await approve(app)).toBe(200);
+
+    const page = await openPage(app.url);
+    await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
+    await page.locator(".rows .line", { hasText: "200 stored" }).click();
+    const details = page.locator(".details");
+    await details.getByText("dead", { exact: true }).waitFor();
+    await details.getByText("ECONNREFUSED while writing <entity_identity>").waitFor();
+    await details.getByRole("link", { name: "Show the dead letter" }).click();
+    const letter = page.locator(".letter[aria-current]", { hasText: "evt-jane-1" });
+    await letter.waitFor();
+    expect(await page.content()).not.toContain(JANE);
+    database.isUp = true;
+    await letter.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("No dead letters.").waitFor();
+    await page.goBack();
+    await details.getByText("handled", { exact: true }).waitFor();
+    expect(database.logins).toEqual([JANE]);
+    await closePage();
+    await worker.close();
+    await queue.close();
+  });
+});

@@ -1,0 +1,51 @@
+import type { ButtonHTMLAttributes, VNode } from "preact";
+import { useState } from "preact/hooks";
+import { announce } from "./announcer";
+import { describeProblem } from "./api";
+
+/** What a button or a form does; it may return what to announce. */
+export type Run<Input = void> = (input: Input) => unknown;
+
+/** Runs something once at a time: whether it runs, and why it failed. */
+export function useAction<Input = void>(run: Run<Input>) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<VNode>();
+  async function start(input: Input): Promise<void> {
+    if (isBusy) return;
+    setProblem(undefined);
+    try {
+      const running = run(input);
+      setBusy(running instanceof Promise);
+      const said: unknown = await running;
+      if (typeof said === "string") announce(said);
+    } catch (error) {
+      setProblem(
+        <span class="problem" role="alert">
+          {describeProblem(error)}
+        </span>,
+      );
+    }
+    setBusy(false);
+  }
+  return { isBusy, problem, start };
+}
+
+/** A button; it shows beside it why what it did failed. */
+export function Button({
+  run,
+  ...button
+}: Omit<ButtonHTMLAttributes, "onClick" | "type"> & { run: Run }) {
+  const { isBusy, problem, start } = useAction(run);
+  // Not `disabled`: the button would lose the focus.
+  return (
+    <>
+      <button
+        type="button"
+        {...button}
+        aria-disabled={isBusy ? "true" : undefined}
+        onClick={() => void start()}
+      />
+      {problem}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { useState } from "preact/hooks";
+import type { Series, Statistics } from "../console-view";
+import { Button } from "./action";
+import { send } from "./api";
+import { formatCount, formatDuration } from "./format";
+import { createLoader, useEvery, useStore } from "./store";
+
+const REFRESH_MS = 15_000;
+const HEIGHT = 40;
+
+const statistics = createLoader(() => send<Statistics>("GET", "console/statistics"));
+
+/** Requests over time, and how long they took. */
+export function TrafficChart() {
+  const [index, setIndex] = useState(0);
+  const { value } = useStore(statistics);
+  useEvery(REFRESH_MS, statistics.reload);
+  const series = value?.series[index];
+  if (value === undefined || series === undefined) return null;
+  return (
+    <div class="panel chart">
+      <div class="panel-head chips">
+        {["Last hour", "Last day"].map((name, place) => (
+          <Button
+            key={name}
+            class="chip"
+            aria-pressed={place === index}
+            run={() => setIndex(place)}
+          >
+            {name}
+          </Button>
+        ))}
+        {value.byType.map(({ type, p50Ms, p95Ms }) => (
+          <small key={type}>
+            {type}: p50 {formatDuration(p50Ms)}, p95 {formatDuration(p95Ms)}
+          </small>
+        ))}
+      </div>
+      <Bars {...series} />
+    </div>
+  );
+}
+
+function Bars({ accepted, bad, startMs, stepMs }: Series) {
+  const most = Math.max(1, ...accepted.map((count, index) => count + (bad[index] ?? 0)));
+  const steps = accepted.map((count, index) => [count, bad[index] ?? 0] as const);
+  return (
+    <>
+      <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        {steps.map((counts, x) => {
+          let y = HEIGHT;
+          return counts.map((count, index) => {
+            const height = (HEIGHT * count) / most;
+            y -= height;
+            const tone = index === 0 ? "good" : "bad";
+            return <rect class={tone} x={x + 0.1} y={y} width={0.8} height={height} />;
+          });
+        })}
+      </svg>
+      <table class="unseen">
+        <caption>Requests over time</caption>
+        <thead>
+          <tr>
+            <th>From</th>
+            <th>Accepted</th>
+            <th>Rejected or failed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(([good, rejected], index) =>
+            good + rejected === 0 ? null : (
+              <tr key={index}>
+                <td>{new Date(startMs + index * stepMs).toLocaleTimeString()}</td>
+                <td>{formatCount(good)}</td>
+                <td>{formatCount(rejected)}</td>
+              </tr>
+            ),
+          )}
+        </tbody>
+      </table>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import type { QueuedEvent } from "../../delivery/event-queue";
+import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import type { Pair } from "../../form/form";
+import type { ObservedRequest } from "../../receiver/inspection";
+import type { PushWebhooks } from "../../receiver/receiver";
+import type { QueuedState, RequestDetails, ResendResult } from "./console-view";
+import { maskIdentity, maskText } from "./mask";
+import type { ConsoleQueue } from "./queue-view";
+
+/** The details of a request that its row does not have. */
+export interface KeptRequest {
+  id: number;
+  /** Undefined when the request was not authenticated, or is too large. */
+  queued: QueuedEvent | undefined;
+  headers: readonly Pair[];
+  responseHeaders: readonly Pair[];
+}
+
+/** 200 requests of this size take 7 MB. */
+const MAX_CHARACTERS = 16_384;
+
+/** Parameters that identify no user. */
+const SHOWN_PARAMS = new Set([
+  "uuid",
+  "type",
+  "account_sid",
+  "service_sid",
+  "factor_sid",
+  "factor_type",
+  "challenge_sid",
+]);
+
+/** Keeps the details of requests, in bounded memory. */
+export function keepRequest({ id, queued, headers, error }: ObservedRequest): KeptRequest {
+  const characters = queued?.event.params.flat().reduce((sum, text) => sum + text.length, 0) ?? 0;
+  return {
+    id,
+    queued: characters > MAX_CHARACTERS ? undefined : queued,
+    headers,
+    responseHeaders: Object.entries(error?.headers ?? {}),
+  };
+}
+
+/** Describes a request as the console may show it, and asks the queue for the state of its event. */
+export async function describeDetails(
+  { queued, headers, responseHeaders }: KeptRequest,
+  queue: ConsoleQueue | undefined,
+  reveals: boolean,
+): Promise<RequestDetails> {
+  const event = queued?.event;
+  return {
+    params: event?.params.map(([name, value]) => [
+      name,
+      reveals || SHOWN_PARAMS.has(name) ? value : maskParam(name, value),
+    ]),
+    headers,
+    responseHeaders,
+    canResend: queued !== undefined,
+    queued: event && (await findQueued(event, queue, reveals)),
+  };
+}
+
+function maskParam(name: string, value: string): string {
+  return name === "entity_identity" ? maskIdentity(value) : `(${value.length} characters)`;
+}
+
+async function findQueued(
+  event: PushEvent | UnknownPushEvent,
+  queue: ConsoleQueue | undefined,
+  reveals: boolean,
+): Promise<QueuedState | undefined> {
+  const found = await queue?.find?.(event.uuid, { accountSid: event.account_sid });
+  return (
+    found && {
+      state: found.state,
+      attempts: found.attempts,
+      error: found.error && maskText(found.error, event, reveals),
+      atMs: found.at?.getTime(),
+    }
+  );
+}
+
+/**
+ * Runs the handlers again for the event of a request: by the queue when it is a dead letter, else
+ * in this process.
+ */
+export async function resendRequest(
+  { id, queued }: KeptRequest,
+  push: PushWebhooks,
+  queue: ConsoleQueue | undefined,
+): Promise<ResendResult> {
+  if (queued === undefined) return { id, problem: "Its event is not in memory." };
+  const { event, accountSid, uuid, authTokenIndex, publicUrlIndex, receiver } = queued;
+  const state = (await queue?.find?.(uuid, { accountSid }))?.state;
+  if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
+    return { id, problem: undefined };
+  }
+  if (state !== undefined && state !== "handled") {
+    return { id, problem: `The queue runs its handlers: its event is ${state}.` };
+  }
+  if (push.handledTypes().every((type) => type !== event.type)) {
+    return { id, problem: "No handler for it is registered in this process." };
+  }
+  try {
+    await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
+    return { id, problem: undefined };
+  } catch (error) {
+    return { id, problem: (error as { code?: string }).code ?? "INTERNAL_ERROR" };
+  }
+}
