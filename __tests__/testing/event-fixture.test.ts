@@ -36,4 +36,17 @@ describe("eventFixture", () => {
       expect.objectContaining({ code: "PAYLOAD_INVALID" }),
     );
   });
+
+  it.each<[string, unknown[], string]>([
+    ["no type", [], "type"],
+    ["a type that does not exist", ["factor.create"], '"factor.created"'],
+    ["null for the overrides", ["factor.created", null], "overrides"],
+    ["an unknown option", ["factor.created", {}, { versio: "v1" }], '"version"'],
+    ["an unknown version", ["factor.created", {}, { version: "v3" }], "version"],
+    ["null for the options", ["factor.created", {}, null], "options"],
+  ])("rejects %s and names it", (_what, args, word) => {
+    const make = () => Reflect.apply(eventFixture, undefined, args);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(word);
+  });
 });

@@ -158,6 +158,9 @@ describe("signedRequest", () => {
       "extraParams",
       () => signedRequest(options, "factor.created", {}, { extraParams: { a: 1 } as never }),
     ],
+    ["version", () => signedRequest(options, "factor.created", {}, { versio: "v1" } as never)],
+    ["type", () => signedRequest(options, undefined as never)],
+    ["overrides", () => signedRequest(options, "factor.created", null as never)],
   ])("rejects a wrong argument and names %s", (name, make) => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(name);

@@ -1,6 +1,7 @@
 import type { PushEventVersion } from "../form/parameters";
 import type { PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";
+import { oneOf, validateOptions, type OptionRules } from "../validation/validate-options";
 import { listFixturePairs, type EventOverrides } from "./event-params";
 
 /** Options of {@link eventFixture}. */
@@ -9,19 +10,22 @@ export interface EventFixtureOptions<Version extends PushEventVersion = PushEven
   version?: Version | undefined;
 }
 
+const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
+
 /**
  * Creates an event as handlers receive it, with realistic fields and a new uuid, for tests that
  * call a handler directly.
  *
  * @param overrides parameters with other values; undefined omits one.
- * @throws TypeError for a type or a parameter that is unknown; WebhookError `PAYLOAD_INVALID` when
+ * @throws TypeError for a type, a parameter or an option that is unknown; WebhookError `PAYLOAD_INVALID` when
  *   a receiver would reject the overrides.
  */
 export function eventFixture<Type extends PushEventType, Version extends PushEventVersion = "v2">(
   type: Type,
   overrides: EventOverrides<Type, Version> = {},
-  { version }: EventFixtureOptions<Version> = {},
+  options: EventFixtureOptions<Version> = {},
 ): PushEventOf<Type, Version> {
-  const params = listFixturePairs(type, overrides, version ?? "v2");
+  validateOptions<EventFixtureOptions>("eventFixture", options, RULES);
+  const params = listFixturePairs(type, overrides, options.version ?? "v2");
   return parseEvent(params) as PushEventOf<Type, Version>;
 }

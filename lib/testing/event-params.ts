@@ -2,7 +2,7 @@ import { listParameterNames } from "../form/parameters";
 import type { EventParameters, PushEventVersion } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
 import type { Pair } from "../form/form";
-import { suggestName } from "../validation/validate-options";
+import { describeType, suggestName } from "../validation/validate-options";
 
 const FACTOR = {
   account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",
@@ -86,11 +86,13 @@ export function listFixturePairs(
 ): Pair[] {
   if (!Object.hasOwn(FIXTURES, type)) {
     throw new TypeError(
-      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(type, PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
+      `type must be an event type; received ${JSON.stringify(type)}.${suggestName([type].join(""), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
     );
   }
-  if (!["v1", "v2"].includes(version)) {
-    throw new TypeError(`version must be "v1" or "v2"; received ${JSON.stringify(version)}.`);
+  if (typeof overrides !== "object" || (overrides as unknown) === null) {
+    throw new TypeError(
+      `overrides must be an object of parameters; received ${describeType(overrides)}. Pass {} for none.`,
+    );
   }
   const names = listParameterNames(type, version);
   for (const name of Object.keys(overrides)) {

@@ -1,4 +1,5 @@
 import type { VerifyOptions } from "../receiver/verify-options";
+import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { signRequest } from "../signature/signed-request";
 import type { PushEventVersion } from "../form/parameters";
 import type { PushEventType } from "../event/event";
@@ -50,8 +51,8 @@ export interface SignedRequest {
 
 const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
   authToken: {
-    accepts: (value) => isText([value].flat()[0]),
-    expected: "the auth token of the receiver",
+    accepts: (value) => isAuthToken([value].flat()[0]),
+    expected: AUTH_TOKEN_EXPECTED,
     explain: () =>
       'Pass the token itself; instead of a function, the token that it returns: { ...options, authToken: "…" }.',
     required: true,

@@ -1,5 +1,5 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
-import { within } from "../delivery/retry";
+import { within } from "../time/retry";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 
 const METHODS = ["claim", "complete", "release"] as const;
@@ -19,7 +19,7 @@ const CHECK_MS = 5_000;
  * test("the store drops duplicates", () => testDedupeStore(() => createMyStore()));
  *
  * @throws AggregateError (by the promise) whose message lists each failed check with the expected
- *   and the received value; TypeError when `create` returns no store; what `create` throws.
+ *   and the received value; TypeError when `create` returns no store; the error of `create`.
  */
 export async function testDedupeStore(
   create: () => DedupeStore | Promise<DedupeStore>,
