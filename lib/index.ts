@@ -1,6 +1,6 @@
 export { pushWebhooks } from "./receiver/push-webhooks";
 export type { DispatchContext, PushWebhooks } from "./receiver/receiver";
-export type { CloseOptions } from "./receiver/close-options";
+export type { CloseOptions } from "./time/close-options";
 export type { PushWebhooksOptions } from "./receiver/options";
 export type { VerifyOptions } from "./receiver/verify-options";
 export { createHandlers } from "./delivery/handler-registry";
@@ -13,15 +13,16 @@ export type {
 } from "./delivery/handler-registry";
 export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
 export type { Confirm } from "./delivery/confirmation";
-export type { DeliveryResult } from "./observability/diagnostics";
+export type { DeliveryResult } from "./event/event";
 export type { ErrorListener, RejectedListener, RejectedRequest } from "./observability/reporter";
+export type { Health, HealthCode } from "./observability/health";
 export type { Logger } from "./observability/logger";
 export type {
   AccountTokens,
   AuthTokenResolver,
   AuthTokens,
   ClaimedIdentity,
-} from "./receiver/tokens";
+} from "./receiver/auth-tokens";
 
 export { verifyPushRequest } from "./receiver/verify-push-request";
 export type { PushRequest } from "./receiver/verify-push-request";
@@ -41,7 +42,7 @@ export type {
   SignatureCause,
   SignatureCauseCode,
   SignatureReport,
-} from "./errors/signature-causes";
+} from "./signature/explain/causes";
 
 export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./event/event";
 export { parsePushEvent } from "./event/parse";
@@ -68,9 +69,11 @@ export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedu
 
 export type { EventQueue, QueuedEvent } from "./delivery/event-queue";
 export type { OutcomeKey, OutcomeStore, OutcomeWait } from "./challenge/outcome-store";
-export type { RequestIdentity } from "./delivery/deliver-once";
+export type { RequestIdentity } from "./delivery/dedupe";
+export { collectMetrics } from "./observability/prometheus";
 export type { Diagnostics } from "./observability/diagnostics";
+export type { TracedOperation, Traces } from "./observability/tracing";
 
 export { PermanentError } from "./errors/permanent-error";
 export { WebhookError } from "./errors/webhook-error";
-export type { WebhookErrorCode } from "./errors/webhook-error";
+export type { WebhookErrorCode } from "./errors/codes";
