@@ -1,16 +1,19 @@
 /** Apps of one entry each, bundled into one file that runs where no package is installed. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Format } from "esbuild";
 import { signedRequest } from "express-push-verification/testing";
 import { installPackage, linkPackages } from "./support/built-package";
+import { ROOT } from "./support/docs";
+import { findNodeWithSqlite } from "./support/node-24";
 import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "./support/webhook-requests";
 
 const run = promisify(execFile);
 const NAME = "express-push-verification";
+const FRAMEWORKS = join(ROOT, "examples", "frameworks");
 /** The bundled packages are CommonJS: they call `require` for the modules of Node.js. */
 const BANNER =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
@@ -29,6 +32,13 @@ const APPS: Record<string, [code: string, printed: string, packages: string[]]> 
     `import { pushWebhooks } from "${NAME}";
     console.log(pushWebhooks(${settings}).onAny(() => {}).handledTypes().length);`,
     "5",
+    [],
+  ],
+  sqlite: [
+    `import { sqliteQueue } from "${NAME}/durable/sqlite";
+    const queue = sqliteQueue({ name: "bundle", file: process.argv[2] });
+    queue.ready().then(() => queue.close()).then(() => console.log("closed"));`,
+    "closed",
     [],
   ],
   redis: [
@@ -62,25 +72,91 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function bundle(name: string, format: Format) {
-  const outfile = join(folder, `${name}.${format === "esm" ? "mjs" : "cjs"}`);
-  await build({
-    entryPoints: [join(folder, name, "app.mjs")],
-    outfile,
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format,
-    logLevel: "error",
-    ...(format === "esm" && { banner: { js: BANNER } }),
-  });
-  return run(process.execPath, [outfile], { cwd: tmpdir() });
-}
+/** Bundles an app into one minified file; returns its path. */
+type Bundle = (app: string, output: string) => Promise<string>;
 
-it.each(Object.keys(APPS).flatMap((name) => [[name, "cjs"] as const, [name, "esm"] as const]))(
-  "esbuild: %s as %s runs",
-  async (name, format) => {
-    expect((await bundle(name, format)).stdout).toBe(`${APPS[name]?.[1]}\n`);
-  },
-  30_000,
-);
+const bundleWith =
+  (format: Format): Bundle =>
+  async (app, output) => {
+    const outfile = join(output, `app.${format === "esm" ? "mjs" : "cjs"}`);
+    await build({
+      entryPoints: [app],
+      outfile,
+      bundle: true,
+      minify: true,
+      platform: "node",
+      target: "node20",
+      format,
+      logLevel: "error",
+      ...(format === "esm" && { banner: { js: BANNER } }),
+    });
+    return outfile;
+  };
+
+/** Runs a script of a bundler of examples/frameworks, with the paths of the app and its bundle. */
+const bundleByScript =
+  (script: string, file = "app.cjs"): Bundle =>
+  async (app, output) => {
+    const [outfile, text] = [
+      join(output, file),
+      `(async ([app, outfile]) => {${script}})(process.argv.slice(1))`,
+    ];
+    await run(process.execPath, ["-e", text, app, outfile], { cwd: FRAMEWORKS });
+    return outfile;
+  };
+
+const ROLLUP = `
+  const bundle = await require("rollup").rollup({
+    input: app,
+    plugins: [
+      require("@rollup/plugin-node-resolve").default({ preferBuiltins: true }),
+      require("@rollup/plugin-commonjs").default(),
+      require("@rollup/plugin-json").default(),
+    ],
+    onwarn() {},
+  });
+  await bundle.write({ file: outfile, format: outfile.endsWith(".mjs") ? "es" : "cjs" });`;
+const WEBPACK = `
+  const { basename, dirname } = require("node:path");
+  const output = { path: dirname(outfile), filename: basename(outfile) };
+  require("webpack")({ mode: "production", target: "node20", entry: app, output }, (error, stats) => {
+    if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString());
+  });`;
+/** It writes an ES module for an app that is one. */
+const NCC = `
+  const { code } = await require("@vercel/ncc")(app, { minify: true, quiet: true, cache: false });
+  require("node:fs").writeFileSync(outfile, code);`;
+
+const ALL = Object.keys(APPS);
+/** The bundlers, and the apps that each bundles: some take many seconds. */
+const BUNDLERS: [name: string, bundle: Bundle, apps: string[]][] = [
+  ["esbuild, CommonJS", bundleWith("cjs"), ALL],
+  ["esbuild, ES modules", bundleWith("esm"), ALL],
+  ...(existsSync(join(FRAMEWORKS, "node_modules", "webpack"))
+    ? ([
+        ["rollup", bundleByScript(ROLLUP, "app.mjs"), ["receiver", "sqlite"]],
+        ["webpack", bundleByScript(WEBPACK), ["receiver", "sqlite"]],
+        ["ncc", bundleByScript(NCC, "app.mjs"), ["receiver", "sqlite"]],
+      ] as [string, Bundle, string[]][])
+    : []),
+];
+
+describe.each(BUNDLERS)("%s", (_bundler, bundle, apps) => {
+  it.each(apps)(
+    "a bundle of the app %s runs",
+    async (name) => {
+      const node = name === "sqlite" ? findNodeWithSqlite() : process.execPath;
+      if (node === undefined) throw new Error("There is no Node.js with node:sqlite.");
+      const output = mkdtempSync(join(folder, "bundled-"));
+      const outfile = await bundle(join(folder, name, "app.mjs"), output);
+      const { stdout } = await run(node, [outfile, join(output, "push.db")], { cwd: tmpdir() });
+      expect(stdout).toBe(`${APPS[name]?.[1]}\n`);
+      if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(400_000);
+    },
+    120_000,
+  );
+});
+
+if (BUNDLERS.length === 2) {
+  it.skip("rollup, webpack and ncc are not installed: npm run frameworks", () => {});
+}

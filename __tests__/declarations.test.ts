@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { promisify } from "node:util";
+import { buildPackage } from "./support/built-package";
 
 const root = join(__dirname, "..");
 
@@ -18,21 +16,15 @@ const ENTRIES: [entry: string, allowed: string[]][] = [
   ["durable/redis", []],
   ["durable/postgres", []],
   ["emulator", []],
+  ["otel", []],
   ["testing", []],
 ];
 
 let folder: string;
 
-// Not `npm run build`: it removes dist/, which other tests pack at the same time.
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "push-declarations-"));
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const settings = ["-p", root];
-  const output = ["--emitDeclarationOnly", "--outDir", folder];
-  await promisify(execFile)(process.execPath, [tsc, ...settings, ...output]);
+  folder = await buildPackage();
 }, 60_000);
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Returns each import of a package that a file of declarations reaches, over the files it imports. */
 function listImports(first: string): { file: string; name: string }[] {

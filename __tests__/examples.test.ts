@@ -56,7 +56,6 @@ describe("npm run durable that is stopped", () => {
   });
 
   it.each<[string, string, Stop]>([
-    ["by a signal", "the queue is", sendSignal],
     ["by a signal while a login waits", "200 for a factor", sendSignal],
     [
       "by the end of the program that reads its output",

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { transform } from "esbuild";
+import { transform } from "@swc/core";
 import {
   AUTH_TOKEN,
   CHALLENGE_SID,
@@ -54,12 +54,22 @@ interface App {
   build?: () => Promise<void>;
 }
 
+/** Both routers are of one app, which is built once. */
+let nextBuilt: Promise<void> | undefined;
+const NEXT = [bin("next/dist/bin/next"), "start", "next-app", "--hostname", "127.0.0.1"];
+
 /** How each recipe is built and started. */
 const APPS: Record<string, App> = {
   Fastify: { args: ["fastify.js"] },
   Hono: { args: ["hono.js"] },
   Koa: { args: ["koa.js"] },
   NestJS: { args: ["nest.js"] },
+  "Next.js, App Router": { args: NEXT, build: () => (nextBuilt ??= buildNext()) },
+  "Next.js, Pages Router": {
+    args: NEXT,
+    path: "/api/push",
+    build: () => (nextBuilt ??= buildNext()),
+  },
   SvelteKit: { args: ["svelte-app/build/index.js"], build: buildSvelte },
   "Lambda, HTTP API": { args: [gateway, "http_api", join(folder, "lambda.js")] },
   "Lambda, REST API": { args: [gateway, "rest_api", join(folder, "lambda.js")] },
@@ -78,7 +88,10 @@ async function writeModule(file: string, text: string): Promise<void> {
 
 /** Writes a recipe as an ES module without types, as the compiler of a framework sees it. */
 async function writeRoute(file: string, recipe: string): Promise<void> {
-  const { code } = await transform(findRecipe(recipe), { loader: "ts", format: "esm" });
+  // Next.js reads `export const` in the text: a compiler must leave it as it is.
+  const { code } = await transform(findRecipe(recipe), {
+    jsc: { parser: { syntax: "typescript" }, target: "es2023" },
+  });
   await writeModule(file, code);
 }
 
@@ -104,6 +117,18 @@ async function buildSvelte(): Promise<void> {
   await writeModule("svelte-app/src/app.html", "<!doctype html>%sveltekit.head%%sveltekit.body%");
   await writeRoute("svelte-app/src/routes/webhooks/push/+server.js", "svelte");
   await runBuild("svelte-app", [bin("vite/bin/vite.js"), "build"]);
+}
+
+async function buildNext(): Promise<void> {
+  await writeModule("next-app/package.json", "{}");
+  // Otherwise those of the repository are found, with the paths of its source.
+  await writeModule("next-app/jsconfig.json", "{}");
+  // The packages are links to those of the repository.
+  const settings = `module.exports = { turbopack: { root: ${JSON.stringify(ROOT)} } };`;
+  await writeModule("next-app/next.config.js", settings);
+  await writeRoute("next-app/app/webhooks/push/route.js", "next");
+  await writeRoute("next-app/pages/api/push.js", "next_pages");
+  await runBuild("next-app", [bin("next/dist/bin/next"), "build"]);
 }
 
 // The last lines of a run say how to get what skipped tests need.

@@ -1,12 +1,16 @@
 /**
- * Random bytes, random changes of signed requests, random options, random admin input and random
- * responses of the service, for a given time. A crash, hang, leak or false accept is a failure.
+ * Genuine requests, and texts that the token signed for other products, a given number of each. Then
+ * random bytes, random changes of signed requests, random options, random admin input and random
+ * responses of the service, for a given time. A crash, hang, leak, false accept or false reject is a
+ * failure.
  *
- * npm run fuzz -- [seconds]
+ * npm run fuzz -- [seconds] [texts]
  */
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
@@ -22,9 +26,11 @@ import {
 import { chooseHonestCut, createRandom } from "./support/attacker-texts";
 import { countForeign, joinCut } from "./support/cuts";
 import { createChooseCut } from "./support/random-cuts";
+import type { ForgeryCount } from "./support/forgery-run";
 import { rawRequest, send, sendRaw } from "./support/servers";
 
-const [, , seconds = "60"] = process.argv;
+const [, , seconds = "60", texts = "1000000"] = process.argv;
+const PROCESSES = 2;
 const timeLimitMs = (Number(seconds) * 1_000) / 6;
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => void unhandled.push(reason));
@@ -76,7 +82,38 @@ function checkCuts(): void {
   console.log(`cuts of signed texts: ${total.cuts} runs, ${total.foreign} of another event`);
 }
 
+/** An attacker's texts and genuine requests, 10 to 1, in several processes. */
+async function checkForgeries(): Promise<void> {
+  const share = Math.ceil(Number(texts) / PROCESSES);
+  const seed = Date.now();
+  const script = join(__dirname, "support", "forgery-process.ts");
+  const results = await Promise.all(
+    Array.from({ length: PROCESSES }, async (_, index) => {
+      const args = [share, Math.ceil(share / 10), seed + 2 * index].map(String);
+      const child = fork(script, args, { execArgv: ["--import", "tsx"] });
+      const [result] = (await Promise.race([once(child, "message"), once(child, "exit")])) as [
+        { counts: ForgeryCount[]; refused: string[]; requests: number },
+      ];
+      return result;
+    }),
+  );
+  const counts = results.flatMap((result) => result.counts);
+  const sum = (read: (count: ForgeryCount) => number) =>
+    counts.reduce((total, count) => total + read(count), 0);
+  const accepted = counts.flatMap((count) => count.accepted);
+  const refused = results.flatMap((result) => result.refused);
+  const requests = results.reduce((total, result) => total + result.requests, 0);
+  console.log(`genuine requests: ${requests} runs, ${refused.length} refused`);
+  console.log(
+    `texts of other products: ${sum((count) => count.texts)} runs, ${sum((count) => count.requests)} sent with a matching signature, ${sum((count) => count.events)} of them complete events, ${accepted.length} accepted (seed ${seed})`,
+  );
+  if (accepted.length + refused.length > 0) {
+    throw new Error([...accepted, ...refused].slice(0, 5).join("\n"));
+  }
+}
+
 async function main(): Promise<void> {
+  await checkForgeries();
   checkCuts();
   let handled = 0;
   const push = pushWebhooks({
@@ -88,6 +125,8 @@ async function main(): Promise<void> {
   push.onAny(() => void handled++);
   push.onRejected(() => {});
   const server = createServer((req, res) => void push(req, res)).listen(0, "127.0.0.1");
+  // Otherwise fetch may use a connection that was closed while a random test blocked this thread.
+  server.keepAliveTimeout = 0;
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const good = eventRequest("challenge.approved");

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { installPackage, linkPackages } from "./support/built-package";
 
 const root = join(__dirname, "..");
 const run = promisify(execFile);
@@ -13,14 +14,8 @@ let app: string;
 // A test of an app, which has this package as it is installed.
 beforeAll(async () => {
   app = mkdtempSync(join(tmpdir(), "push-jest-"));
-  const modules = join(app, "node_modules");
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const output = ["--outDir", join(modules, NAME, "dist")];
-  await run(process.execPath, [tsc, "-p", join(root, "tsconfig.json"), ...output]);
-  cpSync(join(root, "package.json"), join(modules, NAME, "package.json"));
-  for (const name of ["zod", "body-parser", "express", "supertest"]) {
-    symlinkSync(join(root, "node_modules", name), join(modules, name));
-  }
+  await installPackage(app);
+  linkPackages(app, ["express", "supertest"]);
   writeFileSync(join(app, "package.json"), "{}");
   writeFileSync(
     join(app, "app.test.js"),

@@ -15,7 +15,7 @@ const CORE = [
   "receiver/ambiguity",
   "receiver/body",
   "event/parse",
-  "delivery/deliver-once",
+  "delivery/dedupe",
   "memory/memory-dedupe",
   "delivery/run-handlers",
   "errors/webhook-error",
@@ -42,7 +42,12 @@ async function mutate(file: string) {
     testRunner: "jest",
     plugins: ["@stryker-mutator/jest-runner"],
     jest: {
-      config: { testMatch: [`<rootDir>/${testOf(file)}`], globalSetup: null, reporters: [] },
+      config: {
+        testMatch: [`<rootDir>/${testOf(file)}`],
+        globalSetup: null,
+        globalTeardown: null,
+        reporters: [],
+      },
       // Nearly every test is related to errors.ts, say.
       enableFindRelatedTests: false,
     },

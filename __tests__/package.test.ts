@@ -70,7 +70,7 @@ describe("the packed tarball", () => {
   it("holds the build, the documents, the examples that they name, and nothing else", () => {
     const others = files.filter(
       (file) =>
-        !/^package\/(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.md|examples\/.+\.(ts|js|html|css|svg))$/.test(
+        !/^package\/(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/.+\.(ts|js|html|css|svg|md))$/.test(
           file,
         ),
     );
@@ -107,7 +107,7 @@ describe("the packed tarball", () => {
     expect(made.stdout).toBe("made\n");
   });
 
-  it.each(["", "admin", "durable", "emulator", "testing"])(
+  it.each(["", "admin", "durable", "emulator", "otel", "testing"])(
     "has the public surface of express-push-verification/%s that was agreed on",
     (room) => {
       const dist = join(app, "node_modules", settings.name, "dist");

@@ -88,7 +88,7 @@ describe("README and docs", () => {
   });
 
   it("have three lines that show a 200 on one machine", async () => {
-    const [, section = ""] = readText("README.md").split("Save it as `receive.mjs`");
+    const [, section = ""] = readText("README.md").split("Save the code above as `receive.mjs`");
     const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
     const [settings = "", start = "", trigger = ""] = lines.trim().split("\n");
     expect(lines.trim().split("\n")).toHaveLength(3);

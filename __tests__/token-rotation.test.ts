@@ -3,6 +3,7 @@ import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push
 import { eventPairs, PUBLIC_URL as publicUrl, signedRequestOf } from "./support/webhook-requests";
 import { openReceiver } from "./support/durable";
 import { describeWithAnyRedis, stopRedis, useRedis } from "./support/redis";
+import { until } from "./support/redis";
 import { send, startServer, stopServers } from "./support/servers";
 
 const OLD = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
@@ -46,10 +47,14 @@ describe.each([
     let finish!: () => void;
     const running = new Promise<void>((resolve) => (finish = resolve));
     const push = pushWebhooks({ authToken, publicUrl }).onAny(() => running);
-    const port = await startServer(push);
+    let received = 0;
+    const port = await startServer((req, res) => {
+      void push(req, res);
+      received++;
+    });
     const calls = [signedBy(OLD), signedBy(NEW), signedBy(NEW, otherParams)];
     const responses = calls.map((call) => send(port, call));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => received === 3);
     finish();
     for (const response of await Promise.all(responses)) expect(response.status).toBe(200);
     expect(results.toSorted()).toEqual(["conflict", "duplicate"]);

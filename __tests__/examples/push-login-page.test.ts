@@ -1,14 +1,13 @@
 /** The page of examples/push-login in a real browser. */
 import type { Page } from "playwright-core";
 import { describeWithBrowser, useBrowser } from "../support/browser";
-import { expectGoodLooks, reportScreenshots } from "../support/page-looks";
+import { expectGoodLooks } from "../support/page-looks";
 import { PASSWORD, startLoginApp, type LoginApp } from "../support/login-app";
 
 describeWithBrowser("the page of the login", () => {
   let app: LoginApp;
 
   const { openPage, takeFaults, allowFaults } = useBrowser();
-  afterAll(reportScreenshots);
   beforeEach(async () => {
     app = await startLoginApp();
   });

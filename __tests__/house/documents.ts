@@ -7,9 +7,10 @@ import { postgresQueue, redisQueue, type QueueErrorCode } from "express-push-ver
 import { createEmulator } from "express-push-verification/emulator";
 import { resolveSqliteOptions } from "../../lib/durable/sqlite/options";
 import { ERRORS } from "../../lib/emulator/emulator-error";
-import { CAUSES } from "../../lib/errors/signature-causes";
-import { STATUS_BY_CODE } from "../../lib/errors/webhook-error";
+import { CAUSES } from "../../lib/signature/explain/causes";
+import { STATUS_BY_CODE } from "../../lib/errors/codes";
 import { DIAGNOSTIC_NAMES } from "../../lib/observability/diagnostics";
+import { TRACE_NAMES } from "../../lib/observability/tracing";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 const UNKNOWN = { "?": 1 } as never;
@@ -103,6 +104,9 @@ export function checkDocuments(): string[] {
   const channelRows = readSection("docs/observability.md", "## Diagnostics channels");
   const channels = matchAll(channelRows, /^\| `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, channels", channels, DIAGNOSTIC_NAMES);
+  const traceRows = readSection("docs/observability.md", "## Tracing channels");
+  const traces = matchAll(traceRows, /^\| `([a-z-]+)`/gm).flat();
+  compare("docs/observability.md, tracing channels", traces, TRACE_NAMES);
 
   for (const file of DOCUMENTS) {
     if (file !== "README.md" && !readText("README.md").includes(`(${file})`))

@@ -6,6 +6,7 @@ const PAGES = [
   ...DOCUMENTS,
   ...readdirSync(join(ROOT, "docs", "api")).map((file) => `docs/api/${file}`),
   "SECURITY.md",
+  "examples/push-login/README.md",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
 ];

@@ -5,7 +5,8 @@ import { RESOLUTIONS, ROOT, type App } from "./versions";
 import type { Workshop } from "./workshop";
 
 // What a suite requires is found from the app that it is in, wherever Jest itself is.
-const JEST = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+// A busy machine starts Express in more than the five seconds of Jest's default.
+const JEST = [join(ROOT, "node_modules", "jest", "bin", "jest.js"), "--testTimeout=60000"];
 
 // Declarations of other packages are read in full, too: skipLibCheck is off.
 const STRICT =
@@ -62,8 +63,8 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
   });
   const esm = "--experimental-vm-modules";
   const suites = [
-    cell("jest", (node, cwd) => runCommand(node, [JEST, "app/suite.test.js"], { cwd })),
-    cell("jest esm", (node, cwd) => runCommand(node, [esm, JEST, "app/suite.test.mjs"], { cwd })),
+    cell("jest", (node, cwd) => runCommand(node, [...JEST, "app/suite.test.js"], { cwd })),
+    cell("jest esm", (node, cwd) => runCommand(node, [esm, ...JEST, "app/suite.test.mjs"], { cwd })),
   ];
   return [
     cell("cjs", (node, cwd) => runStory(node, "require.cjs", app, cwd)),
@@ -111,7 +112,7 @@ function listSuites(postgres: string, workshop: Workshop): Cell[] {
 }
 
 function runSuite(file: string, binaries: string): Promise<string> {
-  const all = [JEST, join(POSTGRES_SUITES, file)];
+  const all = [...JEST, join(POSTGRES_SUITES, file)];
   const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
   return runCommand(process.execPath, all, { cwd: ROOT, env });
 }

@@ -4,18 +4,29 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { dependencies, name } from "../../package.json";
 import { ROOT } from "./docs";
+import { makeOncePerRun } from "./once-per-run";
 
 const run = promisify(execFile);
+
+/** Returns a folder with what `npm run build` writes into dist, without the page of the console. */
+export function buildPackage(): Promise<string> {
+  // Not `npm run build`: it removes dist/, which other tests pack at the same time.
+  return makeOncePerRun("dist", async (folder) => {
+    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    await run(process.execPath, [tsc, "-p", ROOT, "--outDir", folder]);
+    const schema = `--outfile=${join(folder, "event/schema.js")}`;
+    await run("npm", ["run", "build:schema", "--", schema], { cwd: ROOT });
+    const thread = join(ROOT, "lib", "durable", "sqlite", "build-thread.js");
+    await run(process.execPath, [thread, join(folder, "durable", "sqlite")]);
+  });
+}
 
 /** Installs the package into the `node_modules` of a folder, as `npm run build` builds it. */
 export async function installPackage(folder: string): Promise<void> {
   const home = join(folder, "node_modules", name);
   mkdirSync(home, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
-  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  await run(process.execPath, [tsc, "-p", ROOT, "--outDir", join(home, "dist")]);
-  const schema = `--outfile=${join(home, "dist/event/schema.js")}`;
-  await run("npm", ["run", "build:schema", "--", schema], { cwd: ROOT });
+  cpSync(await buildPackage(), join(home, "dist"), { recursive: true });
   linkPackages(folder, Object.keys(dependencies));
 }
 

@@ -1,5 +1,9 @@
 import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+
+/** The arguments of a Node.js that runs TypeScript. */
+export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
 
 /** Child processes of a test. */
 export interface ChildProcesses {
@@ -15,12 +19,16 @@ export interface ChildProcesses {
   killAll(): void;
 }
 
-/** Creates an empty set of processes that run a script. */
+/** Creates an empty set of processes that run a script in TypeScript. */
 export function createChildProcesses(script: string, options: ForkOptions = {}): ChildProcesses {
   const running = new Set<ChildProcess>();
   return {
     async start(args, onMessage) {
-      const child = fork(script, args, { ...options, stdio: ["ignore", "ignore", "pipe", "ipc"] });
+      const child = fork(script, args, {
+        execArgv: TYPESCRIPT,
+        ...options,
+        stdio: ["ignore", "ignore", "pipe", "ipc"],
+      });
       running.add(child);
       let errors = "";
       child.stderr?.on("data", (chunk) => (errors += String(chunk)));

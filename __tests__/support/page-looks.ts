@@ -1,20 +1,22 @@
-/** How a page looks: light and dark, wide and narrow. */
-import { mkdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** How a page looks: light and wide, dark and narrow; for screenshots also the other two. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 
 const WIDE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
+/** The folder of the screenshots, if there are to be any. */
+const shotsFolder = process.env.PUSH_TEST_SHOTS;
 const LOOKS = [
   ["light", "light", WIDE],
-  ["dark", "dark", WIDE],
-  ["phone", "light", PHONE],
   ["phone-dark", "dark", PHONE],
+  ...(shotsFolder === undefined
+    ? []
+    : ([
+        ["dark", "dark", WIDE],
+        ["phone", "light", PHONE],
+      ] as const)),
 ] as const;
-
-/** The folder of the screenshots: PUSH_TEST_SHOTS, or one beside the temporary files. */
-const shotsFolder = process.env.PUSH_TEST_SHOTS ?? join(tmpdir(), "push-test-shots");
 
 /** A text that fades in has too little contrast meanwhile. Some animations have no end. */
 const FINISH_ANIMATIONS = `Promise.all(
@@ -26,27 +28,20 @@ const FINISH_ANIMATIONS = `Promise.all(
 
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** Names the folder of the screenshots in the output of the run. */
-export function reportScreenshots(): void {
-  if (process.env.PUSH_TEST_CHROMIUM !== "") console.log(`Screenshots: ${shotsFolder}`);
-}
-
 /**
  * Expects that a state of a page breaks no rule of accessibility and is not wider than the window,
- * in every look, and writes a screenshot of each for people to look at.
+ * in each look. With PUSH_TEST_SHOTS it writes a screenshot of each into that folder.
  */
 export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   const found: Record<string, unknown> = {};
-  mkdirSync(shotsFolder, { recursive: true });
   for (const [look, colorScheme, viewport] of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
     await page.evaluate(FINISH_ANIMATIONS);
-    await page.screenshot({
-      path: join(shotsFolder, `${name}-${look}.png`),
-      fullPage: true,
-      animations: "disabled",
-    });
+    if (shotsFolder !== undefined) {
+      const path = join(shotsFolder, `${name}-${look}.png`);
+      await page.screenshot({ path, fullPage: true, animations: "disabled" });
+    }
     const violations = await findViolations(page);
     const width = await page.evaluate("document.documentElement.scrollWidth");
     if (violations.length > 0 || width !== viewport.width) found[look] = { violations, width };

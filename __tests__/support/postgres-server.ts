@@ -7,12 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { binaries, findServerUser } from "./postgres";
+import { binaries, findServerUser, makeCluster } from "./postgres";
 
 /** How a server is set up. */
 export interface ServerOptions {
   /** Lines of postgresql.conf. */
   settings?: Record<string, string>;
+  /** The folder for its files; by default that of temporary files. */
+  disk?: string;
   /** How much longer each fsync takes, in milliseconds: 2 stands for the disk of a server. */
   fsyncMs?: number;
 }
@@ -49,13 +51,13 @@ int fdatasync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdat
 
 /** Creates a database cluster; `start` starts its server. */
 export async function createPostgres(options: ServerOptions = {}): Promise<PostgresProcess> {
-  const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
+  const folder = mkdtempSync(join(options.disk ?? tmpdir(), "push-postgres-"));
   const user = findServerUser();
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
   chmodSync(folder, 0o755);
   const data = join(folder, "data");
-  const init = ["-D", data, "-U", "push", "--auth=trust", "--no-sync", "-E", "UTF8"];
-  execFileSync(join(binaries ?? "", "initdb"), init, { ...user, stdio: "ignore" });
+  const cluster = await makeCluster();
+  execFileSync("cp", ["-r", cluster, data], user);
   const port = await findPort();
   const settings = { listen_addresses: "127.0.0.1", port: String(port), ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

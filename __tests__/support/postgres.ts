@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "pg";
+import { makeOncePerRun } from "./once-per-run";
 
 /**
  * The folder of initdb and postgres: PUSH_TEST_POSTGRES_BIN, else where Debian installs them, else on
@@ -31,8 +32,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
   const data = join(folder, "data");
   const run = { ...user, stdio: "ignore" as const };
-  const init = ["-D", data, "-U", "push", "--auth=trust", "--no-sync", "-E", "UTF8"];
-  execFileSync(join(binaries ?? "", "initdb"), init, run);
+  execFileSync("cp", ["-r", await makeCluster(), data], run);
   const settings = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-F"];
   const child = spawn(join(binaries ?? "", "postgres"), settings, run);
   const exited = once(child, "exit");
@@ -57,6 +57,19 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns the files of a new cluster, for servers to start with a copy of them. */
+export async function makeCluster(): Promise<string> {
+  const user = findServerUser();
+  const made = await makeOncePerRun("cluster", (folder) => {
+    if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
+    // The user of the server reaches it by its full path, and initdb makes it private.
+    const data = join(folder, "data");
+    const init = ["-D", data, "-U", "push", "--auth=trust", "--no-sync", "-E", "UTF8"];
+    execFileSync(join(binaries ?? "", "initdb"), init, { ...user, stdio: "ignore" });
+  });
+  return join(made, "data");
 }
 
 function findBinaries(): string | undefined {

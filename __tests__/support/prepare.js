@@ -1,5 +1,7 @@
 "use strict";
 
+const { chmodSync, mkdtempSync } = require("node:fs");
+const { tmpdir } = require("node:os");
 const { join } = require("node:path");
 const { buildPage } = require("../../lib/admin/console/page/build");
 const findChromium = require("./find-chromium");
@@ -7,6 +9,9 @@ const findRedis = require("./find-redis");
 
 /** Runs once before all tests. */
 module.exports = function prepare() {
+  process.env.PUSH_TEST_RUN = mkdtempSync(join(tmpdir(), "push-run-"));
+  // The user of PostgreSQL writes there, too.
+  chmodSync(process.env.PUSH_TEST_RUN, 0o755);
   findRedis();
   findChromium();
   // The router looks for the page beside its own module; here that is in lib.

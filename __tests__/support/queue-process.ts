@@ -1,8 +1,8 @@
 /**
  * A process on a queue. It stores events, one after the other in several lanes, and sends each uuid
  * once it is stored; it handles events and appends their uuids to the log. The handlers of "slow" and
- * "slow-failing" take 20 s in their first attempt, and that of "slow-failing" then fails. The process
- * closes its queue when it is told so.
+ * "slow-failing" wait in their first attempt until the parent sends "finish", and that of
+ * "slow-failing" then fails. The process closes its queue when it is told anything else.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -21,11 +21,16 @@ const engines = { sqlite: sqliteQueue, redis: redisQueue, postgres: postgresQueu
 const openQueue = (engines as Record<string, (options: object) => DurableQueue>)[engine]!;
 const ownOptions = JSON.parse(place) as object;
 const queue = openQueue({ name: "q", logger: silent, backoff: 50, ...ownOptions });
+const finished = new Promise<void>((resolve) => {
+  process.on("message", (message) => {
+    if (message === "finish") resolve();
+  });
+});
 const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
   const { uuid } = event as { uuid: string };
   if (uuid.startsWith("slow") && attempt === 1) {
     process.send?.(`began ${uuid}`);
-    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    await finished;
   }
   appendFileSync(log, `${uuid}\n`);
   if (uuid === "slow-failing" && attempt === 1) throw new Error("slow");
@@ -41,7 +46,8 @@ async function storeInTurn(): Promise<void> {
   }
 }
 
-process.on("message", () => {
+process.on("message", (message) => {
+  if (message === "finish") return;
   ending.abort();
   void queue.close().then(() => process.disconnect());
 });

@@ -13,7 +13,8 @@ import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
 import { PUBLIC_URL, type TestRequest } from "./webhook-requests";
 
-const MOUNT = "/push";
+/** Where the apps mount their receiver. */
+export const MOUNT = "/push";
 
 /** Each kind of server that a receiver runs in; `before` are middlewares mounted before it. */
 export const SERVERS: [name: string, listener: ListenerOf][] = [

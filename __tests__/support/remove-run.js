@@ -1,0 +1,8 @@
+"use strict";
+
+const { rmSync } = require("node:fs");
+
+/** Runs once after all tests. */
+module.exports = function removeRun() {
+  rmSync(process.env.PUSH_TEST_RUN, { recursive: true, force: true });
+};
