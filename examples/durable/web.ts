@@ -3,9 +3,8 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import type { PushWebhooks } from "express-push-verification";
+import { collectMetrics, type PushWebhooks } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { collectMetrics } from "./metrics";
 import { createPush, createQueue } from "./push";
 
 void main();
@@ -14,7 +13,7 @@ async function main(): Promise<void> {
   const queue = createQueue();
   const push = createPush(queue);
   await queue.ready();
-  const metrics = collectMetrics();
+  const readMetrics = collectMetrics();
   const app = express();
   app.use("/webhooks/push", push);
   // A real login takes both from its session, not from the request.
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
     res.json({ type: outcome.type });
   });
   app.get("/metrics", async (_req, res) => {
-    res.type(metrics.contentType).send(await metrics.metrics());
+    res.type("text/plain; version=0.0.4").send(readMetrics(await queue.stats()));
   });
   const server = app.listen(Number(process.env.PORT ?? 0), "127.0.0.1");
   await once(server, "listening");
