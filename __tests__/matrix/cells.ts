@@ -64,7 +64,9 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
   const esm = "--experimental-vm-modules";
   const suites = [
     cell("jest", (node, cwd) => runCommand(node, [...JEST, "app/suite.test.js"], { cwd })),
-    cell("jest esm", (node, cwd) => runCommand(node, [esm, ...JEST, "app/suite.test.mjs"], { cwd })),
+    cell("jest esm", (node, cwd) =>
+      runCommand(node, [esm, ...JEST, "app/suite.test.mjs"], { cwd }),
+    ),
   ];
   return [
     cell("cjs", (node, cwd) => runStory(node, "require.cjs", app, cwd)),
