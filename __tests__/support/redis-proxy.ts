@@ -14,8 +14,11 @@ export interface RedisProxy {
    * connection in place of the reply. Resolves then.
    */
   loseReplyTo(text: string): Promise<void>;
-  /** Drops every further command with this text: it gets no reply. Without a text, none. */
-  drop(text?: string): void;
+  /**
+   * Drops every further command with this text: it gets no reply. Without a text, none. Resolves when
+   * the first was dropped.
+   */
+  drop(text?: string): Promise<void>;
   /** Passes on the next reply with this text, and resolves. */
   passes(text: string): Promise<void>;
   /** Delays each chunk by so many milliseconds, in both directions. */
@@ -27,7 +30,7 @@ export interface RedisProxy {
 export async function startRedisProxy(port: number): Promise<RedisProxy> {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
-  let dropped: string | undefined;
+  let dropped: { text: string; resolve: () => void } | undefined;
   let delayMs = 0;
   const pass = (chunk: Buffer, to: Socket) => {
     if (delayMs === 0) to.write(chunk);
@@ -44,7 +47,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     upstream.on("error", () => {}).on("close", () => client.destroy());
     client.on("data", (chunk) => {
       if (swallowed.has(client)) return;
-      if (dropped !== undefined && chunk.includes(dropped)) return;
+      if (dropped !== undefined && chunk.includes(dropped.text)) return dropped.resolve();
       if (lost !== undefined && chunk.includes(lost.text)) {
         losing = lost;
         lost = undefined;
@@ -79,8 +82,12 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
         lost = { text, resolve };
       });
     },
-    drop(text) {
-      dropped = text;
+    async drop(text) {
+      dropped = undefined;
+      if (text === undefined) return;
+      await new Promise<void>((resolve) => {
+        dropped = { text, resolve };
+      });
     },
     passes(text) {
       return new Promise((resolve) => {

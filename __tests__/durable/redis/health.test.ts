@@ -24,9 +24,10 @@ describeWithRedis("health() of a process with a worker", () => {
     const queue = queues.open(proxy.url, { logger: silent });
     await queue.ready();
     // The command with which the worker waits for the next event.
-    proxy.drop("bzpopmin");
+    const blocked = proxy.drop("bzpopmin");
     let handled = 0;
     queue.work(createHandlers().onAny(() => handled++));
+    await blocked;
     await until(async () => (await queue.stats()).workers === 1);
     jest.useFakeTimers({ now: Date.now(), ...CLOCK });
     jest.advanceTimersByTime(60_000);

@@ -17,12 +17,12 @@ describeWithRedis("a failover", () => {
     const queue = open({ sentinels, name }, { replicas: 0 });
     await queue.ready();
 
-    proxy.drop("get-master-addr-by-name");
+    void proxy.drop("get-master-addr-by-name");
     await primary.redis.call("CLIENT", "KILL", "TYPE", "normal");
     const announced = proxy.passes("+switch-master");
     await failOver();
     await announced;
-    proxy.drop();
+    void proxy.drop();
     const event = queuedParams([["uuid", "after the failover"]]);
     expect(await queue.store(event, Number.POSITIVE_INFINITY)).toBe("new");
   });
