@@ -3,6 +3,7 @@
  * in the snake_case of its webhooks, alone and with the prefix of its resource. The table of
  * docs/signatures.md has the same results.
  */
+import { randomUUID } from "node:crypto";
 import { verifyPushRequest, type VerifyOptions } from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { readSection } from "../support/docs";
@@ -120,6 +121,17 @@ it("is accepted once it is declared, or in an emergency", async () => {
     expect(await listRejected(added, { ...OPTIONS, extraParameters: [added[0]] })).toEqual([]);
     expect(await listRejected(added, { ...OPTIONS, extraParameters })).toEqual([]);
     expect(await listRejected(added, { ...OPTIONS, undeclaredParameters: "accept" })).toEqual([]);
+  }
+});
+
+it("is accepted once it is declared if its name contains type or uuid", async () => {
+  const names = ["device_uuid", "entity_type", "type_id", "types", "user_type", "user_uuid"];
+  const after = ["uuid_version", "uuids", "version_type", "version_uuid"];
+  const extraParameters = [...names, ...after];
+  for (const name of extraParameters) {
+    for (const value of ["phone", "7", "challenge.approved", randomUUID()]) {
+      expect(await listRejected([name, value], { ...OPTIONS, extraParameters })).toEqual([]);
+    }
   }
 });
 

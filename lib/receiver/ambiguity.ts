@@ -110,12 +110,14 @@ function createReadText(names: readonly string[], declared: readonly string[]) {
   const afterType = [UUID, ...within(TYPE, UUID)].map(escapePattern).join("|");
   const known = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
-  const typePattern = new RegExp(
-    `type(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
-    "g",
+  const readType = createReadNext(
+    TYPE,
+    `(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+    names,
   );
   const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");
-  const uuidPattern = new RegExp(`uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`, "g");
+  const uuidValue = `((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`;
+  const readUuid = createReadNext(UUID, uuidValue, names);
   const longerNames = names.filter((name) => name.endsWith(UUID));
   const notLonger = longerNames.map((name) => `(?<!${escapePattern(name.slice(0, -4))})`);
   const earlierUuid = new RegExp(`${notLonger.join("")}uuid${IDENTIFIER}`);
@@ -145,12 +147,12 @@ function createReadText(names: readonly string[], declared: readonly string[]) {
 
   /** Reads type and uuid, after all text that a device chooses. */
   function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
-    const type = matchOnce(typePattern, tail);
+    const type = readType(tail);
     if (type === null || (type[1] ?? type[2]) !== event.type) {
       return { reason: "the text shows another type", after: TYPE, before: UUID };
     }
     const rest = tail.slice(type.index + type[0].length);
-    const uuid = matchOnce(uuidPattern, rest);
+    const uuid = readUuid(rest);
     if (uuid?.[1] !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
       return { reason: "the text shows another uuid", after: UUID, before: "\uffff" };
     }
@@ -225,14 +227,28 @@ function isAt(text: string, at: number, sid: string): boolean {
   return at > 0 && text.startsWith(sid, at);
 }
 
-/** Returns the match of a global pattern if there is exactly one. */
-function matchOnce(pattern: RegExp, text: string): RegExpExecArray | null {
-  pattern.lastIndex = 0;
-  const match = pattern.exec(text);
-  if (match === null) return null;
-  // Matches may overlap.
-  pattern.lastIndex = match.index + 1;
-  return pattern.test(text) ? null : match;
+/**
+ * Creates the reading of a name and its value that occur once in a text. If no other value is before
+ * them, the name may occur again as a part of a declared name.
+ */
+function createReadNext(name: string, value: string, names: readonly string[]) {
+  const longerNames = names.flatMap((longer) => {
+    const [before = "", ...after] = longer.split(name);
+    const end = name + after.join(name);
+    return after.length === 0 ? [] : [`(?<=${escapePattern(before)})${escapePattern(end)}`];
+  });
+  const anywhere = new RegExp(name + value, "g");
+  const outsideNames = new RegExp(`(?!${longerNames.join("|") || "$"})${name}${value}`, "g");
+
+  return function readNext(text: string): RegExpExecArray | null {
+    anywhere.lastIndex = 0;
+    const match = anywhere.exec(text);
+    if (match === null) return null;
+    const other = match.index === 0 ? outsideNames : anywhere;
+    // Matches may overlap.
+    other.lastIndex = match.index + 1;
+    return other.test(text) ? null : match;
+  };
 }
 
 function listUndeclared(params: readonly Pair[], declared: readonly string[]): string[] {
