@@ -31,8 +31,20 @@ export interface ConsoleSettings {
 /** The result of a request: that of its delivery, or that it was rejected or failed. */
 export type RequestResult = "handled" | "stored" | "duplicate" | "conflict" | "rejected" | "failed";
 
+/** An event, as the console may show it; all undefined when it was not authenticated, or cannot be read. */
+export interface EventView {
+  type: string | undefined;
+  version: string | undefined;
+  factorSid: string | undefined;
+  challengeSid: string | undefined;
+  /** The entity_identity, masked unless the console reveals it. */
+  entity: string | undefined;
+  /** The same for one identity in this process; undefined when the console reveals identities. */
+  pseudonym: string | undefined;
+}
+
 /** One webhook request. It never holds a token or a signature. */
-export interface RequestRow {
+export interface RequestRow extends EventView {
   /** Counts the requests since the console started, from 1. */
   id: number;
   /** Grows with each change of any row. */
@@ -50,23 +62,13 @@ export interface RequestRow {
   failure: string | undefined;
   /** Which delivery of its uuid it is among the rows, from 1. */
   attempt: number;
-  /** Undefined when the request was not authenticated, like all fields below. */
-  type: string | undefined;
-  version: string | undefined;
+  /** Undefined when the request was not authenticated, like the three below. */
   uuid: string | undefined;
   accountSid: string | undefined;
-  factorSid: string | undefined;
-  challengeSid: string | undefined;
-  /** The entity_identity, masked unless the console reveals it. */
-  entity: string | undefined;
-  /** The same for one identity in this process; undefined when the console reveals identities. */
-  pseudonym: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
   /** JSON parameters that could not be read. */
   issues: readonly string[];
-  /** Texts of the device; only when the console reveals them. */
-  revealed: readonly (readonly [name: string, text: string])[];
   /** Method and path. */
   target: string;
   /** Whether it is an event that the console sent. */
@@ -152,8 +154,6 @@ export interface Totals {
   byResult: Readonly<Record<RequestResult, number>>;
   /** Number of errors by code. */
   byCode: Readonly<Record<string, number>>;
-  /** The duration that 95 % of the rows stay under, in milliseconds. */
-  p95Ms: number | undefined;
   waits: { count: number; oldestMs: number | undefined };
   rotation: readonly TokenUse[];
 }
@@ -179,23 +179,24 @@ export interface DeadLetterGroup {
 }
 
 /** One dead letter. */
-export interface DeadLetterRow {
+export interface DeadLetterRow extends EventView {
   uuid: string;
   accountSid: string;
   receiver: string | undefined;
-  /** Undefined when the event cannot be read, like the SIDs below. */
-  type: string | undefined;
-  version: string | undefined;
-  factorSid: string | undefined;
-  challengeSid: string | undefined;
-  entity: string | undefined;
   /** Texts of the device; only when the console reveals them. */
-  revealed: readonly (readonly [name: string, text: string])[];
+  revealed: Pairs;
   /** With the values of the event; only when the console reveals them. */
   error: string | undefined;
   attempts: number;
   failedAtMs: number;
 }
+
+/** What tells a dead letter from others of its uuid. */
+export type LetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
+  Partial<Pick<DeadLetterRow, "receiver">>;
+
+/** Which dead letters to change: some, those of one cause, or all. */
+export type LetterChoice = { letters: readonly LetterName[] } | { error: string } | { all: true };
 
 /** The state of the queue. */
 export interface QueueView {
@@ -218,22 +219,4 @@ export interface TestEventResult {
   /** Why there was no response. */
   failure: string | undefined;
   uuid: string;
-}
-
-/** One difference between a Webhook and the receiver: a `Finding` of the admin client. */
-export interface FindingView {
-  readonly code:
-    | "NOT_CONFIGURED"
-    | "URL_DIFFERS"
-    | "URL_EXTENDS"
-    | "DUPLICATE"
-    | "DISABLED"
-    | "METHOD_DIFFERS"
-    | "VERSION_LEGACY"
-    | "EVENT_NOT_SUBSCRIBED"
-    | "EVENT_NOT_HANDLED";
-  /** The Webhook that it is about, if there is one. */
-  readonly sid?: string | undefined;
-  readonly message: string;
-  readonly fix: string;
 }

@@ -1,7 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { DeadLetterGroup, DeadLetterRow, QueueView } from "./console-view";
-import { maskText } from "./mask";
-import { listShownTexts, readField, showEntity } from "./request-row";
+import type { DeadLetterGroup, DeadLetterRow, LetterChoice, QueueView } from "./console-view";
+import { cutText, maskText } from "./mask";
+import { describeEvent } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
 interface ListedDeadLetter {
@@ -51,12 +51,6 @@ export interface ConsoleQueue {
   /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
   discard(uuid: string, options?: LetterOptions): Promise<boolean>;
 }
-
-/** Which dead letters: some, those of one cause, or all. */
-export type LetterChoice =
-  | { letters: readonly Pick<DeadLetterRow, "uuid" | "accountSid">[] }
-  | { error: string }
-  | { all: true };
 
 const MAX_LISTED = 1_000;
 const MAX_PER_GROUP = 20;
@@ -128,14 +122,23 @@ function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
     uuid,
     accountSid,
     receiver,
-    type: event?.type,
-    version: event?.version,
-    factorSid: readField(event, "factor_sid"),
-    challengeSid: readField(event, "challenge_sid"),
-    entity: showEntity(event, reveals),
+    ...describeEvent(event, reveals),
     revealed: reveals ? listShownTexts(event) : [],
     error: reveals ? maskText(error, event, true) : undefined,
     attempts,
     failedAtMs: failedAt.getTime(),
   };
+}
+
+const REVEALED = new Set([
+  "factor_friendly_name",
+  "factor_metadata",
+  "challenge_details",
+  "challenge_metadata",
+]);
+
+/** Lists the texts of the device and of the challenge. */
+function listShownTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+  const params = event?.params ?? [];
+  return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

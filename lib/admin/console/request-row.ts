@@ -1,6 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { ObservedRequest } from "../../receiver/inspection";
-import type { RequestResult, RequestRow } from "./console-view";
+import type { EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, cutText, maskIdentity, maskText } from "./mask";
 
 /** The uuid of the events that a console sends begins with it. */
@@ -19,7 +19,6 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
   const { queued, error, request, failedLater } = observed;
   const event = queued?.event;
   const { uuid } = event ?? {};
-  const identity = readField(event, "entity_identity");
   return {
     id: observed.id,
     change: context.change,
@@ -31,18 +30,12 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     message: error?.message ?? MESSAGES[observed.result ?? "new"],
     failure: error && showFailure(error.cause, event, context.reveals),
     attempt: context.attempt,
-    type: event?.type,
-    version: event?.version,
+    ...describeEvent(event, context.reveals),
     uuid,
     accountSid: event?.account_sid,
-    factorSid: readField(event, "factor_sid"),
-    challengeSid: readField(event, "challenge_sid"),
-    entity: showEntity(event, context.reveals),
-    pseudonym: identity === undefined || context.reveals ? undefined : createPseudonym(identity),
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
-    revealed: context.reveals ? listShownTexts(event) : [],
     target: `${cutText(request.method, 20)} ${request.path}`,
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
     explanation: undefined,
@@ -75,37 +68,28 @@ function showFailure(
   return texts.length === 0 ? undefined : maskText(texts.join("; "), event, reveals);
 }
 
-/** Shows the identity of an event as the console may. */
-export function showEntity(
+/** Describes an event as the console may show it. */
+export function describeEvent(
   event: PushEvent | UnknownPushEvent | undefined,
   reveals: boolean,
-): string | undefined {
+): EventView {
   const identity = readField(event, "entity_identity");
-  if (identity === undefined) return undefined;
-  return reveals ? cutText(identity) : maskIdentity(identity);
+  return {
+    type: event?.type,
+    version: event?.version,
+    factorSid: readField(event, "factor_sid"),
+    challengeSid: readField(event, "challenge_sid"),
+    entity: identity && (reveals ? cutText(identity) : maskIdentity(identity)),
+    pseudonym: reveals || identity === undefined ? undefined : createPseudonym(identity),
+  };
 }
 
-type Field = "factor_sid" | "challenge_sid" | "entity_identity" | "factor_friendly_name";
+type Field = "factor_sid" | "challenge_sid" | "entity_identity";
 
 /** Reads a field that only some types of events have. */
-export function readField(
+function readField(
   event: PushEvent | UnknownPushEvent | undefined,
   name: Field,
 ): string | undefined {
   return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
-}
-
-const REVEALED = new Set([
-  "factor_friendly_name",
-  "factor_metadata",
-  "challenge_details",
-  "challenge_metadata",
-]);
-
-/** Lists the texts of the device and of the challenge. */
-export function listShownTexts(
-  event: PushEvent | UnknownPushEvent | undefined,
-): [string, string][] {
-  const params = event?.params ?? [];
-  return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

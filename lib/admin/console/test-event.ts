@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { listEventPairs, type PushEventVersion } from "../../form/parameters";
 import type { PushEventType } from "../../event/event";
@@ -53,9 +53,8 @@ export async function sendTestEvent(
   const uuid = params.find(([name]) => name === "uuid")?.[1] ?? "";
   const signed = sign(params);
   const startMs = performance.now();
-  const send = choice.via === "direct" ? sendDirectly : sendToPublicUrl;
   try {
-    const status = await send(signed, push);
+    const status = await (choice.via === "direct" ? sendDirectly(signed, push) : sendToUrl(signed));
     return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
   } catch (error) {
     const failure = nameFailure(error);
@@ -68,24 +67,17 @@ async function sendDirectly(signed: WebhookRequest, push: PushWebhooks): Promise
   const server = createServer(push);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const path = signed.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
   try {
-    const { port } = server.address() as AddressInfo;
-    const path = signed.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
-    const { method, headers, body } = signed;
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const sent = request({ host: "127.0.0.1", port, method, path, headers, agent: false, signal });
-    sent.end(body);
-    const [response] = (await once(sent, "response", { signal })) as [
-      { statusCode?: number } & NodeJS.ReadableStream,
-    ];
-    response.resume();
-    return response.statusCode ?? 0;
+    return await sendToUrl({ ...signed, url: `http://127.0.0.1:${port}${path}` });
   } finally {
+    server.closeAllConnections();
     server.close();
   }
 }
 
-async function sendToPublicUrl({ url, method, headers, body }: WebhookRequest): Promise<number> {
+async function sendToUrl({ url, method, headers, body }: WebhookRequest): Promise<number> {
   const response = await fetch(url, {
     method,
     headers,
@@ -100,9 +92,7 @@ async function sendToPublicUrl({ url, method, headers, body }: WebhookRequest): 
 
 /** Names a failure by its code: a message may hold more than the page should show. */
 function nameFailure(error: unknown): string {
-  const { name, cause, code } = error as { name?: unknown; cause?: unknown; code?: unknown };
-  if (name === "TimeoutError" || code === "ABORT_ERR")
-    return `no response within ${TIMEOUT_MS / 1_000} s`;
-  const causeCode = (cause as { code?: unknown } | undefined)?.code ?? code;
-  return typeof causeCode === "string" ? causeCode : "the connection failed";
+  const { name, cause } = error as { name?: unknown; cause?: { code?: unknown } };
+  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1_000} s`;
+  return typeof cause?.code === "string" ? cause.code : "the connection failed";
 }

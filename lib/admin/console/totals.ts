@@ -38,17 +38,11 @@ export function createCounters() {
         received,
         byResult: { ...byResult },
         byCode: { ...byCode },
-        p95Ms: findP95(rows),
         waits: { count, oldestMs },
         rotation: findRotation(rows, tokenCount),
       };
     },
   };
-}
-
-function findP95(rows: readonly RequestRow[]): number | undefined {
-  const durations = rows.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
-  return durations[Math.ceil(0.95 * durations.length) - 1];
 }
 
 /** Counts the tokens in use by account: all of a static list; of a function, where it has several. */

@@ -5,11 +5,7 @@ import { adaptConsole } from "../../observability/logger";
 import { callSafely } from "../../observability/safe-call";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
-import {
-  listConsoleRoutes,
-  type ConsoleResponse,
-  type ConsoleRoute,
-} from "../console/console-routes";
+import { listConsoleRoutes, type ConsoleRoute } from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
 import { describeWrite, type AuditEntry } from "../http/audit";
 import { isCrossSite } from "./cross-site";
@@ -91,7 +87,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(run: (req: Request, res: Response) => Promise<ConsoleResponse>) {
+  function handle(run: ConsoleRoute["run"]) {
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
         const reply = await run(req, res);
@@ -139,7 +135,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
       handle((req, res) => {
         // Another site may link to the page, and may load nothing else of it.
         const isForeign = route.path !== "/" && isCrossSite(req, allowedOrigins);
-        return isForeign ? Promise.reject(CROSS_SITE) : route.run(req, res);
+        if (isForeign) throw CROSS_SITE;
+        return route.run(req, res);
       }),
     );
   }
