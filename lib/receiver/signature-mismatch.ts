@@ -33,7 +33,7 @@ export function createMismatch(
   }
   return new WebhookError(
     "SIGNATURE_MISMATCH",
-    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error finds out.",
+    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error names the cause.",
     {
       explain: () =>
         explainBudget.spend(() => explainSignature(describeMismatch(settings, request))),

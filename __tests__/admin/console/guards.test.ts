@@ -1,6 +1,6 @@
 /** What guards the console, without a browser. */
 import { once } from "node:events";
-import { request as sendHttp } from "node:http";
+import { request as sendHttp, type IncomingMessage } from "node:http";
 import express from "express";
 import supertest from "supertest";
 import { pushWebhooks } from "express-push-verification";
@@ -169,11 +169,13 @@ it("responds 503 when too many pages are open, and ends its streams with the ser
   const open = () => {
     const sent = sendHttp(`${app.url}console/live`, { agent: false }).end();
     sent.on("error", () => {});
-    return once(sent, "response") as Promise<[{ statusCode?: number } & NodeJS.ReadableStream]>;
+    return once(sent, "response") as Promise<[IncomingMessage]>;
   };
   const responses = await Promise.all(Array.from({ length: 51 }, open));
   const statuses = responses.map(([response]) => response.statusCode);
   expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+  const retryAfter = responses.map(([response]) => response.headers["retry-after"]);
+  expect(retryAfter.filter((seconds) => seconds !== undefined)).toEqual(["5"]);
   const ended = responses.map(async ([response]) => {
     response.resume();
     await once(response, "end");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
@@ -15,10 +16,10 @@ describeWithBrowser("the receiver's page", () => {
     const page = await openPage(app.url);
     await page.getByText("No webhook request has arrived yet.").waitFor();
     await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
-    const line = page.locator(".rows .line").first();
+    const line = page.locator(".requests .line").first();
     await line.getByText("200 handled").waitFor();
     expect(await line.innerText()).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com [0-9a-f]{8}\s+200 handled\s+[\d.,]+ ms/,
+      /^\s*\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com [0-9a-f]{8}\s+200 handled\s+[\d.,]+ ms/,
     );
     await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
     await line.getByText("200 duplicate").waitFor();
@@ -43,7 +44,7 @@ describeWithBrowser("the receiver's page", () => {
     const box = page.locator(".details .box");
     expect(await box.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
     expect(await box.locator("mark").allInnerTexts()).toEqual(["/"]);
-    expect(await page.locator(".rows .attempt").count()).toBe(0);
+    expect(await page.locator(".requests td.attempt").count()).toBe(0);
     await box.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
     await page.locator("#announcer", { hasText: "webhook_url was set" }).waitFor();
     const [webhook] = await app.upstream.listWebhooks();
@@ -61,7 +62,7 @@ describeWithBrowser("the receiver's page", () => {
       );
     }
     const page = await openPage(app.url);
-    const lines = page.locator(".rows .line");
+    const lines = page.locator(".requests .line");
     await lines.nth(4).click();
     await page.getByRole("button", { name: "Find the cause" }).click();
     await page.locator(".details").getByText("proven").waitFor();
@@ -91,12 +92,13 @@ describeWithBrowser("the receiver's page", () => {
     await wait;
     await figure("Pending waits").getByText("0").waitFor();
     await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
-    const code = page.getByRole("button", { name: "SIGNATURE_MISMATCH 1" });
-    await code.click();
-    expect(await code.getAttribute("aria-pressed")).toBe("true");
-    expect(await page.locator(".rows .line:visible").count()).toBe(1);
-    await page.getByRole("button", { name: "Accepted" }).click();
-    expect(await page.locator(".rows .line:visible").innerText()).toContain("200 handled");
+    const codes = page.getByRole("combobox", { name: "code" });
+    await codes.getByText("SIGNATURE_MISMATCH (1)").waitFor({ state: "attached" });
+    await codes.selectOption("SIGNATURE_MISMATCH");
+    expect(await page.locator(".requests .line:visible").count()).toBe(1);
+    await codes.selectOption("");
+    await page.getByRole("combobox", { name: "result" }).selectOption("accepted");
+    expect(await page.locator(".requests .line:visible").innerText()).toContain("200 handled");
   });
 
   it("holds new requests back while it is paused", async () => {
@@ -107,9 +109,9 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver();
     const resume = page.getByRole("button", { name: "Resume, 1 new" });
     await resume.waitFor();
-    expect(await page.locator(".rows .line").count()).toBe(0);
+    expect(await page.locator(".requests .line").count()).toBe(0);
     await resume.click();
-    expect(await page.locator(".rows .line").count()).toBe(1);
+    expect(await page.locator(".requests .line").count()).toBe(1);
   });
 
   it.each(["direct", "network"])("sends a test event, signed on the server: %s", async (via) => {
@@ -118,12 +120,12 @@ describeWithBrowser("the receiver's page", () => {
     app.push.on("factor.created", ({ entity_identity }) => void handled.push(entity_identity));
     const page = await openPage(app.url);
     await page.getByRole("button", { name: "Send test event" }).click();
-    await page.getByLabel("Event type").selectOption("factor.created");
+    await page.getByLabel("factor.created").check();
     await page.locator(`input[value=${via}]`).check();
     await page.locator("dialog button.primary").click();
     await page.locator("dialog .notice", { hasText: "The receiver responded 200" }).waitFor();
     await page.getByRole("button", { name: "Close" }).click();
-    await page.locator(".rows .line", { hasText: /factor\.created v2\s*test/ }).waitFor();
+    await page.locator(".requests .line", { hasText: /factor\.created v2\s*test/ }).waitFor();
     expect(handled).toEqual(["console-test-event"]);
   });
 
@@ -138,6 +140,21 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver();
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByText("200 handled").waitFor();
+  });
+
+  it("says that too many pages are open, and comes back when one has closed", async () => {
+    const app = await startConsole();
+    const open = async () => {
+      const sent = request(`${app.url}console/live`, { agent: false }).end();
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.resume();
+    };
+    await Promise.all(Array.from({ length: 50 }, open));
+    allowFaults(/503/);
+    const page = await openPage(app.url);
+    await page.getByText("Too many pages are open").waitFor();
+    expect(await page.getByText("Connection lost").count()).toBe(0);
+    await page.getByText("Live", { exact: true }).waitFor();
   });
 
   it("ends within 5 s when its user may no longer see it, and offers to sign in", async () => {
@@ -182,7 +199,7 @@ describeWithBrowser("the receiver's page", () => {
     const page = await openPage(app.url, { reducedMotion: "reduce" });
     await page.getByText("Live", { exact: true }).waitFor();
     await app.deliver();
-    await page.locator(".rows .line.new").waitFor();
+    await page.locator(".requests .line.new").waitFor();
     expect(await page.evaluate("document.getAnimations().length")).toBe(0);
   });
 });

@@ -11,7 +11,7 @@ const CHALLENGE = `YC${"a1".repeat(16)}`;
 const FACTOR = `YF${"b2".repeat(16)}`;
 
 const search = (page: Page) => page.getByRole("searchbox", { name: "Find by uuid, SID or path" });
-const shownTypes = (page: Page) => page.locator(".rows .event:visible").allInnerTexts();
+const shownTypes = (page: Page) => page.locator(".requests td.event").allInnerTexts();
 
 async function openWithThree({ reveal = false } = {}) {
   const app = await startConsole({ router: { console: { reveal } } });
@@ -33,9 +33,7 @@ describeWithBrowser("the search of requests", () => {
     const { page } = await openWithThree();
     await search(page).fill(text.replace("b2", "B2"));
     expect(await shownTypes(page)).toEqual([found]);
-    await page
-      .locator("#announcer", { hasText: "1 request found." })
-      .waitFor({ state: "attached" });
+    await page.getByRole("status").getByText("1 request found.").waitFor();
   });
 
   it("keeps what it shows when requests arrive, and shows all when it is emptied", async () => {
@@ -51,12 +49,14 @@ describeWithBrowser("the search of requests", () => {
 
   it("is used with the keyboard, within the chosen results", async () => {
     const { page } = await openWithThree();
-    await page.getByRole("button", { name: "Rejected or failed" }).focus();
-    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: "result" }).focus();
+    await page.keyboard.type("rej");
+    await page.getByText("1 request found.").waitFor();
+    await page.getByRole("button", { name: "Pause" }).focus();
     await page.keyboard.press("/");
     await page.keyboard.type("one-unit");
     await page.getByText("No request matches this filter.").waitFor();
-    await page.getByRole("button", { name: "All", exact: true }).click();
+    await page.getByRole("combobox", { name: "result" }).selectOption("");
     expect(await shownTypes(page)).toEqual(["challenge.approved v2"]);
   });
 
@@ -85,7 +85,7 @@ describeWithBrowser("the search of requests", () => {
 
   it("is emptied when a notice shows its request", async () => {
     const { page } = await openWithThree();
-    await page.getByRole("button", { name: "Accepted" }).click();
+    await page.getByRole("combobox", { name: "result" }).selectOption("accepted");
     await search(page).fill("one-unit");
     await page.getByRole("button", { name: "Show the request" }).click();
     await page.locator(".details .cause").waitFor();
@@ -93,7 +93,6 @@ describeWithBrowser("the search of requests", () => {
     await page.locator(".details .cause").waitFor();
     expect(await shownTypes(page)).toHaveLength(3);
     expect(await search(page).inputValue()).toBe("");
-    const all = page.getByRole("button", { name: "All", exact: true });
-    expect(await all.getAttribute("aria-pressed")).toBe("true");
+    expect(await page.getByRole("combobox", { name: "result" }).inputValue()).toBe("");
   });
 });

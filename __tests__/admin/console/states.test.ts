@@ -138,7 +138,7 @@ const STATES: State[] = [
     name: "receiver-revealed",
     start: () => startBusy({ router: { console: { reveal: true } } }),
     async arrange(page) {
-      await page.locator(".rows .line").first().click();
+      await page.locator(".requests .line").first().click();
       await page.getByText("Headers and parameters").click();
       await page.getByText("factor_friendly_name").waitFor();
     },
@@ -152,7 +152,7 @@ const STATES: State[] = [
     },
     async arrange(page) {
       await page.getByText("200 handled").waitFor();
-      await page.getByRole("button", { name: "Rejected or failed" }).click();
+      await page.getByRole("combobox", { name: "result" }).selectOption("bad");
       await page.getByText("No request matches this filter.").waitFor();
     },
   },
@@ -197,7 +197,7 @@ const STATES: State[] = [
       return app;
     },
     async arrange(page) {
-      for (const line of await page.locator(".rows .line").all()) await line.click();
+      for (const line of await page.locator(".requests .line").all()) await line.click();
     },
   },
   {
@@ -314,7 +314,7 @@ const STATES: State[] = [
     name: "keys-not-allowed",
     hash: "keys",
     start: () => startConsole({ client: { username: STANDARD_KEY, password: STANDARD_SECRET } }),
-    arrange: (page) => page.getByText("may not manage keys").waitFor(),
+    arrange: (page) => page.getByText("(MAIN_KEY_REQUIRED)").waitFor(),
     allows: /403/,
   },
   {

@@ -28,7 +28,6 @@ function createRow(fields: Partial<RequestRow> = {}): RequestRow {
     tokenIndex: 0,
     urlIndex: 0,
     issues: [],
-    revealed: [],
     target: "POST /push",
     isTest: false,
     explanation: undefined,
@@ -85,16 +84,6 @@ describe("createCounters", () => {
     expect(waits.oldestMs).toBeGreaterThanOrEqual(4_000);
     expect(waits.oldestMs).toBeLessThan(5_000);
     expect(counters.read([], NO_WAITS, 1).waits).toEqual({ count: 0, oldestMs: undefined });
-  });
-
-  it.each([
-    [[], undefined],
-    [[7], 7],
-    [[3, 1, 2], 3],
-    [Array.from({ length: 100 }, (_, index) => 100 - index), 95],
-  ])("finds the duration that 95 %% of the rows stay under: %j", (durations, p95Ms) => {
-    const rows = durations.map((durationMs) => createRow({ durationMs }));
-    expect(createCounters().read(rows, NO_WAITS, 1).p95Ms).toBe(p95Ms);
   });
 });
 

@@ -72,7 +72,7 @@ itInBrowser("a login hangs as a handler failed", async () => {
 
   const page = await openPage(app.url);
   await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
-  await page.locator(".rows .line", { hasText: "500 HANDLER_FAILED" }).click();
+  await page.locator(".requests .line", { hasText: "500 HANDLER_FAILED" }).click();
   const details = page.locator(".details");
   await details.getByText("connect ECONNREFUSED while writing <entity_identity>").waitFor();
   expect(await page.content()).not.toContain(JANE);
@@ -109,7 +109,7 @@ describeWithRedis("with a queue", () => {
 
     const page = await openPage(app.url);
     await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
-    await page.locator(".rows .line", { hasText: "200 stored" }).click();
+    await page.locator(".requests .line", { hasText: "200 stored" }).click();
     const details = page.locator(".details");
     await details.getByText("dead", { exact: true }).waitFor();
     await details.getByText("ECONNREFUSED while writing <entity_identity>").waitFor();

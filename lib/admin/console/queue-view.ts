@@ -1,7 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { DeadLetterGroup, DeadLetterRow, LetterChoice, QueueView } from "./console-view";
 import { cutText, maskText } from "./mask";
-import { describeEvent } from "./request-row";
+import { viewEvent } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
 interface ListedDeadLetter {
@@ -122,7 +122,7 @@ function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
     uuid,
     accountSid,
     receiver,
-    ...describeEvent(event, reveals),
+    ...viewEvent(event, reveals),
     revealed: reveals ? listShownTexts(event) : [],
     error: reveals ? maskText(error, event, true) : undefined,
     attempts,

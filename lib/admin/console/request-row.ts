@@ -1,3 +1,4 @@
+import type { WebhookError } from "../../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { EventView, RequestResult, RequestRow } from "./console-view";
@@ -27,10 +28,10 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     result: findResult(observed, context.hasQueue),
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,
-    message: error?.message ?? MESSAGES[observed.result ?? "new"],
+    message: describeError(error) ?? MESSAGES[observed.result ?? "new"],
     failure: error && showFailure(error.cause, event, context.reveals),
     attempt: context.attempt,
-    ...describeEvent(event, context.reveals),
+    ...viewEvent(event, context.reveals),
     uuid,
     accountSid: event?.account_sid,
     tokenIndex: queued?.authTokenIndex,
@@ -49,6 +50,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
   conflict:
     "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
 };
+
+function describeError(error: WebhookError | undefined): string | undefined {
+  if (error?.parameter === undefined) return error?.message;
+  return `${error.message} If the service sends "${error.parameter}", declare it in extraParameters.`;
+}
 
 function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
   if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
@@ -69,7 +75,7 @@ function showFailure(
 }
 
 /** Describes an event as the console may show it. */
-export function describeEvent(
+export function viewEvent(
   event: PushEvent | UnknownPushEvent | undefined,
   reveals: boolean,
 ): EventView {

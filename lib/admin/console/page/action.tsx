@@ -1,7 +1,25 @@
 import type { ButtonHTMLAttributes, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { announce } from "./announcer";
 import { describeProblem } from "./api";
+import { createStore, useStore } from "./store";
+
+const announced = createStore("");
+
+/** Tells a screen reader what has happened. */
+export function announce(text: string): void {
+  announced.set("");
+  // A text that is set in the same turn as it is emptied is not read again.
+  requestAnimationFrame(() => announced.set(text));
+}
+
+/** The region that a screen reader watches. */
+export function Announcer() {
+  return (
+    <div id="announcer" class="unseen" role="status" aria-live="polite">
+      {useStore(announced)}
+    </div>
+  );
+}
 
 /** What a button or a form does; it may return what to announce. */
 export type Run<Input = void> = (input: Input) => unknown;

@@ -1,4 +1,18 @@
 import { parseJson } from "../../../form/text";
+import type { ConsoleSettings } from "../console-view";
+
+/** The settings of this console: they are loaded before anything that needs them is drawn. */
+export let settings: ConsoleSettings;
+
+/** Loads the settings, once. */
+export async function loadSettings(): Promise<void> {
+  settings = await send<ConsoleSettings>("GET", "console");
+}
+
+/** The URL that a webhook of the receiver should have. */
+export function readPublicUrl(): string {
+  return settings.receiver?.publicUrls[0] ?? "";
+}
 
 /** A request to the router that failed. */
 export class ProblemError extends Error {
@@ -7,6 +21,8 @@ export class ProblemError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
+    /** When to try again; 0 when the server does not say. */
+    readonly retryAfterMs = 0,
   ) {
     super(message);
   }
@@ -33,6 +49,17 @@ export async function send<Result>(
   return parseJson(await response.text().catch(() => "")) as Result;
 }
 
+/** Sends a write, loads the list that it changes again, and returns what to announce. */
+export async function change(
+  list: { reload: () => Promise<void> },
+  said: string,
+  ...write: Parameters<typeof send>
+): Promise<string> {
+  await send(...write);
+  await list.reload();
+  return said;
+}
+
 /** Reads why a request failed. */
 export async function readProblem(response: Response): Promise<ProblemError> {
   const json = parseJson(await response.text().catch(() => ""));
@@ -41,6 +68,7 @@ export async function readProblem(response: Response): Promise<ProblemError> {
     response.status,
     typeof code === "string" || typeof code === "number" ? String(code) : `${response.status}`,
     typeof message === "string" ? message : `The server responded ${response.status}.`,
+    1_000 * Number(response.headers.get("Retry-After") ?? 0),
   );
 }
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "./action";
 import { describeProblem } from "./api";
-import { formatCount } from "./format";
-import { useStore, type Loader } from "./store";
+import { formatCount, formatDate } from "./format";
+import { useStore, type Loaded, type Loader, type Store } from "./store";
 
 /** What a tone means: its colour follows. */
 export type Tone = "good" | "warn" | "bad" | "info" | "off";
@@ -43,13 +43,14 @@ export function Section(
 /** What a loader has loaded, or why it could not. */
 export function LoadedBlock<Value>(props: {
   loader: Loader<Value>;
-  failed: (error: unknown) => string;
+  /** Says what could not be loaded. */
+  failed: string;
   children: (value: Value) => ComponentChildren;
 }) {
-  const { value, error } = useStore<{ value?: Value | undefined; error?: unknown }>(props.loader);
+  const { value, error } = useStore<Loaded<Value>>(props.loader);
   if (error !== undefined) {
     return (
-      <EmptyState title={props.failed(error)}>
+      <EmptyState title={props.failed}>
         <p>{describeProblem(error)}</p>
         <Button run={props.loader.reload}>Try again</Button>
       </EmptyState>
@@ -62,7 +63,7 @@ export function LoadedBlock<Value>(props: {
 export function EmptyState({ title, children }: Children & { title: string }) {
   return (
     <div class="panel state">
-      <p class="state-title">{title}</p>
+      <b>{title}</b>
       {children}
     </div>
   );
@@ -110,4 +111,91 @@ export function Cards({ label, figures }: { label: string; figures: readonly Fig
       ))}
     </dl>
   );
+}
+
+/** A column of a table: the class of its cells, and its title. */
+export type Column = readonly [name: string, title: ComponentChildren];
+
+/** A table of lines; on a narrow screen each of them is a block. */
+export function Table(
+  props: Children & { label: string; class: string; columns: readonly Column[] },
+) {
+  const { label, columns, children } = props;
+  return (
+    <table class={props.class} aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(([name, title]) => (
+            <th class={name} key={name}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
+
+/** The values of a list to choose from, with their texts. */
+export type Options = readonly (readonly [value: string, text: string])[];
+
+/** A list to choose one value from. */
+export function Select(props: {
+  label: string;
+  options: Options;
+  name?: string;
+  value: string;
+  onChange?: (value: string) => void;
+}) {
+  const { label, options, name, value, onChange } = props;
+  return (
+    <select
+      aria-label={label}
+      name={name}
+      value={value}
+      onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+    >
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A field to search a list with; the key `/` leads to it. */
+export function Search(props: { label: string; value: string; find: (text: string) => void }) {
+  const { label, value, find } = props;
+  return (
+    <input
+      type="search"
+      class="search"
+      aria-label={label}
+      placeholder={label}
+      autocomplete="off"
+      spellcheck={false}
+      value={value}
+      onInput={({ currentTarget }) => find(currentTarget.value)}
+    />
+  );
+}
+
+/** A time with its date. */
+export function Time({ atMs }: { atMs: number }) {
+  return <time dateTime={new Date(atMs).toISOString()}>{formatDate(atMs)}</time>;
+}
+
+/** A box that takes a thing into a selection, or out of it. */
+export function SelectBox<Id extends number | string>(props: {
+  ids: Store<readonly Id[]>;
+  id: Id;
+  isSelected: boolean;
+  label: string;
+}) {
+  const { ids, id, isSelected, label } = props;
+  const toggle = () =>
+    ids.set(isSelected ? ids.value.filter((other) => other !== id) : [...ids.value, id]);
+  return <input type="checkbox" aria-label={label} checked={isSelected} onChange={toggle} />;
 }

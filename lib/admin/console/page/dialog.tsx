@@ -1,6 +1,7 @@
 import type { ComponentChildren, InputHTMLAttributes, VNode } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button, useAction, type Run } from "./action";
+import type { Options } from "./blocks";
 import { createStore, useStore } from "./store";
 
 const shown = createStore<VNode | undefined>(undefined);
@@ -19,23 +20,24 @@ export function OpenDialog() {
 export function Dialog(props: {
   title: string;
   children: ComponentChildren;
-  /** Says what the button does. */
-  action: string;
+  /** Says what the button does; undefined when there is only something to read. */
+  action?: string;
   isDangerous?: boolean;
-  /** Whether the action can be done with what was typed so far. */
-  isReady?: boolean;
-  cancel?: string;
+  /** What is to be typed before the action can be done. */
+  confirmation?: string;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;
   /** Does it; why it failed is shown in the dialog. */
-  submit: Run<FormData>;
+  submit?: Run<FormData>;
 }) {
+  const { title, children, action, confirmation = "", staysOpen = false } = props;
   const titleId = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState("");
   const close = () => dialog.current?.close();
   const { isBusy, problem, start } = useAction(async (data: FormData) => {
-    const said = await props.submit(data);
-    if (props.staysOpen !== true) close();
+    const said = await props.submit?.(data);
+    if (!staysOpen) close();
     return said;
   });
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -47,17 +49,26 @@ export function Dialog(props: {
           void start(new FormData(event.currentTarget));
         }}
       >
-        <h2 id={titleId}>{props.title}</h2>
-        {props.children}
+        <h2 id={titleId}>{title}</h2>
+        {children}
+        {confirmation !== "" && (
+          <TextField
+            label={`Type "${confirmation}" to confirm`}
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
         {problem}
         <div class="buttons">
-          <Button run={close}>{props.cancel ?? "Cancel"}</Button>
-          <button
-            class={props.isDangerous === true ? "danger solid" : "primary"}
-            disabled={isBusy || props.isReady === false}
-          >
-            {props.action}
-          </button>
+          <Button run={close}>{action === undefined || staysOpen ? "Close" : "Cancel"}</Button>
+          {action !== undefined && (
+            <button
+              class={props.isDangerous === true ? "danger solid" : "primary"}
+              disabled={isBusy || typed !== confirmation}
+            >
+              {action}
+            </button>
+          )}
         </div>
       </form>
     </dialog>
@@ -86,24 +97,23 @@ export function TextField({
   );
 }
 
-/** Radio buttons under a legend; the first is chosen unless another is given. */
+/** Radio buttons under a legend, or boxes to tick. */
 export function Choices(props: {
   legend: string;
   name: string;
-  options: readonly (readonly [value: string, label: string, hint?: string])[];
-  chosen?: string | null | undefined;
+  type?: "radio" | "checkbox";
+  options: Options;
+  /** The values that are chosen at first. */
+  chosen: readonly string[];
 }) {
-  const chosen = props.chosen ?? props.options[0]?.[0];
+  const { legend, name, type = "radio", options, chosen } = props;
   return (
     <fieldset>
-      <legend>{props.legend}</legend>
-      {props.options.map(([value, label, hint]) => (
+      <legend>{legend}</legend>
+      {options.map(([value, text]) => (
         <label class="choice" key={value}>
-          <input type="radio" name={props.name} value={value} defaultChecked={value === chosen} />
-          <span>
-            {label}
-            <small>{hint}</small>
-          </span>
+          <input type={type} name={name} value={value} defaultChecked={chosen.includes(value)} />
+          {text}
         </label>
       ))}
     </fieldset>

@@ -18,10 +18,10 @@ export function formatTime(atMs: number) {
   return { time: time.format(atMs), milliseconds, date: date.format(atMs) };
 }
 
-/** Formats a date of a resource; a text that is no date stays as it is. */
-export function formatDate(text: string | null): string {
-  const atMs = Date.parse(text ?? "");
-  return Number.isNaN(atMs) ? (text ?? "unknown") : dateTime.format(atMs);
+/** Formats a time with its date, also one that a resource has as a text. */
+export function formatDate(at: number | string | null): string {
+  const atMs = typeof at === "number" ? at : Date.parse(at ?? "");
+  return Number.isNaN(atMs) ? "unknown" : dateTime.format(atMs);
 }
 
 /** Formats a number with separators. */
@@ -45,8 +45,8 @@ export function formatAge(ms: number): string {
 }
 
 /** Formats a number of things. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
+export function plural(count: number, one: string): string {
+  return `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;
 }
 
 /** Shortens a SID: its start and its end tell it from others. */

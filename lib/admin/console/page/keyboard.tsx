@@ -1,15 +1,21 @@
 import { useEffect } from "preact/hooks";
 import { Dialog, openDialog } from "./dialog";
-import { Facts, type Fact } from "./received";
+import { Facts } from "./received";
 import { place, replacePlace } from "./route";
 
-const KEYS: readonly Fact[] = [
-  ["/", "Go to the search"],
-  ["↑ ↓", "Move through the rows"],
-  ["Enter", "Open or close a row"],
-  ["Escape", "Close the open row"],
-  ["?", "Show this list"],
-];
+const KEY_LIST = (
+  <Dialog title="Keys of the keyboard">
+    <Facts
+      facts={[
+        ["/", "Go to the search"],
+        ["↑ ↓", "Move through the rows"],
+        ["Enter", "Open or close a row"],
+        ["Escape", "Close the open row"],
+        ["?", "Show this list"],
+      ]}
+    />
+  </Dialog>
+);
 
 /** Listens to the keys of the console while it is shown. */
 export function useKeyboard(): void {
@@ -31,7 +37,7 @@ function onKey(event: KeyboardEvent): void {
   }
   if (isTyping) return;
   if (key === "/") document.querySelector<HTMLElement>("main .search")?.focus();
-  else if (key === "?") openDialog(<KeyList />);
+  else if (key === "?") openDialog(KEY_LIST);
   else if (key === "ArrowDown" || key === "ArrowUp") moveFocus(key === "ArrowDown" ? 1 : -1);
   else return;
   event.preventDefault();
@@ -41,12 +47,4 @@ function moveFocus(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main .toggle, main .letter summary")];
   const index = rows.indexOf(document.activeElement as HTMLElement);
   rows[index === -1 ? 0 : Math.min(Math.max(index + step, 0), rows.length - 1)]?.focus();
-}
-
-function KeyList() {
-  return (
-    <Dialog title="Keys of the keyboard" action="Close" submit={() => undefined}>
-      <Facts facts={KEYS} />
-    </Dialog>
-  );
 }

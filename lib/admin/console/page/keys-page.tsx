@@ -1,12 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CreatedKey, Key } from "../../client/key";
 import { Button } from "./action";
-import { send, type ProblemError } from "./api";
-import { EmptyState, LoadedBlock, Pill, Section } from "./blocks";
+import { change, send, settings } from "./api";
+import {
+  EmptyState,
+  LoadedBlock,
+  type Options,
+  Pill,
+  Search,
+  Section,
+  Select,
+  Table,
+} from "./blocks";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { CopyButton, Facts, Received, showInvisible } from "./received";
-import { settings } from "./settings";
 import { createLoader, createStore, useStore } from "./store";
 import { listAll } from "./webhooks";
 
@@ -33,7 +41,7 @@ export function KeysPage() {
       loader={keys}
       buttons={
         !settings.readOnly && (
-          <Button class="primary" run={() => openDialog(<NameKey />)}>
+          <Button class="primary" run={askToCreate}>
             Create key
           </Button>
         )
@@ -42,14 +50,7 @@ export function KeysPage() {
       {useStore(created).map((key) => (
         <NewKey key={key.sid} created={key} />
       ))}
-      <LoadedBlock
-        loader={keys}
-        failed={(error) =>
-          (error as ProblemError).code === "MAIN_KEY_REQUIRED"
-            ? "This app may not manage keys."
-            : "The keys could not be read."
-        }
-      >
+      <LoadedBlock loader={keys} failed="The keys could not be read.">
         {(all) =>
           all.length === 0 ? <EmptyState title="There is no key here." /> : <KeyTable all={all} />
         }
@@ -80,71 +81,56 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
 // After the dialog has closed and given the focus back.
 const focusOnce = (element: HTMLElement | null) => void setTimeout(() => element?.focus());
 
-const COLUMNS = [
-  ["friendly_name", "Name"],
-  ["sid", "SID"],
-  ["date_created", "Created"],
-] as const;
+const SORTED_BY: Options = [
+  // As the service lists them.
+  ["", "Sorted by age"],
+  ["friendly_name", "Sorted by name"],
+  ["sid", "Sorted by SID"],
+];
 
 function KeyTable({ all }: { all: readonly Key[] }) {
   const [text, setText] = useState("");
-  const [order, setOrder] = useState<(typeof COLUMNS)[number][0] | undefined>();
+  const [order, setOrder] = useState("");
   const sought = text.trim().toLowerCase();
   const found = all.filter(({ sid, friendly_name }) =>
     `${friendly_name} ${sid}`.toLowerCase().includes(sought),
   );
-  // The service lists them by age; a date has no order as a text.
-  const rank = (key: Key) =>
-    order === "date_created" ? Date.parse(key.date_created ?? "") : (key[order ?? "sid"] ?? "");
+  const read = (key: Key) => (order === "sid" ? key.sid : (key.friendly_name ?? ""));
   const sorted =
-    order === undefined ? found : found.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
+    order === "" ? found : found.toSorted((a, b) => read(a).localeCompare(read(b), "en"));
   return (
     <div class="panel">
-      <div class="panel-head">
-        <input
-          type="search"
-          class="search"
-          aria-label="Find by name or SID"
-          placeholder="Find by name or SID"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
+      <div class="panel-head filters">
+        <Search label="Find by name or SID" value={text} find={setText} />
+        <Select label="Order" value={order} options={SORTED_BY} onChange={setOrder} />
       </div>
-      <table class="keys" aria-label="Keys">
-        <thead>
-          <tr>
-            {COLUMNS.map(([field, name]) => (
-              <th key={field} class={field} aria-sort={order === field ? "ascending" : "none"}>
-                <Button
-                  class="plain"
-                  run={() => setOrder(order === field ? undefined : field)}
-                >{`${name}${order === field ? " ↓" : ""}`}</Button>
-              </th>
-            ))}
-            <th>
-              <span class="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((key) => (
-            <KeyRow key={key.sid} shown={key} />
-          ))}
-        </tbody>
-      </table>
-      {sorted.length === 0 && <p class="state">No key matches this search.</p>}
+      <Table
+        class="keys"
+        label="Keys"
+        columns={[
+          ["name", "Name"],
+          ["sid", "SID"],
+          ["created", "Created"],
+          ["buttons", <span class="unseen">Actions</span>],
+        ]}
+      >
+        {sorted.map((key) => (
+          <KeyLine key={key.sid} {...key} />
+        ))}
+      </Table>
+      {found.length === 0 && <p class="state">No key matches this search.</p>}
     </div>
   );
 }
 
-function KeyRow({ shown }: { shown: Key }) {
+function KeyLine(shown: Key) {
   const { sid, friendly_name } = shown;
-  const nameId = `name-${sid}`;
+  const about = { "aria-describedby": `name-${sid}` };
   const isInUse = sid === settings.keySid;
   return (
     <tr class="line">
       <td class="name">
-        <Received text={friendly_name} id={nameId} />{" "}
+        <Received text={friendly_name} id={`name-${sid}`} />{" "}
         {isInUse && <Pill tone="info">in use here</Pill>}
       </td>
       <td class="sid">
@@ -153,16 +139,12 @@ function KeyRow({ shown }: { shown: Key }) {
       <td>{formatDate(shown.date_created)}</td>
       <td class="buttons">
         {!settings.readOnly && (
-          <Button aria-describedby={nameId} run={() => openDialog(<NameKey shown={shown} />)}>
+          <Button {...about} run={() => askToRename(shown)}>
             Rename
           </Button>
         )}
         {!settings.readOnly && !isInUse && (
-          <Button
-            class="danger"
-            aria-describedby={nameId}
-            run={() => openDialog(<RevokeKey shown={shown} />)}
-          >
+          <Button {...about} class="danger" run={() => askToRevoke(shown)}>
             Revoke
           </Button>
         )}
@@ -171,55 +153,58 @@ function KeyRow({ shown }: { shown: Key }) {
   );
 }
 
-/** The dialog that creates a key, or renames one. */
-function NameKey({ shown }: { shown?: Key }) {
-  const action = shown === undefined ? "Create" : "Rename";
-  async function submit(data: FormData): Promise<string> {
-    const body = Object.fromEntries(data);
-    if (shown !== undefined) await send("PATCH", `keys/${shown.sid}`, body);
-    else created.set([...created.value, await send<CreatedKey>("POST", "keys", body)]);
-    await keys.reload();
-    return shown === undefined
-      ? "The key was created. Its secret is shown once."
-      : "The key was renamed.";
-  }
-  return (
-    <Dialog
-      title={`${action} ${shown === undefined ? "a" : "the"} key`}
-      action={`${action} key`}
-      submit={submit}
-    >
-      <TextField
-        label="Name"
-        name="friendly_name"
-        maxLength={64}
-        defaultValue={shown?.friendly_name ?? ""}
-        hint="Up to 64 characters. It tells people what the key is for."
-      />
-      <p class="mono muted">{shown?.sid}</p>
-    </Dialog>
+/** Asks for the name of a key, and creates it. */
+function askToCreate(): void {
+  openDialog(
+    <Dialog title="Create a key" action="Create key" submit={create}>
+      <NameField name="" />
+    </Dialog>,
   );
 }
 
-/** The dialog that revokes a key once its name was typed. */
-function RevokeKey({ shown: { sid, friendly_name } }: { shown: Key }) {
-  const [typed, setTyped] = useState("");
+async function create(data: FormData): Promise<string> {
+  const key = await send<CreatedKey>("POST", "keys", Object.fromEntries(data));
+  created.set([...created.value, key]);
+  await keys.reload();
+  return "The key was created. Its secret is shown once.";
+}
+
+/** Asks for another name of a key. */
+function askToRename({ sid, friendly_name }: Key): void {
+  const rename = (data: FormData) =>
+    change(keys, "The key was renamed.", "PATCH", `keys/${sid}`, Object.fromEntries(data));
+  openDialog(
+    <Dialog title="Rename the key" action="Rename key" submit={rename}>
+      <NameField name={friendly_name ?? ""} />
+      <p class="mono muted">{sid}</p>
+    </Dialog>,
+  );
+}
+
+function NameField({ name }: { name: string }) {
+  return (
+    <TextField
+      label="Name"
+      name="friendly_name"
+      maxLength={64}
+      defaultValue={name}
+      hint="Up to 64 characters. It tells people what the key is for."
+    />
+  );
+}
+
+/** Asks for the name of a key before it is revoked. */
+function askToRevoke({ sid, friendly_name }: Key): void {
   const name = friendly_name ?? "";
   const isTypable =
     name !== "" && name.trim() === name && name.length <= MAX_TYPED && showInvisible(name) === name;
-  const wanted = isTypable ? name : sid;
-  async function submit(): Promise<string> {
-    await send("DELETE", `keys/${sid}`);
-    await keys.reload();
-    return "The key was revoked.";
-  }
-  return (
+  openDialog(
     <Dialog
       title="Revoke the key?"
       action="Revoke key"
       isDangerous
-      isReady={typed === wanted}
-      submit={submit}
+      confirmation={isTypable ? name : sid}
+      submit={() => change(keys, "The key was revoked.", "DELETE", `keys/${sid}`)}
     >
       <p>
         <b>
@@ -228,11 +213,6 @@ function RevokeKey({ shown: { sid, friendly_name } }: { shown: Key }) {
         stops working at once, wherever it is in use. This cannot be undone.
       </p>
       <p class="mono muted">{sid}</p>
-      <TextField
-        label={`Type "${wanted}" to confirm`}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-    </Dialog>
+    </Dialog>,
   );
 }

@@ -1,5 +1,5 @@
 import type { LiveUpdate, RequestRow, Totals } from "../console-view";
-import { announce } from "./announcer";
+import { announce } from "./action";
 import { ProblemError, readProblem } from "./api";
 import { plural } from "./format";
 import { createStore } from "./store";
@@ -13,10 +13,8 @@ export interface Live {
   rows: readonly RequestRow[];
   totals: Totals | undefined;
   totalsAtMs: number;
-  /** Rows that came one by one, and are pointed at. */
-  newIds: ReadonlySet<number>;
-  /** Number of new rows that a pause holds back; undefined without a pause. */
-  heldCount: number | undefined;
+  /** Rows from this id on came one by one, and are pointed at. */
+  firstNewId: number;
 }
 
 const MAX_ROWS = 200;
@@ -35,34 +33,18 @@ export const live = createStore<Live>({
   rows: [],
   totals: undefined,
   totalsAtMs: 0,
-  newIds: new Set(),
-  heldCount: undefined,
+  firstNewId: Infinity,
 });
+/** The rows that a pause holds fast; undefined without a pause. */
+export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
 
-let held: LiveUpdate[] = [];
 let cursor = "";
 let unannounced: RequestRow[] = [];
 let announceTimer: number | undefined;
 
-/** Holds new requests back, or shows those that were held back. */
-export function togglePause(): void {
-  const waiting = held;
-  held = [];
-  live.set({ ...live.value, heldCount: live.value.heldCount === undefined ? 0 : undefined });
-  for (const update of waiting) apply(update);
-}
-
-function receive(update: LiveUpdate): void {
-  ({ cursor } = update);
-  if (live.value.heldCount === undefined) return apply(update);
-  // Of a paused page, only what one page of rows can hold is kept.
-  held = update.isComplete ? [update] : [...held, update].slice(-50);
-  const ids = new Set(held.flatMap(({ rows }) => rows.map(({ id }) => id)));
-  live.set({ ...live.value, heldCount: ids.size });
-}
-
-function apply({ rows: changed, totals, isComplete }: LiveUpdate): void {
-  const { rows: earlier, newIds } = live.value;
+function apply({ rows: changed, totals, isComplete, cursor: next }: LiveUpdate): void {
+  cursor = next;
+  const { rows: earlier, firstNewId } = live.value;
   const byId = new Map(isComplete ? [] : earlier.map((row) => [row.id, row]));
   const added = changed.filter(({ id }) => !byId.has(id));
   for (const row of changed) byId.set(row.id, row);
@@ -72,7 +54,7 @@ function apply({ rows: changed, totals, isComplete }: LiveUpdate): void {
     rows: [...byId.values()].toSorted((a, b) => b.id - a.id).slice(0, MAX_ROWS),
     totals,
     totalsAtMs: performance.now(),
-    newIds: added.length === 0 ? newIds : new Set(isFew ? added.map(({ id }) => id) : []),
+    firstNewId: added.length === 0 ? firstNewId : isFew ? (added[0]?.id ?? 0) : Infinity,
   });
   if (isComplete) return;
   unannounced.push(...changed);
@@ -104,14 +86,14 @@ export async function followReceiver(): Promise<never> {
       await readStream((update) => {
         pauseMs = FIRST_PAUSE_MS;
         setState("live");
-        if (update !== undefined) receive(update);
+        if (update !== undefined) apply(update);
       });
     } catch (error) {
-      const { status = 0, message } = error instanceof ProblemError ? error : {};
+      const { status = 0, message, retryAfterMs = 0 } = error instanceof ProblemError ? error : {};
       if (status === 401 || status === 403) setState("forbidden");
       else if (status === 503) setState("refused", message);
       else lostTimer ??= setTimeout(() => setState("lost"), GRACE_MS);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, retryAfterMs)));
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }

@@ -19,16 +19,16 @@ function revealRow(id: number): void {
 
 /** What needs attention above the list: mismatches by cause, a rotation, conflicts. */
 export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
-  const mismatches = new Map<string | undefined, RequestRow[]>();
-  for (const row of rows.filter(({ code }) => code === "SIGNATURE_MISMATCH")) {
-    const { explanation } = row;
-    const cause = explanation && `${explanation.cause} ${explanation.subject}`;
-    mismatches.set(cause, [...(mismatches.get(cause) ?? []), row]);
+  const mismatches = rows.filter(({ code }) => code === "SIGNATURE_MISMATCH");
+  const groups = new Map<string | undefined, RequestRow[]>();
+  for (const row of mismatches) {
+    const cause = row.explanation && `${row.explanation.cause} ${row.explanation.subject}`;
+    groups.set(cause, [...(groups.get(cause) ?? []), row]);
   }
   const conflicts = rows.filter(({ result }) => result === "conflict");
   return (
     <>
-      {[...mismatches.values()].map((group) =>
+      {[...groups.values()].map((group) =>
         noticeRows(
           group,
           "bad",
@@ -54,7 +54,7 @@ function noticeRows(rows: readonly RequestRow[], tone: Tone, title: string, text
   const button = <Button run={() => revealRow(rows[0]?.id ?? 0)}>Show the request</Button>;
   return (
     <Notice key={text} tone={tone} title={title} button={button}>
-      {text}
+      <span class="more">{text}</span>
     </Notice>
   );
 }

@@ -1,20 +1,17 @@
-import { render, type ComponentType } from "preact";
+import { type ComponentType, render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { ConsoleSettings } from "../console-view";
-import { Button } from "./action";
-import { announce, Announcer } from "./announcer";
-import { describeProblem, send } from "./api";
+import { announce, Announcer, Button } from "./action";
+import { describeProblem, loadSettings, settings } from "./api";
 import { EmptyState, Pill } from "./blocks";
 import { OpenDialog } from "./dialog";
 import { formatCount } from "./format";
 import { useKeyboard } from "./keyboard";
 import { KeysPage, useUnstoredKeys } from "./keys-page";
 import { followReceiver, live } from "./live";
-import { QueuePage, queue } from "./queue-page";
+import { queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
-import { setSettings, settings } from "./settings";
 import { useEvery, useStore } from "./store";
 import { webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
@@ -22,29 +19,34 @@ import { WebhooksPage } from "./webhooks-page";
 /** For the count in the navigation. */
 const BADGE_REFRESH_MS = 30_000;
 
-/** A page, and what its badge counts: undefined when that is not known. */
+/** A page, how many things on it need attention, and what they are; undefined when that is not known. */
 type PageEntry = readonly [
   id: string,
   title: string,
   Page: ComponentType,
-  useCount: () => number | undefined,
-  one?: string,
+  count: number | undefined,
+  thing?: string,
 ];
 
-function listPages(): PageEntry[] {
+function usePages(): PageEntry[] {
+  const { receiver, hasQueue } = settings;
+  const { value, error } = useStore(webhooks);
+  const letters = useStore(queue).value?.deadLetters ?? 0;
+  useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
+  useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
+  const findings =
+    error !== undefined ? undefined : value === undefined ? 0 : value.findings?.length;
   const pages: PageEntry[] = [
-    ["webhooks", "Webhooks", WebhooksPage, useFindings, "finding"],
-    ["keys", "Keys", KeysPage, useUnstoredKeys, "secret"],
+    ["webhooks", "Webhooks", WebhooksPage, findings, "finding"],
+    ["keys", "Keys", KeysPage, useUnstoredKeys(), "secret"],
   ];
-  if (settings.receiver !== undefined) {
-    pages.unshift(["requests", "Receiver", RequestsPage, () => 0]);
-  }
-  if (settings.hasQueue) pages.push(["queue", "Queue", QueuePage, useLetters, "dead letter"]);
+  if (receiver !== undefined) pages.unshift(["requests", "Receiver", RequestsPage, 0]);
+  if (hasQueue) pages.push(["queue", "Queue", QueuePage, letters, "dead letter"]);
   return pages;
 }
 
 function Console() {
-  const pages = listPages();
+  const pages = usePages();
   const { page } = useStore(place);
   const [shown, title, Page] = pages.find(([id]) => id === page) ?? (pages[0] as PageEntry);
   const content = useRef<HTMLElement>(null);
@@ -66,10 +68,10 @@ function Console() {
       <header>
         <Bar />
         <nav aria-label="Pages">
-          {pages.map(([id, text, , useCount, one = ""]) => (
+          {pages.map(([id, text, , count, thing = ""]) => (
             <a key={id} href={linkTo(id)} aria-current={id === shown ? "page" : undefined}>
               {text}
-              <Badge useCount={useCount} one={one} />
+              <Badge count={count} thing={thing} />
             </a>
           ))}
         </nav>
@@ -114,40 +116,29 @@ const LIVE_TEXTS = {
 function LiveState() {
   const { state, problem } = useStore(live);
   return (
-    <p class={`live ${state}`} role="status">
+    <p class={`connection ${state}`} role="status">
       {state === "refused" ? problem : LIVE_TEXTS[state]}
       {state === "forbidden" && <Button run={() => location.reload()}>Sign in again</Button>}
     </p>
   );
 }
 
-function Badge({ useCount, one }: { useCount: PageEntry[3]; one: string }) {
-  const count = useCount();
+function Badge({ count, thing }: { count: number | undefined; thing: string }) {
   if (count === 0) return null;
-  const word = ` ${one}${count === 1 ? "" : "s"}${count === undefined ? " unknown" : ""}`;
   return (
     <span class="badge">
       {count === undefined ? "?" : formatCount(count)}
-      <span class="word">{word}</span>
+      <span class="word">
+        {` ${thing}${count === 1 ? "" : "s"}${count === undefined ? " unknown" : ""}`}
+      </span>
     </span>
   );
 }
 
-function useFindings(): number | undefined {
-  const { value, error } = useStore(webhooks);
-  useEffect(() => void (settings.receiver !== undefined && webhooks.reload()), []);
-  if (error !== undefined) return undefined;
-  return value === undefined ? 0 : value.findings?.length;
-}
-
-function useLetters(): number {
-  useEvery(BADGE_REFRESH_MS, queue.reload);
-  return useStore(queue).value?.deadLetters ?? 0;
-}
-
-async function start(): Promise<void> {
+/** Starts the console. Without an export, esbuild would wrap this module, and each that it imports. */
+export async function start(): Promise<void> {
   try {
-    setSettings(await send<ConsoleSettings>("GET", "console"));
+    await loadSettings();
     if (settings.receiver !== undefined) void followReceiver();
     render(<Console />, document.body);
   } catch (error) {

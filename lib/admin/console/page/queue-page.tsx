@@ -1,9 +1,13 @@
-import type { QueueView } from "../console-view";
-import { send } from "./api";
-import { Cards, LoadedBlock, Section } from "./blocks";
-import { DeadLetters } from "./dead-letters";
-import { formatAge } from "./format";
-import { createLoader, useEvery } from "./store";
+import type { DeadLetterGroup, DeadLetterRow, LetterChoice, QueueView } from "../console-view";
+import { Button } from "./action";
+import { send, settings } from "./api";
+import { Cards, EmptyState, LoadedBlock, Pill, Section, SelectBox, Time } from "./blocks";
+import { Dialog, openDialog } from "./dialog";
+import { formatAge, formatCount, plural } from "./format";
+import { Facts, Received, showInvisible } from "./received";
+import { linkToSearch } from "./request-details";
+import { linkTo, place, useTarget } from "./route";
+import { createLoader, createStore, useEvery, useStore } from "./store";
 
 const REFRESH_MS = 5_000;
 
@@ -15,11 +19,11 @@ export function QueuePage() {
   useEvery(REFRESH_MS, queue.reload);
   return (
     <Section title="Queue" loader={queue}>
-      <LoadedBlock loader={queue} failed={() => "The queue could not be read."}>
+      <LoadedBlock loader={queue} failed="The queue could not be read.">
         {(view) => (
           <>
             <QueueCards {...view} />
-            <DeadLetters view={view} reload={queue.reload} />
+            <DeadLetters {...view} />
           </>
         )}
       </LoadedBlock>
@@ -43,4 +47,155 @@ function QueueCards(view: QueueView) {
       ]}
     />
   );
+}
+
+/** The keys of the dead letters that are ticked. */
+const selected = createStore<readonly string[]>([]);
+
+const keyOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
+  [uuid, accountSid, receiver].join(" ");
+
+function choose(letters: readonly DeadLetterRow[]): LetterChoice {
+  return {
+    letters: letters.map(({ uuid, accountSid, receiver }) => ({ uuid, accountSid, receiver })),
+  };
+}
+
+/** The dead letters, grouped by error. */
+function DeadLetters({ groups, deadLetters, isCut }: QueueView) {
+  const keys = useStore(selected);
+  const letters = groups
+    .flatMap((group) => group.letters)
+    .filter((one) => keys.includes(keyOf(one)));
+  if (groups.length === 0) {
+    return (
+      <EmptyState title="No dead letters.">
+        <p>Every event that failed was handled by a later attempt, or is being retried.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <div class="page-head">
+        <h3>Dead letters by error</h3>
+        {letters.length > 0 ? (
+          <LetterButtons what="selected" count={letters.length} choice={choose(letters)} />
+        ) : (
+          <LetterButtons what="all" count={deadLetters} choice={{ all: true }} />
+        )}
+      </div>
+      {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
+      {groups.map((group) => (
+        <LetterGroup key={group.error} {...group} />
+      ))}
+    </>
+  );
+}
+
+function LetterGroup({ error, count, letters }: DeadLetterGroup) {
+  const { id } = useStore(place);
+  return (
+    <article class="panel">
+      <div class="panel-head">
+        <Pill tone="bad">{formatCount(count)}</Pill>
+        <h4>
+          <Received text={error} />
+        </h4>
+        {count > 1 && <LetterButtons what="these" count={count} choice={{ error }} />}
+      </div>
+      <details open={count === 1 || letters.some(({ uuid }) => uuid === id)}>
+        <summary>
+          {letters.length < count
+            ? `The newest ${letters.length} of ${formatCount(count)}`
+            : plural(count, "event")}
+        </summary>
+        {letters.map((letter) => (
+          <Letter key={keyOf(letter)} {...letter} />
+        ))}
+      </details>
+    </article>
+  );
+}
+
+function Letter(letter: DeadLetterRow) {
+  const { uuid, type, entity, pseudonym, attempts } = letter;
+  const key = keyOf(letter);
+  const isSelected = useStore(selected).includes(key);
+  return (
+    <div class="letter" {...useTarget(uuid)}>
+      {!settings.readOnly && (
+        <SelectBox ids={selected} id={key} isSelected={isSelected} label={`Select ${uuid}`} />
+      )}
+      <div class="text">
+        <p>
+          {type === undefined ? "unreadable event" : <Received text={type} />}{" "}
+          <span class="muted">{entity !== undefined && <Received text={entity} />}</span>{" "}
+          {pseudonym && <a href={linkToSearch(pseudonym)}>{pseudonym}</a>}
+        </p>
+        <p>
+          <a class="mono" href={linkTo("queue", uuid)}>
+            {showInvisible(uuid)}
+          </a>{" "}
+          <a href={linkToSearch(uuid)}>Requests</a>
+        </p>
+        <p class="muted">
+          {plural(attempts, "attempt")}, the last failed <Time atMs={letter.failedAtMs} />
+        </p>
+        <details>
+          <summary>Event</summary>
+          <Facts
+            facts={[
+              ["Version", letter.version],
+              ["Account", letter.accountSid],
+              ["Factor", letter.factorSid],
+              ["Challenge", letter.challengeSid],
+              ["Receiver", letter.receiver],
+              ["Error", letter.error],
+              ...letter.revealed,
+            ]}
+          />
+        </details>
+      </div>
+      <LetterButtons count={1} choice={choose([letter])} />
+    </div>
+  );
+}
+
+/** Buttons that retry or discard dead letters; `what` tells which when there are several. */
+function LetterButtons(chosen: { choice: LetterChoice; count: number; what?: string }) {
+  const { choice, count, what = "" } = chosen;
+  if (settings.readOnly) return null;
+  const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
+  const letters = plural(count, "dead letter");
+  const retry = async () => `${await change("retry", choice)} will be handled again.`;
+  const discard = async () => `${await change("discard", choice)} discarded.`;
+  const ask = () =>
+    openDialog(
+      <Dialog
+        title={`Discard ${letters}?`}
+        action={`Discard ${letters}`}
+        isDangerous
+        submit={discard}
+      >
+        <p>
+          {count === 1 ? "Its handlers" : "Their handlers"} will never run, also not when the
+          service sends the same again. This cannot be undone.
+        </p>
+      </Dialog>,
+    );
+  return (
+    <div class="buttons">
+      <Button run={retry}>Retry{which}</Button>
+      <Button class="danger" run={ask}>
+        Discard{which}
+      </Button>
+    </div>
+  );
+}
+
+async function change(action: "retry" | "discard", choice: LetterChoice): Promise<string> {
+  const { count } = await send<{ count: number }>("POST", `console/dead-letters/${action}`, choice);
+  selected.set([]);
+  await queue.reload();
+  return plural(count, "event");
 }

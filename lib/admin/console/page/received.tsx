@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { announce } from "./announcer";
+import { announce } from "./action";
 
 /**
  * Writes characters that are invisible, or that reverse the direction of what follows, as escapes.
@@ -88,4 +88,33 @@ async function writeClipboard(text: string, button: HTMLElement | null): Promise
     button?.focus();
     return isCopied;
   }
+}
+
+/** Two URLs one below the other; the part that differs is marked. */
+export function UrlDifference({
+  urls,
+}: {
+  urls: readonly (readonly [label: string, url: string])[];
+}) {
+  const [a = "", b = ""] = urls.map(([, url]) => url);
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  return (
+    <Facts
+      class="mono"
+      facts={urls.map(([label, url]) => [
+        label,
+        <bdi>
+          {showInvisible(url.slice(0, start))}
+          {url.length > start + end && (
+            <mark>{showInvisible(url.slice(start, url.length - end))}</mark>
+          )}
+          {showInvisible(url.slice(url.length - end))}
+        </bdi>,
+      ])}
+    />
+  );
 }

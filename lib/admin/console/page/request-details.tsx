@@ -1,23 +1,26 @@
 import { useMemo } from "preact/hooks";
-import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
+import type {
+  Explanation,
+  QueuedState,
+  RequestDetails,
+  RequestRow,
+  ResendResult,
+} from "../console-view";
 import { Button } from "./action";
-import { send } from "./api";
-import { Pill } from "./blocks";
-import { openDialog } from "./dialog";
-import { formatDate, plural } from "./format";
-import { CopyButton, Facts, Received, type Fact } from "./received";
-import { Resend } from "./resend";
+import { ProblemError, readPublicUrl, send, settings } from "./api";
+import { Pill, Time } from "./blocks";
+import { Dialog, openDialog } from "./dialog";
+import { plural } from "./format";
+import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
 import { linkTo } from "./route";
-import { readPublicUrl, settings } from "./settings";
 import { createLoader, useEvery, useStore } from "./store";
-import { UrlDifference } from "./url-difference";
 import { changeWebhook, webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
 /** All that is known of a request: the cause of a failure first. */
 export function OpenRequest({ row }: { row: RequestRow }) {
-  const { id, uuid, pseudonym, status } = row;
+  const { id, uuid, pseudonym, status, code = "" } = row;
   const loader = useMemo(
     () => createLoader(() => send<RequestDetails>("GET", `console/requests/${id}`)),
     [id],
@@ -32,7 +35,10 @@ export function OpenRequest({ row }: { row: RequestRow }) {
       <Facts
         facts={[
           ["Request", row.target],
-          ["Response", [status, ...responseHeaders.map((header) => header.join(": "))].join(", ")],
+          [
+            "Response",
+            [`${status} ${code}`, ...responseHeaders.map((header) => header.join(": "))].join(", "),
+          ],
           ["Handlers", row.failure],
           ["Queue", queued && <QueueState {...queued} uuid={uuid} />],
           ["uuid", uuid, true],
@@ -58,10 +64,29 @@ export function OpenRequest({ row }: { row: RequestRow }) {
           <CopyButton text={toCurl(row, params)} what="the command" label="Copy as curl" />
         )}
         {value?.canResend === true && !settings.readOnly && (
-          <Button run={() => openDialog(<Resend ids={[id]} />)}>Run the handlers again</Button>
+          <Button run={() => askToResend([id])}>Run the handlers again</Button>
         )}
       </div>
     </>
+  );
+}
+
+/** Asks whether the handlers are to run again for the events of requests. */
+export function askToResend(ids: readonly number[]): void {
+  const events = plural(ids.length, "event");
+  async function submit(): Promise<string> {
+    const { results } = await send<{ results: ResendResult[] }>("POST", "console/resend", { ids });
+    const problems = results.flatMap(({ problem }) => problem ?? []);
+    if (problems.length === 0) return `The handlers ran again for ${events}.`;
+    const causes = [...new Set(problems)].join(" ");
+    throw new ProblemError(0, causes, `${problems.length} of ${events} failed.`);
+  }
+  openDialog(
+    <Dialog title={`Run the handlers again for ${events}?`} action="Run again" submit={submit}>
+      <p>
+        They run in this process, or in a worker for a dead letter, also if they succeeded before.
+      </p>
+    </Dialog>,
   );
 }
 
@@ -95,7 +120,7 @@ function QueueState({
     <>
       <Pill tone={state === "dead" ? "bad" : state === "handled" ? "good" : "warn"}>{state}</Pill>
       {attempts > 0 && ` ${plural(attempts, "attempt")}`}
-      {atMs !== undefined && `, ${when} ${formatDate(new Date(atMs).toISOString())}`}
+      {atMs !== undefined && [`, ${when} `, <Time atMs={atMs} />]}
       {error !== undefined && [": ", <Received text={error} />]}{" "}
       {state === "dead" && <a href={linkTo("queue", uuid)}>Show the dead letter</a>}
     </>
@@ -179,10 +204,13 @@ function UrlFix({ signedUrl }: { signedUrl: string }) {
         publicUrl !== signedUrl && (
           <Button
             class="primary"
-            run={async () => {
-              await changeWebhook(webhook.sid, { webhook_url: publicUrl });
-              return "webhook_url was set to publicUrl.";
-            }}
+            run={() =>
+              changeWebhook(
+                webhook.sid,
+                { webhook_url: publicUrl },
+                "webhook_url was set to publicUrl.",
+              )
+            }
           >
             Set webhook_url to publicUrl
           </Button>

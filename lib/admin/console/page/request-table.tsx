@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { RequestResult, RequestRow } from "../console-view";
-import { Pill, type Tone } from "./blocks";
+import { settings } from "./api";
+import { type Column, Pill, SelectBox, Table, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
 import { live } from "./live";
 import { Received } from "./received";
 import { OpenRequest } from "./request-details";
 import { place, replacePlace } from "./route";
-import { settings } from "./settings";
-import { useStore } from "./store";
+import { createStore, useStore } from "./store";
 
 /** The tone of each result. */
 const TONES: Record<RequestResult, Tone> = {
@@ -20,85 +20,101 @@ const TONES: Record<RequestResult, Tone> = {
   failed: "bad",
 };
 
-const COLUMNS = ["time", "event", "entity", "result", "attempt", "token", "duration"] as const;
+/** The ids of the requests that are ticked. */
+export const selectedRequests = createStore<readonly number[]>([]);
 
-/** The columns that say something; `date` stands in that of the time. */
-type Shown = readonly ((typeof COLUMNS)[number] | "date")[];
+const COLUMNS: readonly Column[] = [
+  ["select", <span class="unseen">Select</span>],
+  ["time", ["Time ", <small>{timeZone}</small>]],
+  ["event", "Event"],
+  ["entity", "Entity"],
+  ["result", "Result"],
+  ["attempt", "Attempt"],
+  ["token", "Token"],
+  ["duration", "Duration"],
+  ["toggle-cell", <span class="unseen">Details</span>],
+];
 
-function chooseColumns(): Shown {
+/** The columns that say something. */
+function chooseColumns(): readonly Column[] {
   const { rows } = live.value;
-  const days = new Set(rows.map(({ atMs }) => new Date(atMs).toDateString()));
-  const has: Partial<Record<Shown[number], boolean>> = {
+  const has: Readonly<Record<string, boolean>> = {
+    select: !settings.readOnly,
     attempt: rows.some(({ attempt }) => attempt > 1),
     token:
       rows.some(({ tokenIndex = 0 }) => tokenIndex > 0) || (settings.receiver?.tokenCount ?? 0) > 1,
-    date: days.size > 1 || !days.has(new Date().toDateString()),
   };
-  return [...COLUMNS, "date" as const].filter((name) => has[name] ?? true);
+  return COLUMNS.filter(([name]) => has[name] ?? true);
 }
 
 /** The list of requests, the newest first. */
 export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   const { id } = useStore(place);
-  const shown = chooseColumns();
+  const selected = useStore(selectedRequests);
+  const columns = chooseColumns();
+  const oldestMs = live.value.rows.at(-1)?.atMs ?? Date.now();
+  const hasDates = new Date(oldestMs).toDateString() !== new Date().toDateString();
   return (
-    <table class="requests" aria-label="Webhook requests, the newest first">
-      <thead>
-        <tr>
-          {COLUMNS.filter((name) => shown.includes(name)).map((name) => (
-            <th class={name} key={name}>
-              {name}
-              {name === "time" && <small> {timeZone}</small>}
-            </th>
-          ))}
-          <th class="toggle-cell">
-            <span class="unseen">Details</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody class="rows">
-        {rows.map((row) => (
-          <RequestLine
-            key={`${row.id} ${row.atMs}`}
-            row={row}
-            isOpen={id === String(row.id)}
-            isNew={live.value.newIds.has(row.id)}
-            shown={shown}
-          />
-        ))}
-      </tbody>
-    </table>
+    <Table class="requests" label="Webhook requests, the newest first" columns={columns}>
+      {rows.map((row) => (
+        <RequestLine
+          key={`${row.id} ${row.atMs}`}
+          row={row}
+          isOpen={id === String(row.id)}
+          isSelected={selected.includes(row.id)}
+          isNew={row.id >= live.value.firstNewId}
+          columns={columns}
+          hasDates={hasDates}
+        />
+      ))}
+    </Table>
   );
 }
 
 interface LineProps {
   row: RequestRow;
   isOpen: boolean;
+  isSelected: boolean;
   isNew: boolean;
-  shown: Shown;
+  columns: readonly Column[];
+  hasDates: boolean;
 }
 
 function RequestLine(props: LineProps) {
-  const { row, isOpen, shown } = props;
+  const { row, isOpen, isSelected, columns, hasDates } = props;
   const [isNew] = useState(props.isNew);
   // 200 rows are drawn several times a second in a burst: only those that changed are compared.
-  return useMemo(() => <Line {...props} isNew={isNew} />, [row, isOpen, shown.join()]);
+  return useMemo(
+    () => <Line {...props} isNew={isNew} />,
+    [row, isOpen, isSelected, hasDates, columns.map(([name]) => name).join()],
+  );
 }
 
-function Line({ row, isOpen, isNew, shown }: LineProps) {
-  const { id, atMs, tokenIndex, status, type, version } = row;
+function Line({ row, isOpen, isSelected, isNew, columns, hasDates }: LineProps) {
+  const { id, atMs, uuid, tokenIndex, status, type, version } = row;
   const { time, milliseconds, date } = formatTime(atMs);
   const result = row.code ?? row.result;
   const tone = TONES[row.result];
   const { tokenCount } = settings.receiver ?? {};
-  const toggle = () => replacePlace({ id: isOpen ? undefined : String(id) });
-  // A click that ends a selection of text copies something.
-  const names = COLUMNS.filter((name) => shown.includes(name));
-  const onClick = () => String(getSelection()) === "" && toggle();
-  const cells: Record<(typeof COLUMNS)[number], ComponentChildren> = {
+  function toggle({ target }: Event): void {
+    // A click that ends a selection of text copies something.
+    if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
+    replacePlace({ id: isOpen ? undefined : String(id) });
+  }
+  const cells: Readonly<Record<string, ComponentChildren>> = {
+    select: uuid ? (
+      <SelectBox
+        ids={selectedRequests}
+        id={id}
+        isSelected={isSelected}
+        label={`Select the request of ${time}`}
+      />
+    ) : (
+      ""
+    ),
     time: (
       <time dateTime={new Date(atMs).toISOString()}>
-        {shown.includes("date") && `${date} `}
+        {hasDates && `${date} `}
         {time}
         <span class="muted milliseconds">.{milliseconds}</span>
       </time>
@@ -125,35 +141,35 @@ function Line({ row, isOpen, isNew, shown }: LineProps) {
       </Pill>
     ),
     // A request that was not authenticated has no uuid: its deliveries cannot be counted.
-    attempt: row.uuid && row.attempt,
+    attempt: uuid && row.attempt,
     token:
       tokenIndex === undefined
         ? undefined
         : `${tokenIndex + 1}${tokenCount === undefined ? "" : ` of ${tokenCount}`}`,
     duration: formatDuration(row.durationMs),
+    "toggle-cell": (
+      <button
+        type="button"
+        class="toggle"
+        id={`request-${id}`}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? `details-${id}` : undefined}
+        aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
+      />
+    ),
   };
   return (
     <>
-      <tr class={`line ${tone}${isOpen ? " open" : ""}${isNew ? " new" : ""}`} onClick={onClick}>
-        {names.map((name) => (
+      <tr class={`line ${tone}${isOpen ? " open" : ""}${isNew ? " new" : ""}`} onClick={toggle}>
+        {columns.map(([name]) => (
           <td class={cells[name] === undefined ? `${name} idle` : name} key={name}>
             {cells[name] ?? "–"}
           </td>
         ))}
-        <td class="toggle-cell">
-          <button
-            type="button"
-            class="toggle"
-            id={`request-${id}`}
-            aria-expanded={isOpen}
-            aria-controls={isOpen ? `details-${id}` : undefined}
-            aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
-          />
-        </td>
       </tr>
       {isOpen && (
         <tr class={`details ${tone}`} id={`details-${id}`}>
-          <td colSpan={names.length + 1}>
+          <td colSpan={columns.length}>
             <div class="box">
               <OpenRequest row={row} />
             </div>

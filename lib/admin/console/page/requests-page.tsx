@@ -1,24 +1,24 @@
+import type { RequestRow } from "../console-view";
 import { Button } from "./action";
+import { readPublicUrl, settings } from "./api";
 import { Cards, EmptyState, Section } from "./blocks";
 import { openDialog } from "./dialog";
-import { ExportButtons } from "./export";
-import { formatAge, formatCount, formatDuration, plural } from "./format";
-import { live, togglePause } from "./live";
+import { formatAge, formatCount, plural } from "./format";
+import { live, paused } from "./live";
 import { Notices } from "./notices";
 import { Received } from "./received";
-import { CodeFilter, filterRows, RequestFilter } from "./request-filter";
-import { RequestTable } from "./request-table";
+import { askToResend } from "./request-details";
+import { filterRows, RequestFilter } from "./request-filter";
+import { RequestTable, selectedRequests } from "./request-table";
 import { place } from "./route";
-import { readPublicUrl, settings } from "./settings";
 import { useEvery, useStore } from "./store";
 import { TestEvent } from "./test-event";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: what arrives, what is rejected, and why. */
 export function RequestsPage() {
-  const { rows, totals, heldCount } = useStore(live);
-  const found = filterRows(rows, useStore(place).query);
-  const held = (heldCount ?? 0) === 0 ? "Resume" : `Resume, ${heldCount} new`;
+  const { rows, totals } = useStore(live);
+  const found = filterRows(useStore(paused) ?? rows, useStore(place).query);
   return (
     <Section title="Receiver">
       <Notices rows={rows} totals={totals} />
@@ -29,11 +29,9 @@ export function RequestsPage() {
           <h3>
             Requests <small>of process {settings.process}</small>
           </h3>
-          <RequestFilter foundCount={found.length} />
           <div class="buttons">
-            <Button aria-pressed={heldCount !== undefined} run={togglePause}>
-              {heldCount === undefined ? "Pause" : held}
-            </Button>
+            <ResendButton found={found} />
+            <PauseButton />
             {found.length > 0 && <ExportButtons rows={found} />}
             {settings.receiver?.canSendTest === true && (
               <Button class="primary" run={() => openDialog(<TestEvent />)}>
@@ -42,7 +40,7 @@ export function RequestsPage() {
             )}
           </div>
         </div>
-        <CodeFilter byCode={totals?.byCode ?? {}} />
+        <RequestFilter foundCount={found.length} />
         {found.length > 0 ? (
           <RequestTable rows={found} />
         ) : totals === undefined || rows.length > 0 ? (
@@ -62,12 +60,67 @@ export function RequestsPage() {
   );
 }
 
+/** Runs the handlers again for the requests that are ticked, and shown. */
+function ResendButton({ found }: { found: readonly RequestRow[] }) {
+  const selected = useStore(selectedRequests);
+  const ids = found.map(({ id }) => id).filter((id) => selected.includes(id));
+  if (ids.length === 0) return null;
+  return <Button run={() => askToResend(ids)}>Run again {formatCount(ids.length)} selected</Button>;
+}
+
+/** Holds the list fast while requests arrive. */
+function PauseButton() {
+  const held = useStore(paused);
+  const { rows } = useStore(live);
+  const newCount = rows.filter(({ id }) => id > (held?.[0]?.id ?? 0)).length;
+  return (
+    <Button
+      aria-pressed={held !== undefined}
+      run={() => paused.set(held === undefined ? rows : undefined)}
+    >
+      {held === undefined ? "Pause" : `Resume${newCount > 0 ? `, ${newCount} new` : ""}`}
+    </Button>
+  );
+}
+
+/** Buttons that download the rows that are shown. */
+function ExportButtons({ rows }: { rows: readonly RequestRow[] }) {
+  const toLines = () => rows.map((row) => JSON.stringify(row)).join("\n");
+  return (
+    <>
+      <Button run={() => download("requests.jsonl", toLines())}>Export JSONL</Button>
+      <Button run={() => download("requests.csv", toCsv(rows))}>CSV</Button>
+    </>
+  );
+}
+
+function toCsv(rows: readonly RequestRow[]): string {
+  const names = [...new Set(rows.flatMap(Object.keys))] as (keyof RequestRow)[];
+  const lines = rows.map((row) => names.map((name) => toCell(row[name])).join(","));
+  return [names.join(","), ...lines].join("\r\n");
+}
+
+function toCell(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
+  // A spreadsheet would run it as a formula.
+  const safe = text.replace(/^[=+\-@\t\r]/, "'$&");
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text]));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 function TotalCards() {
   const { totals } = useStore(live);
   // Ages grow while nothing happens.
   useEvery(5_000, () => live.set({ ...live.value }));
   if (totals === undefined) return null;
-  const { byResult, byCode, waits, p95Ms } = totals;
+  const { byResult, byCode, waits } = totals;
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
   const waitedMs = (waits.oldestMs ?? 0) + performance.now() - live.value.totalsAtMs;
   return (
@@ -78,10 +131,6 @@ function TotalCards() {
         [
           byResult.stored > 0 || settings.hasQueue ? "Stored" : "Handled",
           byResult.handled + byResult.stored,
-          p95Ms === undefined
-            ? "no request yet"
-            : `95 % of responses within ${formatDuration(p95Ms)}`,
-          "good",
         ],
         ["Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"],
         [

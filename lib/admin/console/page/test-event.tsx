@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import type { TestEventResult } from "../console-view";
-import { send } from "./api";
+import { readPublicUrl, send, settings } from "./api";
 import { Notice } from "./blocks";
 import { Choices, Dialog } from "./dialog";
 import { formatDuration } from "./format";
-import { readPublicUrl, settings } from "./settings";
 
 /** The dialog that sends a test event; it stays open and shows the response. */
 export function TestEvent() {
@@ -21,27 +20,17 @@ export function TestEvent() {
     return text;
   }
   return (
-    <Dialog
-      title="Send a test event"
-      action="Send test event"
-      cancel="Close"
-      staysOpen
-      submit={submit}
-    >
+    <Dialog title="Send a test event" action="Send test event" staysOpen submit={submit}>
       <p>
         The server signs it as the service does. <b>Your handlers run for it</b>; its user
         console-test-event and its SIDs do not exist.
       </p>
-      <label class="field">
-        Event type
-        <select name="type">
-          {settings.eventTypes.map((type) => (
-            <option key={type} selected={type === "challenge.approved"}>
-              {type}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choices
+        legend="Event type"
+        name="type"
+        options={settings.eventTypes.map((type) => [type, type])}
+        chosen={["challenge.approved"]}
+      />
       <Choices
         legend="Version"
         name="version"
@@ -49,18 +38,19 @@ export function TestEvent() {
           ["v2", "v2"],
           ["v1", "v1, legacy"],
         ]}
+        chosen={["v2"]}
       />
       <Choices
         legend="Send to"
         name="via"
         options={[
-          ["direct", "The receiver in this process", "Tests the receiver and its handlers."],
+          ["direct", "the receiver in this process: tests it and its handlers"],
           [
             "network",
-            "publicUrl, over the network",
-            `Also tests DNS, TLS, proxies and the mount: ${readPublicUrl()}`,
+            `publicUrl, which also tests DNS, TLS, proxies and the mount: ${readPublicUrl()}`,
           ],
         ]}
+        chosen={["direct"]}
       />
       {sent !== undefined && (
         <Notice tone={sent.isGood ? "good" : "bad"} title={sent.text}>

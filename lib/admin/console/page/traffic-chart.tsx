@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import type { Series, Statistics } from "../console-view";
-import { Button } from "./action";
 import { send } from "./api";
-import { formatCount, formatDuration } from "./format";
+import { Select, Table } from "./blocks";
+import { formatCount, formatDate, formatDuration } from "./format";
 import { createLoader, useEvery, useStore } from "./store";
 
 const REFRESH_MS = 15_000;
@@ -12,27 +12,26 @@ const statistics = createLoader(() => send<Statistics>("GET", "console/statistic
 
 /** Requests over time, and how long they took. */
 export function TrafficChart() {
-  const [index, setIndex] = useState(0);
+  const [index, setIndex] = useState("0");
   const { value } = useStore(statistics);
   useEvery(REFRESH_MS, statistics.reload);
-  const series = value?.series[index];
+  const series = value?.series[Number(index)];
   if (value === undefined || series === undefined) return null;
   return (
     <div class="panel chart">
-      <div class="panel-head chips">
-        {["Last hour", "Last day"].map((name, place) => (
-          <Button
-            key={name}
-            class="chip"
-            aria-pressed={place === index}
-            run={() => setIndex(place)}
-          >
-            {name}
-          </Button>
-        ))}
+      <div class="panel-head">
+        <Select
+          label="Period of the chart"
+          value={index}
+          options={[
+            ["0", "Last hour"],
+            ["1", "Last day"],
+          ]}
+          onChange={setIndex}
+        />
         {value.byType.map(({ type, p50Ms, p95Ms }) => (
           <small key={type}>
-            {type}: p50 {formatDuration(p50Ms)}, p95 {formatDuration(p95Ms)}
+            {type} p50 {formatDuration(p50Ms)}, p95 {formatDuration(p95Ms)}
           </small>
         ))}
       </div>
@@ -42,8 +41,8 @@ export function TrafficChart() {
 }
 
 function Bars({ accepted, bad, startMs, stepMs }: Series) {
-  const most = Math.max(1, ...accepted.map((count, index) => count + (bad[index] ?? 0)));
   const steps = accepted.map((count, index) => [count, bad[index] ?? 0] as const);
+  const most = Math.max(1, ...steps.map(([good, rejected]) => good + rejected));
   return (
     <>
       <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
@@ -57,27 +56,25 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
           });
         })}
       </svg>
-      <table class="unseen">
-        <caption>Requests over time</caption>
-        <thead>
-          <tr>
-            <th>From</th>
-            <th>Accepted</th>
-            <th>Rejected or failed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {steps.map(([good, rejected], index) =>
-            good + rejected === 0 ? null : (
-              <tr key={index}>
-                <td>{new Date(startMs + index * stepMs).toLocaleTimeString()}</td>
-                <td>{formatCount(good)}</td>
-                <td>{formatCount(rejected)}</td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
+      <Table
+        class="unseen"
+        label="Requests over time"
+        columns={[
+          ["from", "From"],
+          ["accepted", "Accepted"],
+          ["bad", "Rejected or failed"],
+        ]}
+      >
+        {steps.map(([good, rejected], index) =>
+          good + rejected === 0 ? null : (
+            <tr key={index}>
+              <td>{formatDate(startMs + index * stepMs)}</td>
+              <td>{formatCount(good)}</td>
+              <td>{formatCount(rejected)}</td>
+            </tr>
+          ),
+        )}
+      </Table>
     </>
   );
 }

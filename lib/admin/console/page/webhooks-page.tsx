@@ -1,14 +1,18 @@
 import { useEffect } from "preact/hooks";
+import type { Finding, Webhook } from "../../client/webhook";
 import { Button } from "./action";
-import { describeProblem } from "./api";
-import { EmptyState, LoadedBlock, Notice, Section } from "./blocks";
-import { openDialog } from "./dialog";
-import { Received } from "./received";
-import { settings } from "./settings";
+import { change, describeProblem, settings } from "./api";
+import { EmptyState, LoadedBlock, Notice, Pill, Section } from "./blocks";
+import { Dialog, openDialog } from "./dialog";
+import { formatAge, formatDate, plural } from "./format";
+import { live } from "./live";
+import { Facts, Received } from "./received";
+import { readSignedUrl } from "./request-filter";
+import { linkTo, useTarget } from "./route";
 import { useStore } from "./store";
-import { WebhookCard } from "./webhook-card";
-import { WebhookForm } from "./webhook-form";
-import { webhooks, type ComparedWebhooks } from "./webhooks";
+import { WebhookFinding } from "./webhook-finding";
+import { openWebhookForm } from "./webhook-form";
+import { changeWebhook, type ComparedWebhooks, hideUserInfo, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with what differs between them and the receiver. */
 export function WebhooksPage() {
@@ -21,7 +25,7 @@ export function WebhooksPage() {
       loader={webhooks}
       buttons={<CreateButton label="Create webhook" isPrimary={!isMissing} />}
     >
-      <LoadedBlock loader={webhooks} failed={() => "The webhooks could not be read."}>
+      <LoadedBlock loader={webhooks} failed="The webhooks could not be read.">
         {(compared) => <WebhookList {...compared} />}
       </LoadedBlock>
     </Section>
@@ -67,8 +71,103 @@ function WebhookList({ webhooks: all, findings = [], findingsError }: ComparedWe
 function CreateButton({ label, isPrimary }: { label: string; isPrimary: boolean }) {
   if (settings.readOnly) return null;
   return (
-    <Button class={isPrimary ? "primary" : ""} run={() => openDialog(<WebhookForm />)}>
+    <Button class={isPrimary ? "primary" : ""} run={() => openWebhookForm()}>
       {label}
     </Button>
+  );
+}
+
+/** A webhook with its buttons, its fields and the findings about it. */
+function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) {
+  const { webhook, findings } = props;
+  const { sid, status, webhook_method, webhook_url } = webhook;
+  const titleId = `name-${sid}`;
+  const about = { "aria-describedby": titleId };
+  const next = status === "enabled" ? "disabled" : "enabled";
+  const remove = () => askToDelete(webhook);
+  const toggle = () => changeWebhook(sid, { status: next }, `The webhook is ${next}.`);
+  return (
+    <article class="panel" aria-labelledby={titleId} {...useTarget(sid)}>
+      <div class="panel-head">
+        <h3 id={titleId}>
+          <a href={linkTo("webhooks", sid)}>
+            <Received text={webhook.friendly_name} />
+          </a>
+        </h3>
+        <Pill tone={status === "enabled" ? "good" : "off"}>
+          <Received text={status} />
+        </Pill>
+        <Pill tone="info">
+          <Received text={webhook.version} />
+        </Pill>
+        {!settings.readOnly && (
+          <div class="buttons">
+            <Button {...about} run={() => openWebhookForm(webhook)}>
+              Edit
+            </Button>
+            {/* A finding has the button that enables it. */}
+            {!findings.some(({ code }) => code === "DISABLED") && (
+              <Button {...about} run={toggle}>
+                {next === "enabled" ? "Enable" : "Disable"}
+              </Button>
+            )}
+            <Button {...about} class="danger" run={remove}>
+              Delete
+            </Button>
+          </div>
+        )}
+      </div>
+      <Facts
+        class="wide"
+        facts={[
+          ["URL", <Received text={hideUserInfo(webhook_url)} class="mono" />],
+          ["Events", webhook.event_types?.map((type) => [<EventType type={type} />, " "])],
+          ["Method", webhook_method !== "POST" && <Received text={webhook_method} />],
+          ["SID", sid, true],
+          ["Updated", formatDate(webhook.date_updated)],
+          ["Requests", settings.receiver && <Traffic url={webhook_url} />],
+        ]}
+      />
+      {findings.map((finding) => (
+        <WebhookFinding key={finding.message} finding={finding} webhook={webhook} remove={remove} />
+      ))}
+    </article>
+  );
+}
+
+function EventType({ type }: { type: string }) {
+  return <Pill tone="info">{type === "*" ? "* all events" : <Received text={type} />}</Pill>;
+}
+
+/** When the last request of a webhook arrived, and how many failed, among the rows of the list. */
+function Traffic({ url }: { url: string | null }) {
+  const { rows } = useStore(live);
+  const own = rows.filter((row) => url !== null && readSignedUrl(row) === url);
+  const [last] = own;
+  const bad = own.filter(({ status }) => status >= 400).length;
+  if (last === undefined) return <>none in the list of this process</>;
+  return (
+    <>
+      the last {formatAge(Date.now() - last.atMs)} ago, {bad} of {own.length} rejected or failed (
+      {Math.round((100 * bad) / own.length)} %){" "}
+      <a href={linkTo("requests", undefined, new URLSearchParams({ url: url ?? "" }))}>
+        Show {plural(own.length, "request")}
+      </a>
+    </>
+  );
+}
+
+function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
+  const remove = () => change(webhooks, "The webhook was deleted.", "DELETE", `webhooks/${sid}`);
+  openDialog(
+    <Dialog title="Delete the webhook?" action="Delete webhook" isDangerous submit={remove}>
+      <p>
+        <b>
+          <Received text={friendly_name} />
+        </b>{" "}
+        sends events to <Received text={hideUserInfo(webhook_url)} class="mono" />.
+      </p>
+      <p>The service stops sending them at once. This cannot be undone.</p>
+    </Dialog>,
   );
 }

@@ -1,14 +1,12 @@
-import type { Webhook } from "../../client/webhook";
-import type { FindingView } from "../console-view";
-import { send } from "./api";
-import { settings } from "./settings";
+import type { Finding, Webhook } from "../../client/webhook";
+import { change, send, settings } from "./api";
 import { createLoader } from "./store";
 
 /** The webhooks of the service, compared with the receiver. */
 export interface ComparedWebhooks {
   webhooks: readonly Webhook[];
   /** Undefined when they could not be compared. */
-  findings: readonly FindingView[] | undefined;
+  findings: readonly Finding[] | undefined;
   findingsError: unknown;
 }
 
@@ -32,7 +30,7 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
 async function compare(): Promise<Pick<ComparedWebhooks, "findings" | "findingsError">> {
   if (settings.receiver === undefined) return { findings: [], findingsError: undefined };
   try {
-    const { findings } = await send<{ findings: FindingView[] }>("GET", "console/findings");
+    const { findings } = await send<{ findings: Finding[] }>("GET", "console/findings");
     return { findings, findingsError: undefined };
   } catch (findingsError) {
     return { findings: undefined, findingsError };
@@ -45,11 +43,9 @@ export const webhooks = createLoader<ComparedWebhooks>(async () => {
   return { webhooks: list, ...compared };
 });
 
-/** Changes a webhook, and reads them all again. */
-export async function changeWebhook(sid: string, body: object): Promise<void> {
-  await send("PATCH", `webhooks/${sid}`, body);
-  await webhooks.reload();
-}
+/** Changes a webhook; returns what to announce. */
+export const changeWebhook = (sid: string, body: object, said: string) =>
+  change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
 
 /** The user info of a URL is a password. */
 export function hideUserInfo(url: string | null): string {
