@@ -197,9 +197,9 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
     await page.locator("dialog button.primary").click();
     await page.getByText("it will never be shown again").waitFor();
-    const secret = await page.locator(".secret code").innerText();
+    const secret = await page.locator(".secret bdi").last().innerText();
     expect(secret).toMatch(/^\w{32}$/);
-    await press(page, "Copy the secret");
+    await press(page, "Copy Secret");
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
     await press(page, "I have stored it");
@@ -210,7 +210,7 @@ describeWithBrowser("the page of the keys", () => {
   it("keeps each secret until it is dismissed, and asks before the page is left", async () => {
     const app = await startWithKeys();
     const page = await openPage(`${app.url}#/keys`);
-    const secrets = page.locator(".secret code");
+    const secrets = page.locator(".secret dd:last-child bdi");
     for (const count of [1, 2]) {
       await press(page, "Create key");
       await page.locator("dialog button.primary").click();
@@ -222,7 +222,7 @@ describeWithBrowser("the page of the keys", () => {
     await page.locator("#webhooks-title:focus").waitFor();
     await page.getByRole("link", { name: "Keys 2 secrets" }).click();
     expect(await secrets.allInnerTexts()).toEqual([first, second]);
-    expect(await page.locator(".secret.warn").count()).toBe(2);
+    expect(await page.locator(".notice.warn .secret").count()).toBe(2);
     const asked = page.waitForEvent("dialog");
     void page.reload().catch(() => {});
     expect((await asked).type()).toBe("beforeunload");

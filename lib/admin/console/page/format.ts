@@ -48,8 +48,3 @@ export function formatAge(ms: number): string {
 export function plural(count: number, one: string): string {
   return `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;
 }
-
-/** Shortens a SID: its start and its end tell it from others. */
-export function shortenSid(sid: string): string {
-  return sid.length > 12 ? `${sid.slice(0, 6)}…${sid.slice(-4)}` : sid;
-}

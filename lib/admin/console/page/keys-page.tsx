@@ -5,6 +5,7 @@ import { change, send, settings } from "./api";
 import {
   EmptyState,
   LoadedBlock,
+  Notice,
   type Options,
   Pill,
   Search,
@@ -63,23 +64,22 @@ export function KeysPage() {
 function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedKey }) {
   const dismiss = () => created.set(created.value.filter((key) => key.sid !== sid));
   return (
-    <div class="notice warn secret" role="group" aria-label="New key">
-      <p class="text" tabIndex={-1} ref={focusOnce}>
-        <b>
-          <Received text={friendly_name} />
-        </b>{" "}
-        was created. <b>Store this secret now: it will never be shown again.</b>
-      </p>
-      <Facts facts={[["SID", sid, true]]} />
-      <code>{secret}</code>
-      <CopyButton text={secret} what="the secret" />
-      <Button run={dismiss}>I have stored it</Button>
-    </div>
+    <Notice
+      tone="warn"
+      title="Store this secret now: it will never be shown again."
+      button={<Button run={dismiss}>I have stored it</Button>}
+    >
+      <Facts
+        class="secret mono"
+        facts={[
+          ["Name", friendly_name],
+          ["SID", sid, true],
+          ["Secret", secret, true],
+        ]}
+      />
+    </Notice>
   );
 }
-
-// After the dialog has closed and given the focus back.
-const focusOnce = (element: HTMLElement | null) => void setTimeout(() => element?.focus());
 
 const SORTED_BY: Options = [
   // As the service lists them.

@@ -1,15 +1,13 @@
 import type { RequestRow, TokenUse } from "../console-view";
 import { Button } from "./action";
 import { Notice, type Tone } from "./blocks";
-import { formatTime, plural, shortenSid } from "./format";
+import { formatTime, plural } from "./format";
 import type { Live } from "./live";
-import { clearFilter } from "./request-filter";
 import { replacePlace } from "./route";
 
-/** Opens a row, and moves the focus to it. */
+/** Opens a row, whatever the filter was, and moves the focus to it. */
 function revealRow(id: number): void {
-  clearFilter();
-  replacePlace({ id: String(id) });
+  replacePlace({ id: String(id), query: new URLSearchParams() });
   requestAnimationFrame(() => {
     const toggle = document.getElementById(`request-${id}`);
     toggle?.focus();
@@ -65,7 +63,7 @@ function RotationNotice({ accountSid, tokens }: TokenUse) {
   const old = tokens.slice(1).reduce((sum, { count }) => sum + count, 0);
   const last = formatTime(Math.max(...tokens.slice(1).map(({ lastAtMs = 0 }) => lastAtMs)));
   const list = tokens.map(({ count }, index) => `token ${index + 1}: ${count}`).join(", ");
-  const account = <code title={accountSid}>{shortenSid(accountSid)}</code>;
+  const account = <code>{accountSid}</code>;
   return old === 0 ? (
     <Notice tone="good" title={`The last ${plural(total, "request")} used token 1.`}>
       Account {account} no longer uses the older token. When a day has passed, remove it from

@@ -110,7 +110,6 @@ const LIVE_TEXTS = {
   live: "Live",
   lost: "Connection lost, trying again",
   forbidden: "Signed out or not allowed",
-  refused: "Not connected",
 };
 
 function LiveState() {
@@ -154,6 +153,6 @@ export async function start(): Promise<void> {
   }
 }
 
-addEventListener("unhandledrejection", () => announce("The page itself failed. Reload it."));
+addEventListener("unhandledrejection", ({ reason }) => announce(describeProblem(reason)));
 document.body.replaceChildren();
 void start();

@@ -31,19 +31,24 @@ export function QueuePage() {
   );
 }
 
-function QueueCards(view: QueueView) {
-  const { waiting, oldestWaitingMs, active, delayed, workers } = view;
-  const oldest = oldestWaitingMs !== undefined && `the oldest for ${formatAge(oldestWaitingMs)}`;
-  const seen = workers === 0 ? "no process runs handlers" : "seen now";
+function QueueCards({
+  waiting,
+  oldestWaitingMs,
+  active,
+  delayed,
+  workers,
+  deadLetters,
+}: QueueView) {
+  const isOld = waiting > 0 && oldestWaitingMs !== undefined;
   return (
     <Cards
       label="Events in the queue"
       figures={[
-        ["Waiting", waiting, waiting > 0 && oldest !== false ? oldest : ""],
-        ["Running", active, active > 0 ? "handlers run now" : ""],
-        ["Delayed", delayed, delayed > 0 ? "will be retried" : ""],
-        ["Workers", workers, workers === undefined ? "unknown" : seen],
-        ["Dead letters", view.deadLetters, "", "bad"],
+        ["Waiting", waiting, isOld ? `the oldest for ${formatAge(oldestWaitingMs)}` : ""],
+        ["Running", active],
+        ["Waiting for a retry", delayed],
+        ["Workers", workers, workers === 0 ? "no process runs handlers" : ""],
+        ["Dead letters", deadLetters, "", "bad"],
       ]}
     />
   );

@@ -72,13 +72,6 @@ export function readSignedUrl({ urlIndex, explanation }: RequestRow): string | u
     : undefined;
 }
 
-/** Shows all requests again. */
-export function clearFilter(): void {
-  setFilter(
-    Object.fromEntries(["q", ...FILTERS.map(({ name }) => name)].map((name) => [name, ""])),
-  );
-}
-
 /** Returns the rows that the filter in the address lets through. */
 export function filterRows(
   rows: readonly RequestRow[],
@@ -118,14 +111,14 @@ export function RequestFilter({ foundCount }: { foundCount: number }) {
               ...options,
               ...(isListed ? [] : [[value, value] as const]),
             ]}
-            onChange={(chosen) => setFilter({ [name]: chosen })}
+            onChange={(chosen) => setFilter(name, chosen)}
           />
         );
       })}
       <Search
         label={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
         value={query.get("q") ?? ""}
-        find={(text) => setFilter({ q: text })}
+        find={(text) => setFilter("q", text)}
       />
       <small role="status">{query.size > 0 && `${plural(foundCount, "request")} found.`}</small>
     </div>

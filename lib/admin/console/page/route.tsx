@@ -37,12 +37,10 @@ export function replacePlace({ id, query }: Partial<Pick<Place, "id" | "query">>
 }
 
 /** Sets a filter; an empty value removes it. */
-export function setFilter(changes: Readonly<Record<string, string>>): void {
+export function setFilter(name: string, value: string): void {
   const query = new URLSearchParams(place.value.query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === "") query.delete(name);
-    else query.set(name, value);
-  }
+  if (value === "") query.delete(name);
+  else query.set(name, value);
   replacePlace({ id: place.value.id, query });
 }
 

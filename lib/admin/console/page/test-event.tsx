@@ -22,8 +22,8 @@ export function TestEvent() {
   return (
     <Dialog title="Send a test event" action="Send test event" staysOpen submit={submit}>
       <p>
-        The server signs it as the service does. <b>Your handlers run for it</b>; its user
-        console-test-event and its SIDs do not exist.
+        The server signs it as the service does. <b>Your handlers run for it</b>; its user and its
+        SIDs do not exist.
       </p>
       <Choices
         legend="Event type"
