@@ -49,7 +49,11 @@ export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
 }
 
 function noticeRows(rows: readonly RequestRow[], tone: Tone, title: string, text: string) {
-  const button = <Button run={() => revealRow(rows[0]?.id ?? 0)}>Show the request</Button>;
+  const button = (
+    <Button run={() => revealRow(rows[0]?.id ?? 0)}>
+      Show<span class="word"> the request</span>
+    </Button>
+  );
   return (
     <Notice key={text} tone={tone} title={title} button={button}>
       <span class="more">{text}</span>
@@ -74,7 +78,10 @@ function RotationNotice({ accountSid, tokens }: TokenUse) {
       tone="warn"
       title={`${plural(old, "request")} of the last ${total} used an older token.`}
     >
-      The rotation is not finished: account {account} used it at {last.time} ({list}).
+      The rotation is not finished.{" "}
+      <span class="more">
+        Account {account} used it at {last.time} ({list}).
+      </span>
     </Notice>
   );
 }

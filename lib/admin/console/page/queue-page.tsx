@@ -46,7 +46,7 @@ function QueueCards({
       figures={[
         ["Waiting", waiting, isOld ? `the oldest for ${formatAge(oldestWaitingMs)}` : ""],
         ["Running", active],
-        ["Waiting for a retry", delayed],
+        ["Delayed", delayed],
         ["Workers", workers, workers === 0 ? "no process runs handlers" : ""],
         ["Dead letters", deadLetters, "", "bad"],
       ]}
