@@ -5,7 +5,7 @@ import { formatTime, plural } from "./format";
 import type { Live } from "./live";
 import { replacePlace } from "./route";
 
-/** Opens a row, whatever the filter was, and moves the focus to it. */
+/** Empties the filter, opens a row, and moves the focus to it. */
 function revealRow(id: number): void {
   replacePlace({ id: String(id), query: new URLSearchParams() });
   requestAnimationFrame(() => {
