@@ -134,9 +134,9 @@ const BUNDLERS: [name: string, bundle: Bundle, apps: string[]][] = [
   ["esbuild, ES modules", bundleWith("esm"), ALL],
   ...(existsSync(join(FRAMEWORKS, "node_modules", "webpack"))
     ? ([
-        ["rollup", bundleByScript(ROLLUP, "app.mjs"), ["receiver", "sqlite"]],
-        ["webpack", bundleByScript(WEBPACK), ["receiver", "sqlite"]],
-        ["ncc", bundleByScript(NCC, "app.mjs"), ["receiver", "sqlite"]],
+        ["rollup", bundleByScript(ROLLUP, "app.mjs"), ["sqlite"]],
+        ["webpack", bundleByScript(WEBPACK), ["sqlite"]],
+        ["ncc", bundleByScript(NCC, "app.mjs"), ["sqlite"]],
       ] as [string, Bundle, string[]][])
     : []),
 ];

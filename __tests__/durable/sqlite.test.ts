@@ -32,7 +32,8 @@ if (node === undefined) {
       // Jest ignores this folder by default, because it runs on the Node.js of the machine.
       const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
       const selected = [...paths, "__tests__/durable/sqlite/"];
-      const args = ["--json", "--outputFile", output, ...selected];
+      // In one process: beside it, the other tests have the other cores.
+      const args = ["--runInBand", "--json", "--outputFile", output, ...selected];
       // The engine starts a thread of its own, which Jest does not transform.
       const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT.join(" ") };
       await new Promise<void>((resolve) => {

@@ -9,6 +9,9 @@ const findRedis = require("./find-redis");
 
 /** Runs once before all tests. */
 module.exports = function prepare() {
+  // The Jest of durable/sqlite.test.ts shares what the run around it has made.
+  if (process.env.PUSH_TEST_RUN !== undefined) return;
+  process.env.PUSH_TEST_RUN_OWNER = String(process.pid);
   process.env.PUSH_TEST_RUN = mkdtempSync(join(tmpdir(), "push-run-"));
   // The user of PostgreSQL writes there, too.
   chmodSync(process.env.PUSH_TEST_RUN, 0o755);
