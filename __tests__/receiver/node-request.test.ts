@@ -29,7 +29,7 @@ async function receive(
   chunks: readonly string[],
   before: Before = () => {},
   options: Partial<PushWebhooksOptions> = {},
-  giveUpMs = 2_000,
+  giveUpMs = 20_000,
 ): Promise<number | string> {
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
   const result = new Promise<number | string>((resolve) => {

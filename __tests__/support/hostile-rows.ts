@@ -1,18 +1,20 @@
 /** Hostile requests of untrusted clients, with and without a valid signature: one row each. */
 import { createHmac } from "node:crypto";
-import type { PushWebhooksOptions } from "express-push-verification";
+import type { PushWebhooksOptions, WebhookErrorCode } from "express-push-verification";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
   eventPairs,
   eventRequest,
   PUBLIC_URL,
+  SERVICE_SID,
   signedRequestOf,
   type TestRequest,
 } from "./webhook-requests";
 import { PATH, rawRequest } from "./servers";
 
 const header = "x-service-signature";
+const FORM = "application/x-www-form-urlencoded";
 /** The request that the rows change. */
 export const good = eventRequest("challenge.approved");
 /** Its signature. */
@@ -26,6 +28,8 @@ export interface HostileRow {
   raw?: (string | Buffer)[];
   /** 0: no response. */
   status: number | number[];
+  /** Of the rejection. */
+  code?: WebhookErrorCode;
   options?: Partial<PushWebhooksOptions>;
   /** The fields of the event, if the request is accepted. */
   event?: object;
@@ -53,6 +57,7 @@ const typed = (type: string): TestRequest => ({
   ...good,
   headers: { ...good.headers, "content-type": type },
 });
+const withHeaders = (headers: Record<string, string>): TestRequest => ({ ...good, headers });
 const signedFor = (publicUrl: string): TestRequest => ({
   ...eventRequest("challenge.approved", {}, { publicUrl }),
   path: PATH,
@@ -63,8 +68,26 @@ const bodyOf = (request: TestRequest, change: (body: string) => string): TestReq
 });
 
 const SIGNATURES: HostileRow[] = [
-  { what: "one bit changed", request: withSignature(flipBit(signature)), status: 403 },
-  { what: "no padding", request: withSignature(signature.slice(0, -1)), status: 403 },
+  {
+    what: "none",
+    request: withHeaders({ "content-type": FORM }),
+    status: 403,
+    code: "SIGNATURE_MISSING",
+  },
+  { what: "an empty one", request: withSignature(""), status: 403, code: "SIGNATURE_MISSING" },
+  {
+    what: "one bit changed",
+    request: withSignature(flipBit(signature)),
+    status: 403,
+    code: "SIGNATURE_MISMATCH",
+  },
+  {
+    what: "no padding",
+    request: withSignature(signature.slice(0, -1)),
+    status: 403,
+    code: "SIGNATURE_MALFORMED",
+  },
+  { what: "in a header of another case", raw: [upperCased(rawRequest(good))], status: 200 },
   {
     what: "white space inside",
     raw: rawSignature(`${signature.slice(0, 9)} ${signature.slice(9)}`),
@@ -75,6 +98,7 @@ const SIGNATURES: HostileRow[] = [
     what: "the valid one, twice",
     raw: [rawRequest(good, [`${header}: ${signature}`])],
     status: 403,
+    code: "SIGNATURE_MALFORMED",
   },
   {
     what: "the valid one twice in one header",
@@ -171,15 +195,65 @@ const URLS: HostileRow[] = [
 const PARAMETERS: HostileRow[] = [
   ...[
     "application/x-www-urlencoded",
-    "application/x-www-form-urlencoded",
-    "application/x-www-form-urlencoded; charset=utf-8",
-    'application/x-www-form-urlencoded;charset="UTF-8"',
+    FORM,
+    `${FORM}; charset=utf-8`,
+    `${FORM};charset="UTF-8"`,
     "APPLICATION/X-WWW-URLENCODED ; Charset=Utf8",
+    `${FORM} ; Charset="utf-8" ; a=b`,
+    `${FORM};`,
+    `${FORM}; boundary="charset=utf-16"`,
+    String.raw`${FORM}; a="\";charset=utf-16"; charset=utf-8`,
   ].map((type): HostileRow => ({ what: type, request: typed(type), status: 200 })),
+  ...[
+    "application/json",
+    "text/plain",
+    "multipart/form-data; boundary=x",
+    `${FORM}x`,
+    `${FORM}; charset=iso-8859-1`,
+    `${FORM}; charset=utf-8; charset=utf-16`,
+    `${FORM}; charset="utf-16"`,
+  ].map((type): HostileRow => ({
+    what: type,
+    request: typed(type),
+    status: 415,
+    code: "CONTENT_TYPE_UNSUPPORTED",
+  })),
+  {
+    what: "no content type",
+    raw: [rawRequest(withHeaders({ [header]: signature }))],
+    status: 415,
+    code: "CONTENT_TYPE_UNSUPPORTED",
+  },
+  {
+    what: "two content types",
+    raw: [rawRequest(good, ["content-type: application/json"])],
+    status: 415,
+    code: "CONTENT_TYPE_UNSUPPORTED",
+  },
+  ...["gzip", "BR", "deflate", "zstd", "gzip, gzip"].map((encoding): HostileRow => ({
+    what: encoding,
+    request: withHeaders({ ...good.headers, "content-encoding": encoding }),
+    status: 415,
+    code: "CONTENT_TYPE_UNSUPPORTED",
+  })),
+  {
+    what: "an unknown type",
+    request: signedRequestOf(eventPairs("factor.suspended")),
+    event: { type: "factor.suspended" },
+    status: 200,
+  },
+  {
+    what: "a malformed SID",
+    request: having({ factor_sid: "YF1" }),
+    status: 400,
+    code: "PAYLOAD_INVALID",
+  },
+  { what: "none at all", request: signedRequestOf([]), status: 400, code: "PAYLOAD_INVALID" },
   {
     what: "a known one twice, equal",
     request: withPairs(["type", "challenge.approved"]),
     status: 400,
+    code: "PAYLOAD_INVALID",
   },
   {
     what: "a known one twice, different",
@@ -247,8 +321,14 @@ const PARAMETERS: HostileRow[] = [
     what: `the escape ${escape}`,
     request: bodyOf(good, (body) => `${body}&a=${escape}`),
     status: 400,
+    code: "BODY_MALFORMED",
   })),
-  { what: "a value of 64 kB", request: withPairs(["a", "x".repeat(65_536)]), status: 413 },
+  {
+    what: "a value of 64 kB",
+    request: withPairs(["a", "x".repeat(65_536)]),
+    status: 413,
+    code: "BODY_TOO_LARGE",
+  },
   { what: "10,000 parameters", request: bodyOf(good, () => "a=1&".repeat(10_000)), status: 413 },
   {
     what: "thousands of nested brackets",
@@ -284,12 +364,20 @@ const PARAMETERS: HostileRow[] = [
     request: good,
     options: { allowedAccountSids: [`AC${"0".repeat(32)}`] },
     status: 403,
+    code: "ACCOUNT_NOT_ALLOWED",
   },
   {
     what: "another service",
     request: good,
     options: { allowedServiceSids: [`VA${"0".repeat(32)}`] },
     status: 403,
+    code: "ACCOUNT_NOT_ALLOWED",
+  },
+  {
+    what: "an allowed account and service",
+    request: good,
+    options: { allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] },
+    status: 200,
   },
   ...[
     "{",
@@ -329,6 +417,34 @@ const length = Buffer.byteLength(good.body ?? "");
 
 const BODIES: HostileRow[] = [
   {
+    what: "none",
+    request: { ...good, body: "" },
+    status: 403,
+    code: "SIGNATURE_MISMATCH",
+  },
+  {
+    what: "JSON",
+    request: { ...good, body: '{"type":"challenge.approved"}' },
+    status: 403,
+    code: "SIGNATURE_MISMATCH",
+  },
+  {
+    what: "bytes that are not UTF-8",
+    raw: [`${head}content-length: 3\r\n\r\n`, Buffer.from([0x61, 0x3d, 0xff])],
+    status: 400,
+    code: "BODY_MALFORMED",
+  },
+  { what: "a GET", request: eventRequest("factor.created", {}, { method: "GET" }), status: 200 },
+  {
+    what: "a GET with broken percent-encoding",
+    request: {
+      ...eventRequest("factor.created", {}, { method: "GET" }),
+      path: `${PATH}?a=%zz`,
+    },
+    status: 400,
+    code: "BODY_MALFORMED",
+  },
+  {
     what: "two lengths",
     raw: [`${head}content-length: ${length}\r\ncontent-length: 1\r\n\r\n`, good.body ?? ""],
     status: 400,
@@ -348,6 +464,7 @@ const BODIES: HostileRow[] = [
     raw: [`${head}transfer-encoding: chunked\r\n\r\n5\r\nabc`],
     options: { bodyTimeoutMs: 60 },
     status: 408,
+    code: "BODY_TIMEOUT",
   },
   {
     what: "a chunk of a nonsense size",
@@ -420,9 +537,22 @@ const BODIES: HostileRow[] = [
       what: method,
       raw: [rawRequest({ ...good, method })],
       status: 405,
+      code: "METHOD_NOT_ALLOWED",
     }),
   ),
+  {
+    what: "TRACE",
+    raw: [rawRequest({ ...good, method: "TRACE", body: undefined })],
+    status: 405,
+    code: "METHOD_NOT_ALLOWED",
+  },
+  {
+    what: "a method to override the method",
+    request: withHeaders({ ...good.headers, "x-http-method-override": "DELETE" }),
+    status: 200,
+  },
 ];
+
 /** All rows, by their hostile part. */
 export const HOSTILE_ROWS = {
   signature: SIGNATURES,
@@ -430,6 +560,10 @@ export const HOSTILE_ROWS = {
   parameters: PARAMETERS,
   body: BODIES,
 };
+
+function upperCased(raw: string): string {
+  return raw.replace(header, header.toUpperCase());
+}
 
 /** The same signed text cut into other names and values. */
 function recut(): TestRequest {

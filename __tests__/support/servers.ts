@@ -105,12 +105,12 @@ export interface RawResponse {
 
 /**
  * Writes bytes to a socket and reads the response; with `untilClosed`, reads until the server closes
- * the connection. Stops after 2 s.
+ * the connection. Gives up after 20 s, which only a hang takes.
  */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],
-  { untilClosed = false, giveUpMs = 2_000 } = {},
+  { untilClosed = false, giveUpMs = 20_000 } = {},
 ): Promise<RawResponse> {
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");
