@@ -1,8 +1,9 @@
+import { expectTypeOf } from "expect-type";
 import type * as Package from "express-push-verification";
 import { pushWebhooks, WebhookError, PermanentError } from "express-push-verification";
-import { ApiError, InputError } from "express-push-verification/admin";
+import { ApiError, InputError, type ApiErrorCode } from "express-push-verification/admin";
 import { QueueError } from "express-push-verification/durable";
-import { EmulatorError } from "express-push-verification/emulator";
+import { EmulatorError, type EmulatorErrorCode } from "express-push-verification/emulator";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, startServer, stopServers } from "./support/servers";
 
@@ -59,21 +60,68 @@ describe("an error of another copy of the package", () => {
 });
 
 describe("the public errors", () => {
-  const api = { code: "TIMEOUT", status: 0, method: "GET", path: "/keys" } as const;
-  it.each<Error>([
-    new WebhookError("HANDLER_FAILED", "message"),
-    new PermanentError("message"),
-    new ApiError("message", api),
-    new InputError("key", [{ path: "sid", message: "message" }]),
-    new EmulatorError("NOT_FOUND", "message"),
-    new QueueError("REDIS_NOT_DURABLE", "message"),
-  ])("never write their cause as JSON: $name", (error) => {
-    const cause = Object.assign(new Error("hush"), { password: "hush" });
+  const api = { code: "SERVICE_ERROR", serviceCode: 20404, status: 404 } as const;
+  const request = { method: "GET", path: "/keys" };
+  const issues = [{ path: "sid", message: "is too short" }];
+  /** An error of each class, what it is written to JSON as, and the file of its class. */
+  const ERRORS: [error: Error, json: object, file: string][] = [
+    [
+      new WebhookError("HANDLER_FAILED", "message"),
+      { code: "HANDLER_FAILED", status: 500 },
+      "errors/webhook-error",
+    ],
+    [new PermanentError("message"), {}, "errors/permanent-error"],
+    [new ApiError("message", { ...api, ...request }), api, "admin/client/api-error"],
+    [
+      new ApiError("message", { code: "TIMEOUT", status: 0, ...request }),
+      { code: "TIMEOUT", status: 0 },
+      "admin/client/api-error",
+    ],
+    [
+      new InputError("key", issues),
+      { code: "INVALID_INPUT", message: "key: sid: is too short" },
+      "admin/client/input-error",
+    ],
+    [
+      new EmulatorError("NOT_FOUND", "message"),
+      { code: "NOT_FOUND", serviceCode: 20404, status: 404 },
+      "emulator/emulator-error",
+    ],
+    [
+      new QueueError("REDIS_NOT_DURABLE", "message"),
+      { code: "REDIS_NOT_DURABLE" },
+      "durable/queue-error",
+    ],
+  ];
+
+  it.each(ERRORS)("have a name and their JSON, without a cause: %s", (error, json) => {
+    const { name } = error.constructor;
+    expect([error.name, Object.hasOwn(error, "name")]).toEqual([name, false]);
     // Enumerable, as an app may assign it.
-    Object.assign(error, { cause });
-    const json = JSON.stringify({ error });
-    expect(json).not.toContain("hush");
-    expect(json).toContain("message");
+    Object.assign(error, { cause: Object.assign(new Error("hush"), { password: "hush" }) });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({ name, message: "message", ...json });
+  });
+
+  it.each(ERRORS)("are recognised by another copy of the package: %s", (error, _json, file) => {
+    const One = error.constructor as typeof Error;
+    let classes: Record<string, typeof One> = {};
+    jest.isolateModules(() => (classes = require(`../lib/${file}`) as typeof classes));
+    const Other = classes[One.name]!;
+    expect(Other).not.toBe(One);
+    expect(error instanceof Other).toBe(true);
+    const others: unknown[] = [new TypeError("x"), {}, null, "x"];
+    for (const [another] of ERRORS) if (another.name !== error.name) others.push(another);
+    expect(others.some((value) => (value as object) instanceof Other)).toBe(false);
+  });
+
+  it("have literal codes and names", () => {
+    type Codes = [ApiError["code"], InputError["code"], EmulatorError["code"]];
+    expectTypeOf<Codes>().toEqualTypeOf<[ApiErrorCode, "INVALID_INPUT", EmulatorErrorCode]>();
+    expectTypeOf<ApiError["name"]>().toEqualTypeOf<"ApiError">();
+    expectTypeOf<ApiError["serviceCode"]>().toEqualTypeOf<number | undefined>();
+    expect(new InputError("key", issues)).toBeInstanceOf(TypeError);
+    // @ts-expect-error: misspelt code
+    void new ApiError("x", { ...api, ...request, code: "TIME_OUT" });
   });
 });
 

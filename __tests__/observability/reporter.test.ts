@@ -133,12 +133,12 @@ describe("createReporter", () => {
 
   it("warns once about each listener and logger that throws or rejects, and continues", async () => {
     const broken = () => {
-      throw new RangeError("broken");
+      throw new RangeError("hush");
     };
     const reports = createReporter({ debug: broken, info: broken, warn: broken, error: broken });
     const last = jest.fn();
     reports.onError(broken);
-    reports.onError(() => Promise.reject("no Error"));
+    reports.onError(() => Promise.reject("hush"));
     reports.onError(last);
     for (let times = 0; times < 10; times++) {
       reports.error(errorOf("HANDLER_FAILED"));
@@ -149,6 +149,10 @@ describe("createReporter", () => {
     expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(
       Array(3).fill("LISTENER_FAILED"),
     );
+    const texts = warnings.mock.calls.map(([text]) => String(text));
+    expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
+    expect(texts.filter((text) => text.includes("not an Error"))).toHaveLength(1);
+    expect(texts.join()).not.toContain("hush");
   });
 
   it("warns once per code about failures without a listener", () => {

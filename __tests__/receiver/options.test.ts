@@ -1,12 +1,11 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
-import { resolveVerifyOptions } from "../../lib/receiver/verify-options";
-import { resolveReceiverOptions } from "../../lib/receiver/options";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
 
 const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const TWO_ACCOUNTS = [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")];
 const eventQueue = { store() {}, outcomes: {} };
 const store = { claim: () => "new", complete() {}, release() {} };
 
@@ -104,7 +103,7 @@ const bad: [option: string, options: object][] = [
     {
       ...good,
       authToken: ["one", "two"],
-      allowedAccountSids: [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")],
+      allowedAccountSids: TWO_ACCOUNTS,
     },
   ],
   ['Did you mean "allowedAccountSids"?', { ...good, accountSid: ACCOUNT_SID }],
@@ -155,6 +154,9 @@ describe("pushWebhooks", () => {
     [{ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }],
     [{ acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true }],
     [{ dedupe: store, logger: console }],
+    [{ authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS }],
+    [{ authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS }],
+    [{ authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] }],
     [{ dedupe: undefined, logger: undefined, limitBytes: undefined }],
   ])("accepts %p", (options) => {
     expect(() => pushWebhooks({ ...good, ...options })).not.toThrow();
@@ -170,25 +172,5 @@ describe("verifyPushRequest", () => {
     const request = { method: "POST", url: "/", headers: {}, body: "" };
     const verified = verifyPushRequest(request, { ...good, [name]: value });
     await expect(verified).rejects.toThrow(TypeError);
-  });
-});
-
-describe("resolveReceiverOptions", () => {
-  it("adds the defaults", () => {
-    expect(resolveReceiverOptions(good)).toEqual({
-      ...resolveVerifyOptions(good),
-      name: undefined,
-      handlers: undefined,
-      queue: undefined,
-      deadlineMs: 14_000,
-      bodyTimeoutMs: 10_000,
-      acknowledge: "after",
-      handlerTimeoutMs: 10_000,
-      dedupe: expect.objectContaining({ claim: expect.any(Function) }),
-      confirm: undefined,
-      confirmTypes: ["challenge.approved", "challenge.denied"],
-      forwardErrors: false,
-      logger: undefined,
-    });
   });
 });

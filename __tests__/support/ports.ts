@@ -11,9 +11,9 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Waits until an HTTP server responds on a port, for up to 10 s. */
+/** Waits until an HTTP server responds on a port, for up to 30 s. */
 export async function untilListening(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
     if (response !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -113,7 +113,7 @@ function canConnect(port: number): Promise<boolean> {
 /** Waits until something holds. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
   while (!(await holds())) {
