@@ -23,6 +23,7 @@ module.exports = class FirstTheLongest extends Sequencer {
       const index = FIRST.indexOf(relative(`${__dirname}/..`, path).replaceAll("\\", "/"));
       return index === -1 ? FIRST.length : index;
     };
-    return super.sort(tests).sort((a, b) => rank(a) - rank(b));
+    // oxlint-disable-next-line unicorn/no-array-sort -- the method of Jest
+    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
   }
 };
