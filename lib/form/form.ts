@@ -41,25 +41,29 @@ export class FormError extends StacklessError {
  * @throws FormError for invalid UTF-8 or percent-encoding, a lone surrogate, too many parameters.
  */
 export function decodeForm(form: Uint8Array | string): Pair[] {
-  const text = readText(form).replaceAll("+", " ");
+  const text = readText(form).replaceAll(/\+/g, " ");
   const pairs: Pair[] = [];
+  let equalsAt = -1;
   for (let start = 0; start < text.length;) {
-    const ampersandAt = text.indexOf("&", start);
-    const end = ampersandAt === -1 ? text.length : ampersandAt;
+    const end = indexOrEnd(text, "&", start);
     if (end > start) {
       if (pairs.length === MAX_PARAMETERS) {
         const message = `The webhook request has more than ${MAX_PARAMETERS} parameters.`;
         throw new FormError("too long", message);
       }
-      const part = text.slice(start, end);
-      const equalsAt = part.indexOf("=");
-      const name = decodePart(equalsAt === -1 ? part : part.slice(0, equalsAt));
-      const value = equalsAt === -1 ? "" : decodePart(part.slice(equalsAt + 1));
+      if (equalsAt < start) equalsAt = indexOrEnd(text, "=", start);
+      const name = decodePart(text.slice(start, Math.min(equalsAt, end)));
+      const value = equalsAt < end ? decodePart(text.slice(equalsAt + 1, end)) : "";
       pairs.push([KNOWN_NAMES.get(name) ?? name, value]);
     }
     start = end + 1;
   }
   return pairs;
+}
+
+function indexOrEnd(text: string, character: string, start: number): number {
+  const at = text.indexOf(character, start);
+  return at === -1 ? text.length : at;
 }
 
 function readText(form: Uint8Array | string): string {

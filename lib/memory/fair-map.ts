@@ -83,10 +83,10 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
   }
 
   function count({ account }: Share<Value>, entries: number, bytes: number): void {
-    for (const totals of [account, held]) {
-      totals.entries += entries;
-      totals.bytes += bytes;
-    }
+    account.entries += entries;
+    account.bytes += bytes;
+    held.entries += entries;
+    held.bytes += bytes;
   }
 
   function remove(entry: FairEntry<Value>): void {

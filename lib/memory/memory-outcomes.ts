@@ -1,9 +1,8 @@
 import { createFairMap } from "./fair-map";
 import type { ChallengeEvent } from "../event/event";
-import type { Pair } from "../form/form";
 import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
 import { parseEvent } from "../event/parse";
-import { sizeOfText } from "./texts";
+import { joinPairs, sizeOfText, splitPairs } from "./texts";
 import { createWaiters } from "./waiters";
 
 const BOUNDS = {
@@ -20,14 +19,14 @@ const BOUNDS = {
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): OutcomeStore {
   const { maxWaiting, ...bounds } = { ...BOUNDS, ...options };
-  /** The parameters as JSON: a parsed event would keep the body of its request. */
+  /** The parameters as a text: a parsed event would keep the body of its request. */
   const outcomes = createFairMap<string>(bounds);
   const waiters = createWaiters({ maxWaiting });
 
   return {
     record(account, event) {
       const { challenge_sid: challengeSid, params } = event;
-      const text = JSON.stringify(params);
+      const text = joinPairs(params);
       const added = outcomes.add(account, challengeSid, text, { bytes: sizeOfText(text) });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
@@ -36,7 +35,7 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
       const text = outcomes.get(wait.account, wait.challengeSid);
       return text === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(JSON.parse(text) as Pair[]) as ChallengeEvent);
+        : (parseEvent(splitPairs(text)) as ChallengeEvent);
     },
   };
 }

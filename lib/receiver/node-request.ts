@@ -116,7 +116,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     };
     const timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
     req.on("data", add).on("end", end).on("error", cut).on("close", cut);
-    // Another middleware may have paused it.
-    req.resume();
+    // By another middleware.
+    if (req.isPaused()) req.resume();
   });
 }
