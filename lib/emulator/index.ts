@@ -1,7 +1,7 @@
 export { createEmulator } from "./emulator";
 export type { Emulator } from "./emulator";
 export type { EmulatorOptions } from "./options";
-export type { KeyResource, NewKey } from "./resources/key";
+export type { KeyResource, NewKey } from "./resources/keys";
 export type { NewWebhook, WebhookResource } from "./resources/webhook";
 export type { Factor, NewFactor } from "./resources/factor";
 export type { Device } from "./resources/device";
@@ -10,7 +10,7 @@ export type {
   WebhookDelivery,
   WebhookDeliveryListener,
   WebhookDeliveryRequest,
-} from "./outbound/delivery";
+} from "./outbound/deliveries";
 export { sendRequest } from "./outbound/http-client";
 export type { SendRequestOptions, WebhookResponse } from "./outbound/http-client";
 export type { WebhookRequest } from "../signature/signed-request";
