@@ -10,10 +10,11 @@ export const FORM_CONTENT_TYPES = [
   "application/x-www-form-urlencoded",
 ] as const;
 
+const FORM_TYPE = new RegExp(`^\\s*(?:${FORM_CONTENT_TYPES.join("|")})\\s*(?:;|$)`, "i");
+
 /** Returns whether a Content-Type names a form, with any parameters. */
 export function isFormType(contentType: string): boolean {
-  const [type = ""] = contentType.split(";", 1);
-  return (FORM_CONTENT_TYPES as readonly string[]).includes(type.trim().toLowerCase());
+  return FORM_TYPE.test(contentType);
 }
 
 /** How many parameters a form may have. */
