@@ -1,5 +1,6 @@
 export { createAdminClient } from "./client/client";
 export type { AdminClient } from "./client/client";
+export type { Keys } from "./client/keys";
 export type { Webhooks } from "./client/webhooks";
 export type { ChallengeKey, Challenges, FetchedChallenge } from "./client/challenges";
 export { confirmWith } from "./client/confirm-with";
@@ -7,7 +8,7 @@ export type { ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions } from "./client/options";
 export type { RequestOptions } from "./client/transport";
 export type { List, Page, PageQuery } from "./client/list";
-export type { CreatedKey, Key, KeyInput, Keys } from "./client/keys";
+export type { CreatedKey, Key, KeyInput } from "./client/key";
 export type { Webhook, WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
 export type { Ensured, Finding } from "./client/webhook";
 export type { Receiver } from "./client/configuration-drift";

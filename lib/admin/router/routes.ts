@@ -4,7 +4,7 @@ import type { AuditAction } from "../http/audit";
 import type { AdminClient } from "../client/client";
 import { readJson } from "../http/json-body";
 import { MAIN_KEY_REQUIRED } from "../http/router-error";
-import type { KeyInput } from "../client/keys";
+import type { KeyInput } from "../client/key";
 import { parseInput } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
 import { fetchPage } from "./page";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { CreatedKey, Key } from "../../client/keys";
+import type { CreatedKey, Key } from "../../client/key";
 import { Button } from "./action";
 import { change, send, settings } from "./api";
 import {
