@@ -4,6 +4,7 @@ import {
   FRAGMENTS,
   honestCut,
   listFreeFields,
+  UNLUCKY_NAMES,
 } from "../support/attacker-texts";
 import { countForeign, joinCut, listCuts } from "../support/cuts";
 import { createChooseCut } from "../support/random-cuts";
@@ -48,17 +49,25 @@ describe("all cuts of a text", () => {
 });
 
 describe("random cuts of a text", () => {
-  it("has no accepted other event in 40,000", () => {
-    const random = createRandom(12);
-    const count = { foreign: 0, accepted: 0 };
-    for (let run = 0; run < 1_000; run++) {
-      const honest = chooseHonestCut(random);
-      const chooseCut = createChooseCut(joinCut(honest), random);
-      const { foreign, accepted } = countForeign(honest, Array.from({ length: 40 }, chooseCut));
-      count.foreign += foreign;
-      count.accepted += accepted;
-    }
-    expect(count.foreign).toBeGreaterThan(1_000);
-    expect(count.accepted).toBe(0);
-  }, 60_000);
+  it.each([
+    ["no declared names", []],
+    ["declared names that contain others", UNLUCKY_NAMES],
+  ])(
+    "has no accepted other event in 40,000 with %s",
+    (_what, declared) => {
+      const random = createRandom(12);
+      const count = { foreign: 0, accepted: 0 };
+      for (let run = 0; run < 1_000; run++) {
+        const honest = chooseHonestCut(random, declared);
+        const chooseCut = createChooseCut(joinCut(honest), random);
+        const cuts = Array.from({ length: 40 }, chooseCut);
+        const { foreign, accepted } = countForeign(honest, cuts, declared);
+        count.foreign += foreign;
+        count.accepted += accepted;
+      }
+      expect(count.foreign).toBeGreaterThan(1_000);
+      expect(count.accepted).toBe(0);
+    },
+    60_000,
+  );
 });

@@ -118,6 +118,44 @@ describe("extraParameters", () => {
     expect(isAccepted(honestCut("v2", "factor.created", { exp: "1" }), ["exp"])).toBe(true);
   });
 
+  it.each<[what: string, extras: Record<string, string>]>([
+    ["ends with type", { user_type: "admin" }],
+    ["begins with type", { types: "a", type_version: "2" }],
+    ["begins with uuid", { uuid_version: "4" }],
+    ["ends with uuid", { webhook_uuid: UUID }],
+    ["contains type after uuid", { verification_type: "push", webhook_uuid: UUID }],
+    ["contains type, beside one before type", { status: "ok", source_type: "x", user_type: "y" }],
+    ["contains uuid, beside one before uuid", { user_uuid: UUID, tz: "UTC", uuid_version: "4" }],
+    ["contains another declared name", { event: "1", event_id: "2", exp: "3", expires: "4" }],
+    ["is the beginning of a name of the specification", { factor: "1", factor_friendly: "2" }],
+    ["is the end of a name of the specification", { t_sid: "1", r_sid: "2" }],
+    ["is a part of a friendly name", { exp: "1", factor_friendly_name: "expert's exp" }],
+  ])("accepts a declared name that %s", (_what, extras) => {
+    const declared = Object.keys(extras).filter((name) => name !== "factor_friendly_name");
+    const versions = "factor_friendly_name" in extras ? (["v2"] as const) : (["v1", "v2"] as const);
+    for (const version of versions) {
+      for (const one of [type, "factor.created", "challenge.expired"]) {
+        expect(isAccepted(honestCut(version, one, extras), declared)).toBe(true);
+      }
+    }
+  });
+
+  it("rejects, as the documented price, a value with a dot where it may be the type", () => {
+    const extras = { status: "ok", user_type: "app.admin" };
+    expect(isAccepted(honestCut("v1", type, extras), Object.keys(extras))).toBe(false);
+    expect(isAccepted(honestCut("v1", type, { user_type: "app.admin" }), ["user_type"])).toBe(true);
+    expect(isAccepted(honestCut("v1", type, extras), [], "accept")).toBe(true);
+  });
+
+  it("rejects two names that leave two uuids at construction, and names both", () => {
+    const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+    expect(() =>
+      pushWebhooks({ ...options, extraParameters: ["tz", "zone", "webhook_uuid"] }),
+    ).toThrow(/extraParameters must not have "tz" together with "webhook_uuid"/);
+    const extras = { tz: "UTC", webhook_uuid: UUID };
+    expect(isAccepted(honestCut("v1", type, extras), [], "accept")).toBe(true);
+  });
+
   it.each<[string, Record<string, string>]>([
     ["an identity that contains it", { entity_identity: "adaevent_id1" }],
     ["an identity that contains it, before it", { entity_identity: "aevent_id1", event_id: "1" }],

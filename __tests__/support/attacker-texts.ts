@@ -55,6 +55,9 @@ const RANDOM_FRAGMENTS = [
   "ty",
   "d",
   "s",
+  "s_",
+  "user_",
+  "webhook_",
   "uu",
   "-",
   " ",
@@ -105,8 +108,15 @@ export function listFreeFields(version: "v1" | "v2", type: string): string[] {
   return type.startsWith("factor.") ? factor : [...factor, "challenge_metadata"];
 }
 
-/** A request with random attacker texts in its free fields, and sometimes added parameters. */
-export function chooseHonestCut(random: () => number): Cut {
+/** Names that a receiver declares, and that contain those of the parameters beside them. */
+export const UNLUCKY_NAMES = ["types", "user_type", "uuid_version", "webhook_uuid", "zone_type"];
+
+/**
+ * A request with random attacker texts in its free fields, and sometimes added parameters.
+ *
+ * @param declared names of parameters with values of the service.
+ */
+export function chooseHonestCut(random: () => number, declared: readonly string[] = []): Cut {
   const below = (limit: number) => Math.floor(random() * limit);
   const from = <T>(list: readonly T[]) => list[below(list.length)] as T;
   const chooseText = () =>
@@ -128,6 +138,9 @@ export function chooseHonestCut(random: () => number): Cut {
   for (const name of EXTRA_NAMES) {
     if (random() > 0.15 || (!isKnown && name === "tz")) continue;
     overrides[name] = random() < 0.5 || name === "factor_status" ? "active" : chooseText();
+  }
+  for (const name of declared) {
+    if (random() < 0.5) overrides[name] = from(["4", "admin", UUID, "a.b"]);
   }
   return honestCut(version, type, overrides);
 }

@@ -56,7 +56,7 @@ export function joinCut(cut: Cut): string {
 }
 
 /** Reads the fields of an event that decide; undefined when the receiver rejects the cut. */
-function createReadCut(extraParameters: readonly string[] = []) {
+function createReadCut(extraParameters: readonly string[]) {
   const findAmbiguity = createFindAmbiguity({ extraParameters, undeclaredParameters: "reject" });
   return function readCut(cut: Cut, text: string): string | undefined {
     if (!isComplete(cut) || /^[?&]/.test(text)) return undefined;
@@ -109,10 +109,14 @@ function isComplete(cut: Cut): boolean {
 }
 
 /** Counts the cuts of a request that mean another event, and how many of those are accepted. */
-export function countForeign(honest: Cut, cuts: Iterable<Cut | undefined>) {
+export function countForeign(
+  honest: Cut,
+  cuts: Iterable<Cut | undefined>,
+  extraParameters: readonly string[] = [],
+) {
   const own = listDecisive(parseEvent(honest));
   const text = joinCut(honest);
-  const readCut = createReadCut();
+  const readCut = createReadCut(extraParameters);
   const count = { foreign: 0, accepted: 0 };
   for (const cut of cuts) {
     if (cut === undefined || !isComplete(cut) || listDecisive(parseEvent(cut)) === own) continue;

@@ -12,6 +12,12 @@ export const URL_HERE = "https://app.example.test/webhooks/push";
 
 type Random = () => number;
 
+/** The receiver that an attacker wants to deceive: its publicUrl and extraParameters. */
+export interface Target {
+  url: string;
+  declared: readonly string[];
+}
+
 /** The signature of a text, as the service makes it. */
 function signText(text: string): string {
   return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
@@ -46,7 +52,10 @@ function createChoose(random: Random) {
   };
 }
 
-/** Parameters of requests of other products; the attacker chooses the values of those with `*`. */
+/**
+ * Parameters of requests of other products; the attacker chooses the values of those with `*`, and
+ * with `X-*` also the rest of the name.
+ */
 const PRODUCTS: readonly (readonly string[])[] = [
   [
     "AccountSid",
@@ -76,13 +85,15 @@ const PRODUCTS: readonly (readonly string[])[] = [
   ["AccountSid", "ErrorCode", "MessageStatus", "RawDlrDoneDate", "SmsSid", "To*"],
   ["AccountSid", "Identity*", "RoomName*", "RoomSid", "StatusCallbackEvent", "Timestamp"],
   ["AccountSid", "RecordingSid", "RecordingUrl", "RecordingStatus"],
+  ["AccountSid", "CallSid", "From*", "SipHeader_X-*", "To*"],
+  ["AccountSid", "FlowSid", "a*", "account*", "uuid*", "zone*"],
 ];
 
 /**
  * A text that the service signs for another product of the account. The attacker chooses values of
  * its parameters, also the last one, and often the URL.
  */
-export function chooseForeignText(random: Random) {
+export function chooseForeignText(random: Random, { url: here, declared }: Target) {
   const { below, from, sid, isChosen } = createChoose(random);
   const uuid = from([randomUUID(), sid("").slice(0, 32), sid("EV"), "evt-1"]);
   const account = sid("AC");
@@ -102,26 +113,29 @@ export function chooseForeignText(random: Random) {
     ["type", type],
     ["uuid", uuid],
     ...(isChosen(0.4)
-      ? [[from(["zz", "version", "webhook_sid", "z="]), ""] as [string, string]]
+      ? [[from(["zz", "version", "webhook_sid", "z=", ...declared]), ""] as [string, string]]
       : []),
   ];
+  if (declared.length > 0 && isChosen(0.5)) {
+    event.push([from(declared), from(["", "1", uuid, "\u0000"])]);
+    event.sort(([one], [other]) => (one < other ? -1 : 1));
+  }
   const isGet = isChosen(0.4);
   const write = (pairs: Cut) => (isGet && isChosen(0.5) ? writeForm(pairs) : pairs.flat().join(""));
   // The event in the URL, in a value, or its beginning in the URL and its end in the last value.
   const splitAt = from([0, event.length, 1 + below(event.length)]);
   const [inUrl, inValue] = [write(event.slice(0, splitAt)), event.slice(splitAt).flat().join("")];
-  const chosenUrl =
-    URL_HERE + from(["", "", "", "?", "/", "-", "?kind=", "&", ":443", "#"]) + inUrl;
+  const chosenUrl = here + from(["", "", "", "?", "/", "-", "?kind=", "&", ":443", "#"]) + inUrl;
   const url = isChosen(0.6)
     ? chosenUrl
     : from([
-        URL_HERE,
-        `${URL_HERE}/sms`,
-        `${URL_HERE}-sms`,
-        `${URL_HERE}sms`,
-        `${URL_HERE}?kind=sms`,
-        URL_HERE.slice(0, -1 - below(12)),
-        URL_HERE.replace("/webhooks", ":443/webhooks"),
+        here,
+        `${here}/sms`,
+        `${here}-sms`,
+        `${here}sms`,
+        `${here}?kind=sms`,
+        here.slice(0, -1 - below(12)),
+        here.replace("test/", "test:443/"),
       ]) + (isChosen(0.2) ? inUrl : "");
   if (isChosen(0.05)) {
     // A body that is no form is bound by its hash.
@@ -131,6 +145,7 @@ export function chooseForeignText(random: Random) {
   const chosenValues = ["x", inValue, write(event), `x${inValue}`];
   const pairs: [string, string][] = from(PRODUCTS).map((marked) => {
     const name = marked.replace("*", "");
+    if (marked.endsWith("-*")) return [name + from(chosenValues), from(chosenValues)];
     if (marked !== name) return [name, from(chosenValues)];
     return [
       name,
@@ -144,16 +159,18 @@ export function chooseForeignText(random: Random) {
 }
 
 /** The request by which an attacker passes a signed text off as an event; undefined if he cannot. */
-export function chooseForgery(text: string, random: Random): PushRequest | undefined {
+export function chooseForgery(
+  text: string,
+  random: Random,
+  { url }: Target,
+): PushRequest | undefined {
   const signed = text.split("#")[0] ?? "";
-  const here = [URL_HERE.replace("test/", "test:443/"), URL_HERE].find((url) =>
-    signed.startsWith(url),
-  );
+  const here = [url.replace("test/", "test:443/"), url].find((one) => signed.startsWith(one));
   if (here === undefined) return undefined;
   const rest = signed.slice(here.length);
   const headers = { "x-service-signature": signText(signed) };
-  if (rest.startsWith("?") && random() < 0.5) {
-    return { method: "GET", url: `/webhooks/push${rest}`, headers };
+  if (rest.startsWith(url.includes("?") ? "&" : "?") && random() < 0.5) {
+    return { method: "GET", url: signed.slice(signed.indexOf("/webhooks")), headers };
   }
   for (let tries = 0; tries < 3; tries++) {
     const cut = createChooseCut(rest, random)();
@@ -199,8 +216,47 @@ const ADDED = [
   "tag",
 ];
 
+const WORDS = [
+  "user",
+  "uuid",
+  "type",
+  "types",
+  "status",
+  "sid",
+  "date",
+  "version",
+  "webhook",
+  "zone",
+];
+const WORDS_AFTER = ["event", "factor", "entity", "challenge", "account", "id", "x", "name"];
+
+/** Draws names of parameters that the service may add; they contain each other and known names. */
+export function chooseDeclared(random: Random): string[] {
+  const { from, below } = createChoose(random);
+  const choose = () =>
+    from(["_", "_", "-", ""]) === ""
+      ? from(WORDS)
+      : [
+          from([...WORDS, ...WORDS_AFTER]),
+          from(WORDS),
+          ...(below(3) === 0 ? [from(WORDS)] : []),
+        ].join(from(["_", "_", "-", ""]));
+  const names = Array.from({ length: 1 + below(3) }, choose);
+  return [...new Set(names)].filter((name) => name !== "type" && !/^uuid$|^[a-z]+_sid$/.test(name));
+}
+
+const DECLARED_VALUES = [
+  "1",
+  "",
+  "eu",
+  "admin",
+  "2024-03-05T10:00:00Z",
+  "Europe/Berlin",
+  randomUUID(),
+];
+
 /** A genuine webhook request of any version, type and method, and the event that it must be. */
-export function chooseGenuine(random: Random) {
+export function chooseGenuine(random: Random, declared: readonly string[] = []) {
   const { from, sid, isChosen } = createChoose(random);
   const type = from([
     "factor.created",
@@ -246,9 +302,14 @@ export function chooseGenuine(random: Random) {
       }),
     }),
   };
-  const pairs = Object.entries(event);
+  const pairs = [
+    ...Object.entries(event),
+    ...declared.flatMap((name): Cut => (isChosen(0.7) ? [[name, from(DECLARED_VALUES)]] : [])),
+  ];
+  // A parameter between type and uuid that is not declared, such as tz, excludes one like x_uuid.
+  const mayAdd = !declared.some((name) => name > "uuid" && name.endsWith("uuid"));
   const added: Cut =
-    isChosen(0.3) && type !== "challenge.expired"
+    isChosen(0.3) && mayAdd && type !== "challenge.expired"
       ? [[from(ADDED), from(["1", "Europe/Berlin", "", "device"])]]
       : [];
   const url = isChosen(0.2) ? URL_HERE.replace("test/", "test:443/") : URL_HERE;

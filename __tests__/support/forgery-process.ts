@@ -1,14 +1,16 @@
 /** A share of the forgeries and genuine requests of `npm run fuzz`; sends what it counted. */
-import { countForgeries, findRefused, OPTIONS, WITH_GET } from "./forgery-run";
+import { countForgeries, findRefused, SETTINGS, type ForgeryCount } from "./forgery-run";
 
 const [, , texts = "0", requests = "0", seed = "0"] = process.argv;
 
 async function main(): Promise<void> {
-  const half = Math.ceil(Number(texts) / 2);
-  const counts = [
-    await countForgeries(half, Number(seed), OPTIONS),
-    await countForgeries(half, Number(seed) + 1, WITH_GET),
-  ];
+  const counts: ForgeryCount[] = [];
+  for (const [index, [, options]] of SETTINGS.entries()) {
+    // The default settings get half of the texts.
+    const share = index === 0 ? 0.5 : 0.5 / (SETTINGS.length - 1);
+    const count = Math.ceil(Number(texts) * share);
+    counts.push(await countForgeries(count, Number(seed) + index, options));
+  }
   const refused = await findRefused(Number(requests), Number(seed));
   process.send?.({ counts, refused, requests: Number(requests) });
 }

@@ -1,10 +1,38 @@
 /** Runs of the generators of foreign texts and of genuine requests through `verifyPushRequest`. */
 import { verifyPushRequest, type VerifyOptions } from "express-push-verification";
 import { createRandom } from "./attacker-texts";
-import { chooseForeignText, chooseForgery, chooseGenuine, TOKEN, URL_HERE } from "./foreign-texts";
+import { UNLUCKY_NAMES } from "./attacker-texts";
+import {
+  chooseDeclared,
+  chooseForeignText,
+  chooseForgery,
+  chooseGenuine,
+  TOKEN,
+  URL_HERE,
+} from "./foreign-texts";
 
-export const OPTIONS: VerifyOptions = { authToken: TOKEN, publicUrl: URL_HERE };
-export const WITH_GET: VerifyOptions = { ...OPTIONS, methods: ["POST", "GET"] };
+const OPTIONS = { authToken: TOKEN, publicUrl: URL_HERE };
+const WITH_GET = { ...OPTIONS, methods: ["POST", "GET"] } satisfies VerifyOptions;
+
+/** The settings that no text of another product may deceive. */
+export const SETTINGS: readonly (readonly [
+  what: string,
+  options: VerifyOptions & { publicUrl: string },
+])[] = [
+  ["the default settings", OPTIONS],
+  ["GET accepted", WITH_GET],
+  [
+    "declared parameters between type and uuid",
+    { ...WITH_GET, extraParameters: UNLUCKY_NAMES.filter((name) => name !== "webhook_uuid") },
+  ],
+  [
+    "declared parameters after uuid",
+    { ...WITH_GET, extraParameters: UNLUCKY_NAMES.filter((name) => name > "uuid") },
+  ],
+  ["declared parameters at both ends", { ...OPTIONS, extraParameters: ["a", "zone", "event_id"] }],
+  ["undeclared parameters accepted", { ...WITH_GET, undeclaredParameters: "accept" }],
+  ["a publicUrl with a query", { ...WITH_GET, publicUrl: `${URL_HERE}?kind=push` }],
+];
 
 const REQUIRED = ["account_sid", "service_sid", "type", "uuid"];
 
@@ -22,18 +50,20 @@ export interface ForgeryCount {
 export async function countForgeries(
   texts: number,
   seed: number,
-  options: VerifyOptions,
+  options: VerifyOptions & { publicUrl: string },
 ): Promise<ForgeryCount> {
   const random = createRandom(seed);
+  const target = { url: options.publicUrl, declared: options.extraParameters ?? [] };
   const count: ForgeryCount = { texts, requests: 0, events: 0, accepted: [] };
   for (let run = 0; run < texts; run++) {
-    const { text } = chooseForeignText(random);
-    const forgery = chooseForgery(text, random);
+    const { text } = chooseForeignText(random, target);
+    const forgery = chooseForgery(text, random, target);
     if (forgery === undefined) continue;
     try {
       await verifyPushRequest(forgery, options);
       count.accepted.push(`${forgery.method} ${text}`);
     } catch (error) {
+      if (error instanceof TypeError) throw error;
       const { code } = error as { code?: string };
       if (code !== "SIGNATURE_MISMATCH" && code !== "METHOD_NOT_ALLOWED") count.requests++;
       if (code === "PAYLOAD_AMBIGUOUS") count.events++;
@@ -47,8 +77,12 @@ export async function findRefused(requests: number, seed: number): Promise<strin
   const random = createRandom(seed);
   const refused: string[] = [];
   for (let run = 0; run < requests; run++) {
-    const { event, request } = chooseGenuine(random);
-    const received = await verifyPushRequest(request, WITH_GET).catch((error: Error) => error);
+    const extraParameters = random() < 0.5 ? [] : chooseDeclared(random);
+    const { event, request } = chooseGenuine(random, extraParameters);
+    const options = { ...WITH_GET, extraParameters };
+    const received = await verifyPushRequest(request, options).catch((error: Error) => error);
+    // Two of the names must not be declared together.
+    if (received instanceof TypeError) continue;
     const read = (name: string): unknown => Reflect.get(received, name);
     const isSame =
       REQUIRED.every((name) => name in received) &&

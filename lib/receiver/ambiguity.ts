@@ -51,7 +51,7 @@ const LONGER_IDENTIFIER = new RegExp(`^${IDENTIFIER}.`);
  * entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the argument.
  */
 export function createFindAmbiguity({ extraParameters, undeclaredParameters }: KnownParameters) {
-  const readDeclared = createReadText(extraParameters, extraParameters);
+  const readDeclared = createReadText(extraParameters);
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
   return function findAmbiguity(
@@ -62,7 +62,7 @@ export function createFindAmbiguity({ extraParameters, undeclaredParameters }: K
     if (problem === undefined) return undefined;
     const undeclared = listUndeclared(event.params, extraParameters);
     if (undeclaredParameters === "accept" && undeclared.length > 0) {
-      problem = createReadText([...extraParameters, ...undeclared], extraParameters)(event, text);
+      problem = createReadText(extraParameters, undeclared)(event, text);
       if (problem === undefined) return undefined;
     }
     const { reason, after, before } = problem;
@@ -97,31 +97,56 @@ interface Problem {
 }
 
 /**
+ * Finds two names that must not be declared together: a uuid may follow each, so that the value of
+ * the first may hide the uuid of the request and the beginning of the second.
+ */
+export function findClash(names: readonly string[]): [string, string] | undefined {
+  const between = names.find((name) => name > TYPE && name < UUID);
+  const after = names.find((name) => name > UUID && name.endsWith(UUID));
+  return between === undefined || after === undefined ? undefined : [between, after];
+}
+
+/**
  * Creates the comparison of an event with the values that its text shows.
  *
- * @param names the names that the specification does not have and that may end a value.
- * @param declared those of them whose own value may be a SID: an attacker cannot choose these.
+ * @param declared names that the specification does not have and that may end a value. Their own
+ *   value may be a SID: an attacker cannot choose it.
+ * @param accepted other such names, in an emergency.
  */
-function createReadText(names: readonly string[], declared: readonly string[]) {
+function createReadText(declared: readonly string[], accepted: readonly string[] = []) {
+  const names = [...declared, ...accepted];
   const within = (after: string, before: string) =>
     names.filter((name) => name > after && name < before);
   const first = within("", ACCOUNT_SID);
-  const afterIdentity = [FRIENDLY_NAME, ...within(IDENTITY, FACTOR_SID)];
+  const createNamePatterns = (before: string) =>
+    within(IDENTITY, before).map(
+      (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
+    );
+  const afterIdentity = {
+    v1: createNamePatterns(FACTOR_SID),
+    v2: createNamePatterns(FRIENDLY_NAME),
+  };
   const afterType = [UUID, ...within(TYPE, UUID)].map(escapePattern).join("|");
   const known = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
-  const readType = createReadNext(
-    TYPE,
-    `(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
-    names,
+  const typePattern = new RegExp(
+    `(?:(${excludeLonger(TYPE, names)})|)type(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+    "g",
   );
   const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");
-  const uuidValue = `((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`;
-  const readUuid = createReadNext(UUID, uuidValue, names);
-  const longerNames = names.filter((name) => name.endsWith(UUID));
-  const notLonger = longerNames.map((name) => `(?<!${escapePattern(name.slice(0, -4))})`);
-  const earlierUuid = new RegExp(`${notLonger.join("")}uuid${IDENTIFIER}`);
-  const sidNames = declared.filter((name) => name.endsWith("_sid"));
+  const ownUuid = excludeLonger(UUID, names);
+  const uuidPattern = new RegExp(
+    `(?:(${ownUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
+    "g",
+  );
+  const earlierUuid = new RegExp(`${ownUuid}uuid${IDENTIFIER}`);
+  const knownSids = [...SID_NAMES.values()].map((name) => `${name}_sid`);
+  const sidNames = declared.filter((name) => knownSids.some((known) => name.endsWith(known)));
+  const mayBe = (pattern: RegExp) => (value: string) =>
+    accepted.length === 0 && pattern.test(value);
+  // All types of the service have a dot.
+  const mayBeType = mayBe(/\./);
+  const mayBeUuid = mayBe(new RegExp(`^${IDENTIFIER}`));
 
   return function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
     if (isOtherProduct(text)) return { reason: OTHER_PRODUCT_REASON };
@@ -147,13 +172,13 @@ function createReadText(names: readonly string[], declared: readonly string[]) {
 
   /** Reads type and uuid, after all text that a device chooses. */
   function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
-    const type = readType(tail);
-    if (type === null || (type[1] ?? type[2]) !== event.type) {
+    const type = findOnly(typePattern, tail, mayBeType);
+    if (type?.value !== event.type) {
       return { reason: "the text shows another type", after: TYPE, before: UUID };
     }
-    const rest = tail.slice(type.index + type[0].length);
-    const uuid = readUuid(rest);
-    if (uuid?.[1] !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
+    const rest = tail.slice(type.end);
+    const uuid = findOnly(uuidPattern, rest, mayBeUuid);
+    if (uuid?.value !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
       return { reason: "the text shows another uuid", after: UUID, before: "\uffff" };
     }
     // A parameter after the uuid may end with "uuid" and a text.
@@ -176,21 +201,24 @@ function createReadText(names: readonly string[], declared: readonly string[]) {
       }
     }
     const from = text.indexOf(IDENTITY, start + SID_CHARACTERS) + IDENTITY.length;
-    // Identity and friendly name, and their names: the search for a name ends where factor_sid begins.
     const between = text.slice(from, places.factor - FACTOR_SID.length);
-    let end = between.length;
-    for (const name of afterIdentity) {
-      const at = between.indexOf(name);
-      // An event of v2 has a friendly name, and an event of v1 has no name of v2.
-      if (name === FRIENDLY_NAME && (at === -1) === (event.version === "v2")) {
-        return { reason: "a value of v1 contains a name of v2" };
-      }
-      if (at === -1) continue;
-      if (between.includes(name, at + 1)) return { reason: `another value contains ${name}` };
-      end = Math.min(end, at);
+    const friendlyName = between.indexOf(FRIENDLY_NAME);
+    // An event of v2 has a friendly name, and an event of v1 has no name of v2.
+    if ((friendlyName === -1) === (event.version === "v2")) {
+      return { reason: "a value of v1 contains a name of v2" };
+    }
+    if (friendlyName !== -1 && between.includes(FRIENDLY_NAME, friendlyName + 1)) {
+      return { reason: `another value contains ${FRIENDLY_NAME}` };
+    }
+    const values = friendlyName === -1 ? between : between.slice(0, friendlyName);
+    let end = values.length;
+    for (const pattern of afterIdentity[event.version]) {
+      const [name, again] = values.matchAll(pattern);
+      if (again !== undefined) return { reason: `another value contains ${again[0]}` };
+      end = Math.min(end, name?.index ?? end);
     }
     const identity = event.entity_identity;
-    if (identity.length === end && between.startsWith(identity)) {
+    if (identity.length === end && values.startsWith(identity)) {
       return identity.includes(IDENTITY)
         ? { reason: "another value contains entity_identity" }
         : undefined;
@@ -228,27 +256,37 @@ function isAt(text: string, at: number, sid: string): boolean {
 }
 
 /**
- * Creates the reading of a name and its value that occur once in a text. If no other value is before
- * them, the name may occur again as a part of a declared name.
+ * Finds the only match of a global pattern. Its first group is undefined in a match that is a part
+ * of a longer name. Such a match counts unless the text begins with another one, because then no
+ * value is before it that could contain the other; or unless its value cannot be a genuine one.
  */
-function createReadNext(name: string, value: string, names: readonly string[]) {
-  const longerNames = names.flatMap((longer) => {
-    const [before = "", ...after] = longer.split(name);
-    const end = name + after.join(name);
-    return after.length === 0 ? [] : [`(?<=${escapePattern(before)})${escapePattern(end)}`];
-  });
-  const anywhere = new RegExp(name + value, "g");
-  const outsideNames = new RegExp(`(?!${longerNames.join("|") || "$"})${name}${value}`, "g");
-
-  return function readNext(text: string): RegExpExecArray | null {
-    anywhere.lastIndex = 0;
-    const match = anywhere.exec(text);
-    if (match === null) return null;
-    const other = match.index === 0 ? outsideNames : anywhere;
+function findOnly(pattern: RegExp, text: string, isPlausible: (value: string) => boolean) {
+  let found: { index: number; end: number; value: string } | undefined;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [all, own, known, other] = match;
+    const { index } = match;
     // Matches may overlap.
-    other.lastIndex = match.index + 1;
-    return other.test(text) ? null : match;
-  };
+    pattern.lastIndex = index + 1;
+    const value = known ?? other ?? "";
+    if (own === undefined && index > 0 && (found?.index === 0 || !isPlausible(value))) continue;
+    if (found !== undefined) return undefined;
+    found = { index, end: index + all.length, value };
+  }
+  return found;
+}
+
+/** Writes the part of a pattern before a name that excludes the places where it is part of a longer one. */
+function excludeLonger(name: string, names: readonly string[]): string {
+  const excluded: string[] = [];
+  for (const longer of names) {
+    for (let at = longer.indexOf(name); at !== -1; at = longer.indexOf(name, at + 1)) {
+      if (longer === name) continue;
+      const [before, after] = [longer.slice(0, at), longer.slice(at)].map(escapePattern);
+      excluded.push(`(?!(?<=${before})${after})`);
+    }
+  }
+  return excluded.join("");
 }
 
 function listUndeclared(params: readonly Pair[], declared: readonly string[]): string[] {

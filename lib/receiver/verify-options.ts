@@ -1,3 +1,4 @@
+import { findClash } from "./ambiguity";
 import { KNOWN_NAMES } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
@@ -49,8 +50,8 @@ export interface VerifyOptions {
   allowedServiceSids?: readonly string[] | undefined;
   /**
    * Names of parameters that the service sends beyond the specification. None needs to be in every
-   * request. An identity or a uuid that contains a declared name before which it could end is
-   * rejected with PAYLOAD_AMBIGUOUS, so declare only parameters that the service sends. @default none
+   * request. A declared name may end an identity or a uuid that contains it, so declare only
+   * parameters that the service sends. @default none
    */
   extraParameters?: readonly string[] | undefined;
   /**
@@ -118,6 +119,12 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
+    );
+  }
+  const clash = findClash(options.extraParameters ?? []);
+  if (clash !== undefined) {
+    throw new TypeError(
+      `${owner}: option extraParameters must not have ${JSON.stringify(clash[0])} together with ${JSON.stringify(clash[1])}, because the uuid of a request with both has two readings. Declare the one that the service sends.`,
     );
   }
   if (typeof authToken !== "function") warnOfShortToken([authToken].flat());
