@@ -101,4 +101,44 @@ describe("a receiver with a static token", () => {
       "ACCOUNT_NOT_ALLOWED",
     );
   });
+
+  it("separates the accounts that one token claims, and needs the account of a wait", async () => {
+    const push = pushWebhooks({
+      authToken: TOKENS[A] ?? "",
+      publicUrl: PUBLIC_URL,
+      allowedAccountSids: [A, B],
+    });
+    const port = await startServer((req, res) => void push(req, res));
+    const approved = eventRequest(
+      "challenge.approved",
+      { account_sid: B, ...challenge },
+      { authToken: TOKENS[A] ?? "" },
+    );
+    expect(await send(port, approved)).toHaveProperty("status", 200);
+    expect(await push.waitForChallenge({ ...wait, accountSid: B })).toHaveProperty(
+      "account_sid",
+      B,
+    );
+    await expect(
+      push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 1 }),
+    ).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    await expect(push.waitForChallenge(wait)).rejects.toThrow(TypeError);
+  });
 });
+
+it.each([
+  ["a token", TOKENS[A] ?? ""],
+  ["a function", () => TOKENS[A] ?? ""],
+])(
+  "a receiver with %s and one allowed account implies it, and rejects a wait for another",
+  async (_what, authToken) => {
+    const push = pushWebhooks({ authToken, publicUrl: PUBLIC_URL, allowedAccountSids: [A] });
+    const port = await startServer((req, res) => void push(req, res));
+    await send(port, requestOf(A, "challenge.approved"));
+    expect(await push.waitForChallenge(wait)).toHaveProperty("account_sid", A);
+    await expect(push.waitForChallenge({ ...wait, accountSid: B })).rejects.toMatchObject({
+      code: "ACCOUNT_NOT_ALLOWED",
+      status: 403,
+    });
+  },
+);

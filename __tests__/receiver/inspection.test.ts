@@ -1,11 +1,9 @@
 import { createHandlers, pushWebhooks, verifySignature } from "express-push-verification";
 import {
-  createObservers,
   inspectReceiver,
   type ObservedRequest,
   type ReceiverInspection,
 } from "../../lib/receiver/inspection";
-import { WebRequest } from "../../lib/receiver/web-request";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { send, startServer, stopServers } from "../support/servers";
 
@@ -27,49 +25,6 @@ describe("inspectReceiver", () => {
   it("finds no inspection of anything but a receiver", () => {
     expect(inspectReceiver(() => {})).toBeUndefined();
     expect(inspectReceiver(createHandlers())).toBeUndefined();
-  });
-
-  it("observes accepted, duplicate, conflicting and rejected requests", async () => {
-    const { observed, port } = await observe();
-    const call = eventRequest("challenge.approved");
-    const uuid = new URLSearchParams(call.body).get("uuid") ?? "";
-    await send(port, call);
-    await send(port, call);
-    await send(port, eventRequest("challenge.denied", { uuid }));
-    await send(port, { ...call, body: `${call.body}x` });
-    expect(observed.map(({ id, result, error }) => [id, result, error?.code])).toEqual([
-      [1, "new", undefined],
-      [2, "duplicate", undefined],
-      [3, "conflict", undefined],
-      [4, undefined, "SIGNATURE_MISMATCH"],
-    ]);
-    expect(observed[0]?.queued).toMatchObject({ uuid, authTokenIndex: 0, publicUrlIndex: 0 });
-    expect(observed[3]?.request).toMatchObject({ method: "POST", path: "/push/events" });
-  });
-
-  it("has the event of a request whose handler failed", async () => {
-    const { push, observed, port } = await observe();
-    push.on("challenge.approved", () => Promise.reject(new Error("away")));
-    expect((await send(port, eventRequest("challenge.approved"))).status).toBe(500);
-    expect(observed).toMatchObject([
-      { queued: { event: { type: "challenge.approved" } }, error: { code: "HANDLER_FAILED" } },
-    ]);
-  });
-
-  it("observes a failure after the response as a change of the same request", async () => {
-    const { push, observed, port } = await observe({ acknowledge: "before" });
-    const failed = new Promise<void>((resolve) => void push.onError(() => resolve()));
-    push.on("challenge.approved", async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      throw new Error("away");
-    });
-    expect((await send(port, eventRequest("challenge.approved"))).status).toBe(200);
-    await failed;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(observed.map(({ id, failedLater, error }) => [id, failedLater, error?.code])).toEqual([
-      [1, false, undefined],
-      [1, true, "HANDLER_FAILED"],
-    ]);
   });
 
   it("responds 200 although an observer throws", async () => {
@@ -122,15 +77,5 @@ describe("inspectReceiver", () => {
     if (signed === undefined) return;
     const signature = signed.headers["x-service-signature"] ?? "";
     expect(verifySignature({ ...settings, url: PUBLIC_URL, params, signature })).toBeDefined();
-  });
-});
-
-describe("createObservers", () => {
-  it("starts no observation without an observer", () => {
-    const { start, observe: add } = createObservers();
-    const request = new WebRequest(new Request(PUBLIC_URL), { limitBytes: 1, bodyTimeoutMs: 1 });
-    expect(start(request)).toBeUndefined();
-    add(() => {});
-    expect(start(request)).toMatchObject({ id: 1, request: { method: "GET" } });
   });
 });

@@ -4,7 +4,6 @@ import express from "express";
 import supertest from "supertest";
 import { pushWebhooks, WebhookError, type PushWebhooksOptions } from "express-push-verification";
 import {
-  ACCOUNT_SID,
   AUTH_TOKEN,
   eventPairs,
   eventRequest,
@@ -210,28 +209,29 @@ describe("pushWebhooks", () => {
   });
 
   it("retries for 8 s while its store is down, then responds 503", async () => {
+    jest.useFakeTimers();
     const down = (...args: unknown[]) =>
       Promise.reject(Object.assign(new Error("down"), { parameters: args }));
     const reported: unknown[] = [];
     const dedupe = { claim: down, complete: down, release: down };
-    const answers = await Promise.all(
-      SERVERS.map(async ([, listenerOf]) => {
-        const push = pushWebhooks({ ...options, dedupe, logger: silent });
-        push.onAny(() => {
-          throw new Error("must not run");
-        });
-        push.onRejected((...report) => void reported.push(report));
-        return send(await startServer(listenerOf(push)), eventRequest("factor.created"));
-      }),
-    );
-    for (const answer of answers) {
-      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
-      expect(await answer.text()).toBe("Service Unavailable\n");
-    }
+    const push = pushWebhooks({ ...options, dedupe, logger: silent });
+    push.onAny(() => {
+      throw new Error("must not run");
+    });
+    push.onRejected((...report) => void reported.push(report));
+    const { method, headers, body = "" } = eventRequest("factor.created");
+    const sent = push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+    await jest.advanceTimersByTimeAsync(7_000);
+    expect(reported).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    const answer = await sent;
+    jest.useRealTimers();
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.text()).toBe("Service Unavailable\n");
     const text = inspect(reported, { depth: 10, showHidden: true });
-    expect(text.match(/cause.*Error: down/g)).toHaveLength(SERVERS.length);
+    expect(text).toMatch(/cause.*Error: down/);
     expect(text).not.toContain("parameters");
-  }, 20_000);
+  });
 
   it.each(SERVERS)("responds on %s after a res whose methods throw", async (_name, listenerOf) => {
     const push = pushWebhooks(options);
@@ -253,31 +253,6 @@ describe("pushWebhooks", () => {
     }
     expect(failures).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
     await push.close();
-  });
-
-  it("accepts requests while untrusted clients make the lookup of tokens fail", async () => {
-    let lookups = 0;
-    const push = pushWebhooks({
-      ...options,
-      logger: silent,
-      authToken: ({ account_sid }) => {
-        lookups++;
-        if (account_sid !== ACCOUNT_SID) throw new Error("there is no such account");
-        return AUTH_TOKEN;
-      },
-    });
-    const port = await startServer((req, res) => void push(req, res));
-    const stop = new AbortController();
-    const stranger = { ...eventRequest("factor.created"), body: `account_sid=AC${"0".repeat(32)}` };
-    const crowd = Array.from({ length: 300 }, () =>
-      send(port, stranger, stop.signal).catch(() => "ended"),
-    );
-    await new Promise((later) => setTimeout(later, 300));
-    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 200);
-    // Requests with the same claimed identity share a lookup.
-    expect(lookups).toBeLessThan(10);
-    stop.abort();
-    await Promise.all(crowd);
   });
 
   it("shows no secret and no user data in log lines, errors and responses", async () => {

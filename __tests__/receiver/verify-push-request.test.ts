@@ -98,19 +98,9 @@ describe("verifyPushRequest", () => {
     ).resolves.toBeDefined();
   });
 
-  it("returns an event of an unknown type", async () => {
-    const unknown = signedRequestOf(eventPairs("factor.suspended"));
-    await expect(verifyPushRequest(requestOf(unknown), options)).resolves.toHaveProperty(
-      "type",
-      "factor.suspended",
-    );
-  });
-
   const signature = request.headers["x-service-signature"] ?? "";
   const type = request.headers["content-type"] ?? "";
   it.each<[string, Partial<PushRequest>, string]>([
-    ["another method", { method: "PUT" }, "METHOD_NOT_ALLOWED"],
-    ["no signature", { headers: { "content-type": type } }, "SIGNATURE_MISSING"],
     [
       "two signatures",
       { headers: { "content-type": type, "x-service-signature": [signature, signature] } },
@@ -127,14 +117,7 @@ describe("verifyPushRequest", () => {
       },
       "SIGNATURE_MALFORMED",
     ],
-    [
-      "JSON",
-      { headers: { "content-type": "application/json", "x-service-signature": signature } },
-      "CONTENT_TYPE_UNSUPPORTED",
-    ],
     ["no body", { body: null }, "SIGNATURE_MISMATCH"],
-    ["another body", { body: `${request.body}&x=1` }, "SIGNATURE_MISMATCH"],
-    ["broken encoding", { body: "a=%zz" }, "BODY_MALFORMED"],
     ["bytes that are no UTF-8", { body: Buffer.from([0xff]) }, "BODY_MALFORMED"],
     ["a long string", { body: "x".repeat(65_537) }, "BODY_TOO_LARGE"],
     ["long bytes", { body: Buffer.alloc(65_537) }, "BODY_TOO_LARGE"],
@@ -195,15 +178,7 @@ describe("verifyPushRequest", () => {
     });
   });
 
-  it("rejects an account or a service that is not allowed, or missing", async () => {
-    for (const allow of [
-      { allowedAccountSids: [`AC${"0".repeat(32)}`] },
-      { allowedServiceSids: [`VA${"0".repeat(32)}`] },
-    ]) {
-      await expect(
-        verifyPushRequest(requestOf(request), { ...options, ...allow }),
-      ).rejects.toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
-    }
+  it("rejects an event without a service when allowedServiceSids are set", async () => {
     const anonymous = signedRequestOf([
       ["uuid", "1"],
       ["type", "factor.suspended"],

@@ -17,15 +17,6 @@ const MAIN = { sid: `SK${"b".repeat(32)}`, secret: SECRET, type: "main" as const
 const keysOf = (emulator: Emulator) => `${keysPath(emulator)}.json`;
 
 describe("credentials", () => {
-  it("are those of the account, or of any of its keys", async () => {
-    const emulator = await startEmulator({ keys: [STANDARD, MAIN] });
-    for (const { sid, secret } of [STANDARD, MAIN]) {
-      const as: [string, string] = [sid, secret];
-      expect((await callApi(emulator, "GET", webhooksPath(emulator), { as })).status).toBe(200);
-    }
-    expect((await callApi(emulator, "GET", webhooksPath(emulator))).status).toBe(200);
-  });
-
   it("are required for each path, also for unknown ones", async () => {
     const emulator = await startEmulator();
     for (const path of [
@@ -75,33 +66,6 @@ describe("credentials", () => {
       const rejected = await callApi(emulator, method, path, { as });
       expect(rejected).toMatchObject(pick(errors.keyEndpointWithStandardKey));
     }
-  });
-
-  it("of a Main key manage keys as the account does", async () => {
-    const emulator = await startEmulator({ keys: [MAIN] });
-    const as: [string, string] = [MAIN.sid, MAIN.secret];
-    const created = await callApi(emulator, "POST", keysOf(emulator), { as });
-    expect(created.status).toBe(201);
-    const path = `${keysPath(emulator)}/${created.body.sid}.json`;
-    expect((await callApi(emulator, "DELETE", path, { as })).status).toBe(204);
-  });
-
-  it("made over HTTP are always those of a Standard key", async () => {
-    const emulator = await startEmulator();
-    const form = { Type: "main", FriendlyName: "x" };
-    const { body } = await callApi(emulator, "POST", keysOf(emulator), { form });
-    const as: [string, string] = [body.sid as string, body.secret as string];
-    expect((await callApi(emulator, "GET", webhooksPath(emulator), { as })).status).toBe(200);
-    expect((await callApi(emulator, "GET", keysOf(emulator), { as })).status).toBe(401);
-  });
-
-  it("of a deleted key are rejected at once", async () => {
-    const emulator = await startEmulator({ keys: [MAIN] });
-    const as: [string, string] = [MAIN.sid, MAIN.secret];
-    const path = `${keysPath(emulator)}/${MAIN.sid}.json`;
-    expect((await callApi(emulator, "DELETE", path, { as })).status).toBe(204);
-    expect((await callApi(emulator, "GET", keysOf(emulator), { as })).status).toBe(401);
-    expect((await callApi(emulator, "GET", webhooksPath(emulator), { as })).status).toBe(401);
   });
 
   it("are valid for their own account only", async () => {

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import {
-  PUSH_EVENT_TYPES,
   verifySignature,
   type PushEvent,
   type UnknownPushEvent,
@@ -92,21 +91,6 @@ describe("the real receiver", () => {
     await emulator.settled();
     expect(receiver.events).toHaveLength(5);
     expect(emulator.deliveries[0]?.request.url).toBe(receiver.publicUrl);
-  });
-
-  it("resolves waitForChallenge", async () => {
-    const emulator = await startEmulator();
-    const { push, publicUrl } = await startReceiver(emulator.authToken);
-    emulator.createWebhook({ webhook_url: publicUrl });
-    const factor = emulator.verifyFactor(emulator.createFactor().sid);
-    const challenge = emulator.createChallenge({ factor_sid: factor.sid });
-    const outcome = push.waitForChallenge({
-      challengeSid: challenge.sid,
-      entityIdentity: factor.entity_identity,
-    });
-    emulator.denyChallenge(challenge.sid);
-    expect((await outcome).type).toBe("challenge.denied");
-    await emulator.settled();
   });
 });
 
@@ -199,25 +183,6 @@ describe("deliveries", () => {
     const { authToken } = emulator;
     expect(verifySignature({ authToken, url: `${url}/push`, params, signature })).toBeDefined();
   });
-
-  it.each([201, 204, 302, 400, 500, 503])(
-    "fail on status %i, and are not sent again",
-    async (status) => {
-      const emulator = await startEmulator();
-      let calls = 0;
-      const webhook_url = `${await startTarget((_req, res) => {
-        calls++;
-        res.writeHead(status, { Location: "/elsewhere" }).end();
-      })}/`;
-      emulator.createWebhook({ webhook_url });
-      emulator.createFactor();
-      await emulator.settled();
-      expect(emulator.deliveries).toMatchObject([
-        { status: "failed", response: { status }, attempts: 1 },
-      ]);
-      expect(calls).toBe(1);
-    },
-  );
 
   it("are sent again once, unchanged, when the connection fails", async () => {
     const emulator = await startEmulator();
@@ -339,29 +304,23 @@ describe("deliveries", () => {
     expect(process.memoryUsage().heapUsed - heapUsed).toBeLessThan(100e6);
   }, 60_000);
 
-  it("survive a listener that rejects", async () => {
+  it.each<[string, () => unknown]>([
+    ["rejects", () => Promise.reject(new RangeError("hush"))],
+    [
+      "throws",
+      () => {
+        throw new RangeError("hush");
+      },
+    ],
+  ])("survive a listener that %s", async (_what, listener) => {
     const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const emulator = await startEmulator({ webhooks: [{ webhook_url: await findClosedPort() }] });
-    emulator.onDelivery(() => Promise.reject(new RangeError("hush")) as never);
+    emulator.onDelivery(listener as never);
     emulator.createFactor();
     await emulator.settled();
     await new Promise(setImmediate);
     expect(warnings.mock.calls).toMatchObject([[expect.stringContaining("RangeError"), {}]]);
     warnings.mockRestore();
-  });
-
-  it("survive a listener that throws", async () => {
-    const warned = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const emulator = await startEmulator();
-    emulator.createWebhook({ webhook_url: `${await startTarget((_req, res) => void res.end())}/` });
-    emulator.onDelivery(() => {
-      throw new Error("broken");
-    });
-    emulator.createFactor();
-    await emulator.settled();
-    expect(emulator.deliveries).toMatchObject([{ status: "succeeded" }]);
-    expect(warned).toHaveBeenCalledTimes(1);
-    warned.mockRestore();
   });
 });
 
@@ -469,9 +428,5 @@ describe("with a fault, the real receiver", () => {
       ["note", "1"],
       ["n[b]", "ü"],
     ]);
-  });
-
-  it("handles each type of event", () => {
-    expect([...PUSH_EVENT_TYPES].toSorted()).toEqual([...ORDER].toSorted());
   });
 });
