@@ -6,7 +6,6 @@ import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
 
 const event = eventFixture("challenge.approved");
 const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
-const otherSid = `AC${"0".repeat(32)}`;
 
 function start() {
   const outcomes = createMemoryOutcomes();
@@ -37,15 +36,6 @@ describe("createChallengeWaits", () => {
       code: "ENTITY_MISMATCH",
       status: 403,
     });
-  });
-
-  it("rejects the outcome of another account", async () => {
-    const { outcomes, wait } = start();
-    await outcomes.record("login", event);
-    await expect(wait({ ...good, accountSid: otherSid })).rejects.toHaveProperty(
-      "code",
-      "ACCOUNT_NOT_ALLOWED",
-    );
   });
 
   it("rejects its own pending and later waits in the turn in which it closes", async () => {

@@ -100,18 +100,6 @@ describe("createMemoryOutcomes", () => {
     await expect(wait).resolves.toHaveProperty("type", "challenge.approved");
   });
 
-  it("lets an account wait while another one has all pending waits", async () => {
-    const outcomes = createMemoryOutcomes({ maxWaiting: 3 });
-    const waits = [1, 2, 3].map((index) => outcomes.wait(waitOf(sidOf(index))));
-    const settled = Promise.allSettled(waits);
-    const other = outcomes.wait(waitOf(sidOf(4), "AC2"));
-    await outcomes.record("AC2", eventOf("challenge.approved", sidOf(4)));
-    await expect(other).resolves.toHaveProperty("challenge_sid", sidOf(4));
-    expect(
-      (await settled).map((one) => (one.status === "rejected" ? one.reason.code : one)),
-    ).toEqual(["OVERLOADED", "CHALLENGE_TIMEOUT", "CHALLENGE_TIMEOUT"]);
-  });
-
   it("rejects a wait whose signal is aborted already, also for a known outcome", async () => {
     const outcomes = createMemoryOutcomes();
     await outcomes.record("AC1", eventOf("challenge.denied"));

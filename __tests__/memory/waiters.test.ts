@@ -46,30 +46,6 @@ describe("createWaiters", () => {
     await expect(other).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 
-  it("rejects a wait with the reason of its signal", async () => {
-    const waiters = createWaiters();
-    const controller = new AbortController();
-    const reason = new Error("the user left");
-    const wait = waiters.wait("a", { ...longWait, signal: controller.signal });
-    controller.abort(reason);
-    await expect(wait).rejects.toBe(reason);
-    const late = waiters.wait("a", { ...longWait, signal: controller.signal });
-    await expect(late).rejects.toBe(reason);
-    expect(waiters.listKeys()).toEqual([]);
-  });
-
-  it("has at most 10 waits for one key: the oldest gives way", async () => {
-    const waiters = createWaiters();
-    const waits = Array.from({ length: 12 }, () => waiters.wait("a", longWait));
-    const settled = Promise.allSettled(waits);
-    waiters.resolve("a", event);
-    const codes = (await settled).map((one) =>
-      one.status === "rejected" ? one.reason.code : one.value.type,
-    );
-    expect(codes).toEqual([...Array(2).fill("OVERLOADED"), ...Array(10).fill(event.type)]);
-    expect(waiters.listKeys()).toEqual([]);
-  });
-
   it("gives each user an equal share: 10,000 waits of one user evict no other", async () => {
     const waiters = createWaiters();
     const waitOf = (entityIdentity: string, index: number) =>
@@ -111,31 +87,6 @@ describe("createWaiters", () => {
     expect(await Promise.all([second, third])).toEqual([event, event]);
   });
 
-  it("gives each account a fair share: the oldest wait of the largest one is rejected", async () => {
-    const waiters = createWaiters();
-    const flood = Array.from({ length: 10_000 }, (_, index) =>
-      waiters.wait(`a:${index}`, { ...longWait, account: "a" }),
-    );
-    const settled = flood.map((wait) =>
-      wait.then(
-        () => "resolved",
-        ({ code }) => String(code),
-      ),
-    );
-    const others = ["b:1", "b:2", "c:1"].map((key) =>
-      waiters.wait(key, { ...longWait, account: key.slice(0, 1) }),
-    );
-    const keys = waiters.listKeys();
-    expect(keys).toHaveLength(10_000);
-    expect(keys.slice(-4)).toEqual(["a:9999", "b:1", "b:2", "c:1"]);
-    for (const key of keys) waiters.resolve(key, event);
-    expect(await Promise.all(others)).toEqual([event, event, event]);
-    const codes = await Promise.all(settled);
-    expect(codes.slice(0, 3)).toEqual(Array(3).fill("OVERLOADED"));
-    expect(codes.slice(3)).toEqual(Array(9_997).fill("resolved"));
-    expect(waiters.listKeys()).toEqual([]);
-  });
-
   it("rejects the oldest wait of an account that has the most, also for its own new one", async () => {
     const waiters = createWaiters({ maxWaiting: 4 });
     const wait = (account: string, index: number) =>
@@ -160,13 +111,5 @@ describe("createWaiters", () => {
         await expect(wait).resolves.toBe(event);
       }
     }
-  });
-
-  it("rejects pending and later waits when it closes", async () => {
-    const waiters = createWaiters();
-    const wait = waiters.wait("a", longWait);
-    waiters.close();
-    await expect(wait).rejects.toHaveProperty("code", "CLOSING");
-    await expect(waiters.wait("a", longWait)).rejects.toHaveProperty("code", "CLOSING");
   });
 });

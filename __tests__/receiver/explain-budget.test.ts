@@ -1,4 +1,4 @@
-import { createExplainBudget, EXPLAIN_LIMITS } from "../../lib/receiver/explain-budget";
+import { createExplainBudget } from "../../lib/receiver/explain-budget";
 
 const limits = { windowMs: 60_000, maxReports: 3, maxWorkMs: 100 };
 let nowMs = 0;
@@ -55,17 +55,5 @@ describe("createExplainBudget", () => {
     };
     expect(() => spend(fail)).toThrow(RangeError);
     expect(spend(work(0))).toBeUndefined();
-  });
-
-  it("is separate for each receiver", () => {
-    const [one, other] = [createExplainBudget(limits), createExplainBudget(limits)];
-    one.spend(work(500));
-    expect(one.spend(work(1))).toBeUndefined();
-    expect(other.spend(work(1))).toBe(1);
-  });
-
-  it("allows a receiver less than 1 s of work per minute", () => {
-    expect(EXPLAIN_LIMITS.windowMs).toBe(60_000);
-    expect(EXPLAIN_LIMITS.maxWorkMs).toBeLessThan(1_000);
   });
 });
