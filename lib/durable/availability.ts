@@ -2,7 +2,6 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { StoreOutage } from "../observability/health";
 import type { Logger } from "../observability/logger";
-import { createClosedError } from "./closed-error";
 import { QueueError } from "./queue-error";
 import type { QueueStore, Hint } from "./storage";
 
@@ -41,6 +40,11 @@ const FINAL: ReadonlySet<string> = new Set(["FILE_FOREIGN", "FILE_DAMAGED", "FIL
 const MAX_IN_USE_MS = 12_000;
 /** As long as a process may take to create the file: no outage. */
 const CREATION_MS = 3_000;
+
+/** Creates the error of an operation on a queue that was closed. */
+export function createClosedError(): WebhookError {
+  return new WebhookError("CLOSING", "The queue was closed.");
+}
 
 /**
  * Connects to a store, and again after each outage until it is closed. Reports the beginning and the

@@ -1,8 +1,8 @@
 import type { EventQueue } from "../delivery/event-queue";
 import type { Handlers } from "../delivery/handler-registry";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { CloseOptions } from "../time/close-options";
 import type { Health } from "../observability/health";
-import type { DeadLetter, DeadLetterOptions, EventStatus } from "./dead-letters";
 import type { WorkOptions } from "./work-options";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
@@ -24,6 +24,57 @@ export interface QueueStats {
   oldestWaitingMs: number;
   /** How many workers of this queue take events, in all processes. */
   workers: number;
+}
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** Chooses between events of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have an event of the uuid. */
+  accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
+}
+
+/** Where an event of a queue is. */
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
+
+/** What a queue knows of an event; see `queue.find`. */
+export interface EventStatus {
+  /**
+   * - `"waiting"`: it waits for a worker.
+   * - `"active"`: its handlers run now.
+   * - `"delayed"`: its handlers failed, and run again at `at`.
+   * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
+   * - `"handled"`: its handlers succeeded, or it was discarded; only its uuid is kept.
+   */
+  state: EventState;
+  /** The account that the event claims; undefined when it was handled, as all that follows. */
+  accountSid: string | undefined;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined also when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** How often its handlers were started, since it was stored or retried; 0 when it was handled. */
+  attempts: number;
+  /** The code and the message of the last error of its handlers, if they failed. */
+  error: string | undefined;
+  /** When its handlers were or are to run, or when they failed for the last time. */
+  at: Date | undefined;
 }
 
 /** A queue of events that outlives this process; alike on every engine. */

@@ -1,11 +1,11 @@
 import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createDispatch } from "../delivery/dispatch";
 import { findConfirm, type Handlers } from "../delivery/handler-registry";
+import { PermanentError } from "../errors/permanent-error";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
 import { createReporter } from "../observability/reporter";
-import { describeHandlerFailure, isPermanent } from "./handler-failure";
 import type { QueueSettings } from "./queue-options";
 import { readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
 import type { WorkOptions } from "./work-options";
@@ -97,4 +97,27 @@ export function createEventRunner(
       logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
     },
   };
+}
+
+/**
+ * Returns whether another attempt is of no use: a handler threw a PermanentError, or the event is
+ * not confirmed.
+ */
+function isPermanent({ code, cause }: WebhookError): boolean {
+  return (
+    code === "NOT_CONFIRMED" ||
+    listReasons(cause).some((reason) => reason instanceof PermanentError)
+  );
+}
+
+/** Returns the code of a failure and the messages of the errors that handlers threw. */
+function describeHandlerFailure({ code, message, cause }: WebhookError): string {
+  const texts = listReasons(cause).flatMap((reason) =>
+    reason instanceof Error ? [reason.message] : [],
+  );
+  return `${code}: ${texts.length > 0 ? texts.join("; ") : message}`;
+}
+
+function listReasons(cause: unknown): unknown[] {
+  return cause instanceof AggregateError ? cause.errors : [cause];
 }

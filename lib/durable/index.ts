@@ -1,19 +1,3 @@
-export { sqliteQueue } from "./sqlite/sqlite-queue";
-export type { SqliteQueueOptions } from "./sqlite/options";
-export { postgresQueue } from "./postgres-queue";
-export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
-export { redisQueue } from "./redis-queue";
-export type { DurableQueue, EventWorker, QueueStats } from "./durable-queue";
-export type { WorkOptions } from "./work-options";
-export type { Backoff } from "./backoff";
-export type { RedisQueueOptions } from "./redis/options";
-export type { QueueOptions } from "./queue-options";
-export type {
-  RedisConnection,
-  RedisConnectionOptions,
-  RedisInstance,
-  ServerAddress,
-} from "./redis/connection-option";
-export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "./dead-letters";
-export { QueueError } from "./queue-error";
-export type { QueueErrorCode } from "./queue-error";
+export * from "./postgres";
+export * from "./redis";
+export * from "./sqlite";

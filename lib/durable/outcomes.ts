@@ -1,11 +1,12 @@
 import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
-import type { ChallengeEvent } from "../event/event";
+import { isChallengeEvent, type ChallengeEvent } from "../event/event";
+import { parseEvent } from "../event/parse";
+import type { Pair } from "../form/form";
+import { toAsciiJson } from "../form/text";
 import { createWaiters } from "../memory/waiters";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
-import { toAsciiJson } from "../form/text";
 import { hashKey } from "./stored-keys";
-import { createResolveStored } from "./stored-outcome";
 
 /** The outcomes that the processes of a queue share. */
 export interface SharedOutcomes {
@@ -41,10 +42,25 @@ export function createSharedOutcomes(store: QueueStore, settings: QueueSettings)
       recheckTimer = undefined;
     },
   });
-  const resolve = createResolveStored(waiters, store.title, logger);
+  let hasWarned = false;
   const toRead = new Set<string>();
   let recheckTimer: NodeJS.Timeout | undefined;
   let isReading = false;
+
+  /** Reports an unreadable outcome once: it may be read many times. */
+  function resolve(key: string, params: string): void {
+    const event = parseOutcome(params);
+    if (event !== undefined) {
+      waiters.resolve(key, event);
+      return;
+    }
+    if (hasWarned) return;
+    hasWarned = true;
+    const message = `An outcome in ${store.title} is unreadable; the wait for it continues.`;
+    const code = "OUTCOME_UNREADABLE";
+    if (logger !== undefined) logger.error({ code }, message);
+    else process.emitWarning(message, { type: "PushWebhooksWarning", code });
+  }
 
   function read(keys: Iterable<string>): void {
     for (const key of keys) toRead.add(key);
@@ -78,4 +94,14 @@ export function createSharedOutcomes(store: QueueStore, settings: QueueSettings)
     recheck,
     close: waiters.close,
   };
+}
+
+function parseOutcome(params: string): ChallengeEvent | undefined {
+  try {
+    const event = parseEvent(JSON.parse(params) as Pair[]);
+    return isChallengeEvent(event) ? event : undefined;
+  } catch {
+    // The error may quote the value.
+    return undefined;
+  }
 }

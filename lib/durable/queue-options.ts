@@ -1,13 +1,23 @@
-import type { Logger } from "../observability/logger";
+import { adaptConsole, createLogger, type Logger } from "../observability/logger";
+import { callSafely } from "../observability/safe-call";
 import {
   MAX_TIMER_MS,
   validateOptions,
   wholeNumber,
+  type OptionRule,
   type OptionRules,
 } from "../validation/validate-options";
 import { LOGGER } from "../validation/option-rules";
-import { BACKOFF_RULE, resolveBackoff, type Backoff } from "./backoff";
-import { createSafeLogger } from "./safe-logger";
+
+/** The pauses between the attempts of an event. */
+export interface Backoff {
+  /** `"exponential"`: each pause is twice the one before it. */
+  type: "exponential" | "fixed";
+  /** The first pause, in milliseconds. */
+  delayMs: number;
+  /** How much of a pause is random, from 0 to 1. @default 0 */
+  jitter?: number | undefined;
+}
 
 /** Options that the queues of all three engines have. */
 export interface QueueOptions {
@@ -41,23 +51,27 @@ export interface QueueOptions {
   logger?: Logger | undefined;
 }
 
+/** Options with a value for each. */
+export type Filled<Options> = { [Name in keyof Options]-?: NonNullable<Options[Name]> };
+
 /** {@link QueueOptions} with every default filled in. */
-export interface QueueSettings {
-  name: string;
-  dedupeTtlMs: number;
-  attempts: number;
+export type QueueSettings = Filled<Omit<QueueOptions, "backoff" | "logger">> & {
   backoff: Backoff;
-  storeTimeoutMs: number;
-  maxPending: number;
-  outcomeTtlMs: number;
-  maxWaiting: number;
   logger: Logger | undefined;
-}
+};
 
 /** Returns whether a value may be a part of a key: engines join names with colons. */
 export function isName(value: unknown): boolean {
   return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
 }
+
+const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+
+/** The rule of the option `backoff`. */
+const BACKOFF_RULE: OptionRule = {
+  accepts: (value) => isDelay(value) || isBackoff(value),
+  expected: 'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
+};
 
 /** The rules of {@link QueueOptions}. */
 export const QUEUE_RULES: OptionRules<QueueOptions> = {
@@ -77,6 +91,8 @@ export const QUEUE_RULES: OptionRules<QueueOptions> = {
   logger: LOGGER,
 };
 
+const DEFAULT_BACKOFF: Backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
+
 /**
  * Validates the options of an engine, and fills in the defaults of those that every engine has.
  *
@@ -90,7 +106,7 @@ export function resolveQueueOptions<Options extends QueueOptions>(
   rules: OptionRules<Options>,
 ): QueueSettings {
   validateOptions(owner, options, rules);
-  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs } = options;
+  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs, backoff } = options;
   if (outcomeTtlMs < dedupeTtlMs) {
     throw new TypeError(
       `${owner}: option outcomeTtlMs must be at least dedupeTtlMs, ${dedupeTtlMs}; received ${outcomeTtlMs}. A replay within dedupeTtlMs must meet the outcome.`,
@@ -100,11 +116,42 @@ export function resolveQueueOptions<Options extends QueueOptions>(
     name: options.name,
     dedupeTtlMs,
     attempts: options.attempts ?? 8,
-    backoff: resolveBackoff(options.backoff),
+    backoff:
+      typeof backoff === "number"
+        ? { type: "fixed", delayMs: backoff }
+        : (backoff ?? DEFAULT_BACKOFF),
     storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
     maxPending: options.maxPending ?? 5_000,
     outcomeTtlMs,
     maxWaiting: options.maxWaiting ?? 10_000,
     logger: options.logger && createSafeLogger(options.logger),
   };
+}
+
+/** Returns the pause after so many failures, in milliseconds. */
+export function pauseAfter({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
+  const factor = type === "exponential" ? 2 ** (failures - 1) : 1;
+  const longestMs = Math.min(delayMs * factor, MAX_TIMER_MS);
+  return Math.floor(longestMs * (1 - jitter * Math.random()));
+}
+
+function isBackoff(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { type, delayMs, jitter = 0, ...others } = value as Record<string, unknown>;
+  return (
+    (type === "exponential" || type === "fixed") &&
+    isDelay(delayMs) &&
+    typeof jitter === "number" &&
+    jitter >= 0 &&
+    jitter <= 1 &&
+    Object.keys(others).length === 0
+  );
+}
+
+/** The queue logs from listeners of connections, where an error of the app's logger would end the process. */
+function createSafeLogger(logger: Logger): Logger {
+  const adapted = adaptConsole(logger);
+  return createLogger(
+    (level, fields, message) => void callSafely(logger, () => adapted[level](fields, message)),
+  );
 }

@@ -8,19 +8,17 @@ import { CLOSED } from "../observability/health";
 import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
-import { keepConnected, type Availability } from "./availability";
+import { createClosedError, keepConnected, type Availability } from "./availability";
 import { createBatches } from "./batches";
-import { createClosedError } from "./closed-error";
 import { createEventOperations } from "./dead-letters";
-import type { DurableQueue } from "./durable-queue";
-import { createEventWorker } from "./event-worker";
+import type { DurableQueue, EventWorker } from "./durable-queue";
 import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, NewEvent, StoredOutcome } from "./storage";
-import { compareContent } from "./stored-content";
 import { toNewEvent } from "./stored-event";
+import { compareContent } from "./stored-keys";
 import { validateWork, type WorkOptions } from "./work-options";
 import type { RunnerParts } from "./event-runner";
 import type { QueueWorker } from "./worker";
@@ -140,6 +138,16 @@ export function createQueue(
     return result;
   }
 
+  function toEventWorker(worker: QueueWorker): EventWorker {
+    let finished: Promise<void> | undefined;
+    async function close(options: CloseOptions = {}): Promise<void> {
+      validateOptions("close", options, CLOSE_RULES);
+      const finishing = () => worker.finish().then(() => void workers.delete(worker));
+      await (finished ??= settleWithin(finishing(), options));
+    }
+    return { close, [Symbol.asyncDispose]: () => close() };
+  }
+
   async function drain(options: CloseOptions): Promise<void> {
     const finishing = [...workers].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...running, ...finishing]), options);
@@ -181,10 +189,7 @@ export function createQueue(
       if (closed !== undefined) throw createClosedError();
       const worker = pool.start(handlers, options);
       workers.add(worker);
-      return createEventWorker(async () => {
-        await worker.finish();
-        workers.delete(worker);
-      });
+      return toEventWorker(worker);
     },
     stats: () => run(() => store.stats()),
     async health() {

@@ -1,5 +1,4 @@
-import type { EventState } from "./dead-letters";
-import type { QueueStats } from "./durable-queue";
+import type { EventState, QueueStats } from "./durable-queue";
 
 /** The outcome of a challenge as it is stored. @experimental */
 export interface StoredOutcome {

@@ -5,8 +5,7 @@ import type { QueuedEvent } from "../delivery/event-queue";
 import { toAsciiJson } from "../form/text";
 import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
-import { createContent } from "./stored-content";
-import { createEventKey, dedupeIdOf, hashKey } from "./stored-keys";
+import { createContent, createEventKey, hashKey } from "./stored-keys";
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -97,8 +96,10 @@ export function toNewEvent(
   carrier?: Record<string, string>,
 ): NewEvent {
   const uuidHash = hashKey(queueName, queued.uuid);
+  // The account first: accounts share no identifier.
+  const ownHash = hashKey(queueName, `${queued.account}:${queued.uuid}`);
   return {
-    key: createEventKey(uuidHash, hashKey(queueName, dedupeIdOf(queued))),
+    key: createEventKey(uuidHash, ownHash),
     content: createContent(queued.contentHash),
     uuidHash,
     body: toAsciiJson(toStoredEvent(queued, carrier)),

@@ -1,12 +1,10 @@
 import { EventEmitter, once } from "node:events";
-import { parseJson } from "../form/text";
-import { pauseAfter } from "./backoff";
+import { parseJson, toAsciiJson } from "../form/text";
 import type { Availability } from "./availability";
 import type { AddToBatch } from "./batches";
 import type { EventRunner, RunFailure } from "./event-runner";
 import { createMemberId, type Heartbeat } from "./heartbeat";
-import type { QueueSettings } from "./queue-options";
-import { toAsciiJson } from "../form/text";
+import { pauseAfter, type QueueSettings } from "./queue-options";
 import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
 
 /** Takes events and runs their handlers until it is finished. */

@@ -1,4 +1,4 @@
-import { findRedisRejection } from "../../../lib/durable/redis/redis-reply";
+import { findRedisRejection } from "../../../lib/durable/redis/connection";
 
 const replyOf = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
 

@@ -1,5 +1,4 @@
-import { retryWhileLocked } from "../../../lib/durable/sqlite/lock-wait";
-import { connect } from "../../../lib/durable/sqlite/node-sqlite";
+import { connect, retryWhileLocked } from "../../../lib/durable/sqlite/node-sqlite";
 import { createFile, removeFiles } from "../../support/sqlite";
 
 afterEach(removeFiles);

@@ -7,6 +7,7 @@ import {
 import {
   QUEUE_RULES,
   resolveQueueOptions,
+  type Filled,
   type QueueOptions,
   type QueueSettings,
 } from "../queue-options";
@@ -44,12 +45,8 @@ export interface PostgresQueueOptions extends QueueOptions {
 }
 
 /** Options with every default filled in. */
-export interface PostgresSettings extends QueueSettings {
-  connection: string | PostgresConnectionOptions;
-  schema: string;
-  durability: "require" | "warn" | "trust";
-  maxConnections: number;
-}
+export type PostgresSettings = QueueSettings &
+  Filled<Omit<PostgresQueueOptions, keyof QueueOptions>>;
 
 const RULES: OptionRules<PostgresQueueOptions> = {
   ...QUEUE_RULES,

@@ -2,17 +2,14 @@ import type { Client } from "pg";
 import { parseJson } from "../../form/text";
 import { hashText } from "../../form/hash";
 import { settleWithin } from "../../time/close-options";
-import type { EventState } from "../dead-letters";
-import type { QueueStats } from "../durable-queue";
+import type { EventState, QueueStats } from "../durable-queue";
 import { rangeOfKeys } from "../stored-keys";
 import type { ClaimedEvent, Hint, NewEvent, Storage, StoredDeadLetter } from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
-import { checkDurability } from "./durability";
-import { claimFrom, createClaimMark, type ClaimMark } from "./claim-mark";
 import type { PostgresSettings } from "./options";
-import { assertNotPooled } from "./pooler";
 import { findRejection, isConnectionLost, toNeutralError } from "./rejection";
 import { prepareSchema } from "./schema";
+import { assertNotPooled, checkDurability } from "./setup";
 import { writeStatements, type Statements } from "./statements";
 
 interface ClaimedRow extends Omit<ClaimedEvent, "id"> {
@@ -36,6 +33,19 @@ interface StateRow {
   error: string | null;
   at: string | null;
 }
+
+/** Where the next claim of a member begins to read. */
+interface ClaimMark {
+  /** When the last claimed event was due, by the clock of Postgres. */
+  lastRunAtMs: number;
+  /** When everything was read last, as `performance.now()` counts. */
+  readAllAtMs: number;
+}
+
+/** Statements that store events take less: a later commit of an earlier time is read all the same. */
+const MARGIN_MS = 1_000;
+/** What became due at an earlier time, or was claimed unknown to the member, is found within this time. */
+const READ_ALL_MS = 1_000;
 
 const CLOSE_MS = 250;
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
@@ -171,7 +181,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       return rows.map(({ key, params }) => ({ key: toHex(key), params }));
     },
     async claim(owner, held, count) {
-      const mark = marks.get(owner) ?? createClaimMark();
+      const mark = marks.get(owner) ?? { lastRunAtMs: 0, readAllAtMs: Number.NEGATIVE_INFINITY };
       marks.set(owner, mark);
       const fromMs = claimFrom(mark);
       const isAll = fromMs === undefined;
@@ -258,4 +268,16 @@ function toStoredDeadLetter(row: LetterRow): StoredDeadLetter {
     failedAtMs: Number(row.failed_at),
     listedAtMs: Number(row.listed_at),
   };
+}
+
+/**
+ * Returns the time from which the next claim reads; undefined: it reads all, also what the member
+ * owns. While a transaction of another program is open, Postgres keeps the rows of all events that
+ * were claimed since, and a claim from the beginning would read them all.
+ */
+function claimFrom(mark: ClaimMark): number | undefined {
+  const nowMs = performance.now();
+  if (nowMs - mark.readAllAtMs < READ_ALL_MS) return mark.lastRunAtMs - MARGIN_MS;
+  mark.readAllAtMs = nowMs;
+  return undefined;
 }

@@ -1,8 +1,11 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
-import { hasSentinels, isRedisInstance, type RedisConnectionOptions } from "./connection-option";
-import type { RedisSettings } from "./options";
-import { findRedisRejection } from "./redis-reply";
+import {
+  hasSentinels,
+  isRedisInstance,
+  type RedisConnectionOptions,
+  type RedisSettings,
+} from "./options";
 
 /** The purpose of a connection. */
 export type ConnectionRole = keyof typeof ROLES;
@@ -165,4 +168,30 @@ export function describeRedisError(error: unknown): string {
   const { lastNodeError } = Object(error) as { lastNodeError?: unknown };
   const detail = lastNodeError ?? cause;
   return detail instanceof Error ? `${message} ${describeRedisError(detail)}` : message;
+}
+
+/**
+ * The error replies of a server that will accept the command soon, or of a cluster where another
+ * server does, once the client knows it.
+ */
+const TRANSIENT =
+  /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;
+
+/**
+ * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes
+ * something; undefined for an outage. A cluster hides the reply of its last node in the error.
+ */
+export function findRedisRejection(error: unknown): Error | undefined {
+  const { name, message, lastNodeError } = Object(error) as Partial<ClusterError>;
+  if (lastNodeError !== undefined) return findRedisRejection(lastNodeError);
+  return name === "ReplyError" && !TRANSIENT.test(message ?? "") ? (error as Error) : undefined;
+}
+
+interface ClusterError extends Error {
+  lastNodeError: unknown;
+}
+
+/** Returns a field of the reply of INFO; undefined when Redis does not say. */
+export function readInfoField(text: string, field: string): string | undefined {
+  return new RegExp(`^${field}:(\\S*)`, "m").exec(text)?.[1];
 }

@@ -1,12 +1,28 @@
 import { ErrorCode, type Job, type JobState, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import type { EventState } from "../dead-letters";
-import type { QueueStore, StoredDeadLetter, StoredState } from "../storage";
+import type { EventState } from "../durable-queue";
+import type { NewEvent, QueueStore, StoredDeadLetter, StoredState } from "../storage";
 import { readEventNames } from "../stored-event";
 import { hashKey } from "../stored-keys";
-import { jobPatternOf } from "./job-id";
 import type { RedisSettings } from "./options";
 import { RETRIED_FIELD } from "./stats";
+
+const UUID_DIGITS = 8;
+
+/** Returns the identifier of the job of an event: unique, as the content is. */
+export function jobIdOf({ uuidHash, content }: NewEvent): string {
+  return `${uuidHash.slice(0, UUID_DIGITS)}-${content}`;
+}
+
+/** Returns the content of the event of a job. */
+export function contentOf(jobId: string): string {
+  return jobId.slice(UUID_DIGITS + 1);
+}
+
+/** Returns the pattern of the jobs of a uuid; another uuid may share it. */
+function jobPatternOf(uuidHash: string): string {
+  return `${uuidHash.slice(0, UUID_DIGITS)}-*`;
+}
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;

@@ -1,15 +1,20 @@
-export { redisQueue } from "../redis-queue";
-export type { RedisQueueOptions } from "./options";
+export { redisQueue } from "./redis-queue";
 export type {
   RedisConnection,
   RedisConnectionOptions,
   RedisInstance,
+  RedisQueueOptions,
   ServerAddress,
-} from "./connection-option";
-export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "../dead-letters";
-export type { DurableQueue, EventWorker, QueueStats } from "../durable-queue";
-export { QueueError } from "../queue-error";
-export type { QueueErrorCode } from "../queue-error";
-export type { QueueOptions } from "../queue-options";
-export type { Backoff } from "../backoff";
+} from "./options";
+export type {
+  DeadLetter,
+  DeadLetterOptions,
+  DurableQueue,
+  EventState,
+  EventStatus,
+  EventWorker,
+  QueueStats,
+} from "../durable-queue";
+export { QueueError, type QueueErrorCode } from "../queue-error";
+export type { Backoff, QueueOptions } from "../queue-options";
 export type { WorkOptions } from "../work-options";

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
-import type { RedisSettings } from "./options";
-import { parseServerInfo } from "./server-info";
 import type { NewEvent } from "../storage";
+import { readInfoField } from "./connection";
+import type { RedisSettings } from "./options";
 
 const FULL_SHARE = 0.85;
 /** Below it, a shortage ends: near 85 %, workers and new events would alternate. */
@@ -33,10 +33,11 @@ export function createAdmit(redis: Redis, { prefix, name, logger }: RedisSetting
     const shownBytes = addedBytes;
     // Two readings at a time would both subtract the same events.
     readAtMs = Number.POSITIVE_INFINITY;
-    const text = await redis.eval(INFO, 1, `${prefix}:${name}:meta`).finally(() => {
+    const info = await redis.eval(INFO, 1, `${prefix}:${name}:meta`).finally(() => {
       readAtMs = startedAtMs;
     });
-    const { usedBytes, limitBytes } = parseServerInfo(String(text));
+    const readBytes = (field: string) => Number(readInfoField(String(info), field) ?? 0);
+    const [usedBytes, limitBytes] = [readBytes("used_memory"), readBytes("maxmemory")];
     freeBytes = limitBytes === 0 ? Number.POSITIVE_INFINITY : FULL_SHARE * limitBytes - usedBytes;
     addedBytes -= shownBytes;
     const isShort = shortage !== undefined;

@@ -1,16 +1,27 @@
 import type { DurableQueue } from "../durable-queue";
 import { createQueue } from "../queue";
 import { resolveRedisOptions, type RedisQueueOptions } from "./options";
-import { openRedisStore } from "./redis-store";
-import { startRedisWorker } from "./worker";
+import type * as engine from "./redis-store";
+import type * as workers from "./worker";
 
 /**
- * Opens a queue in Redis; `redisQueue` documents it.
+ * Creates a queue that stores events in Redis before the response, and runs their handlers from
+ * there, in this process or in others: an event with a 200 is not lost with a process.
  *
- * @throws TypeError for an option that is unknown or impossible.
+ * Loads the packages bullmq and ioredis on the first call.
+ *
+ * @example
+ * const queue = redisQueue({ name: "shop-production", connection: "redis://127.0.0.1:6379" });
+ * const push = pushWebhooks({ authToken, publicUrl, queue });
+ * push.on("challenge.approved", async (event) => { … });
+ * const worker = queue.work(push.handlers);
+ *
+ * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
+ *   the packages when they are missing.
  */
-export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
+export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
+  const { openRedisStore, startRedisWorker } = loadRedisEngine();
   const store = openRedisStore(settings);
   return createQueue(store, settings, ({ recordOutcome }) => ({
     start: (handlers, workOptions) =>
@@ -19,4 +30,20 @@ export function createRedisQueue(options: RedisQueueOptions): DurableQueue {
     onOpen() {},
     stop() {},
   }));
+}
+
+function loadRedisEngine(): typeof engine & typeof workers {
+  try {
+    return {
+      ...(require("./redis-store") as typeof engine),
+      ...(require("./worker") as typeof workers),
+    };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "MODULE_NOT_FOUND" || !/'(bullmq|ioredis)'/.test(message)) throw error;
+    throw new Error(
+      "redisQueue needs the packages bullmq and ioredis. Run: npm install bullmq ioredis",
+      { cause: error },
+    );
+  }
 }

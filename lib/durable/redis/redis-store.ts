@@ -3,14 +3,12 @@ import { Queue, type Telemetry } from "bullmq";
 import { parseJson } from "../../form/text";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
-import { createRedisDeadLetters } from "./dead-letters";
-import { contentOf, jobIdOf } from "./job-id";
+import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
 import { createAdmit } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, toConnectionError } from "./setup";
-import { readStats } from "./stats";
-import { createWorkerBeats, type WorkerBeats } from "./worker-beats";
+import { createWorkerBeats, readStats, type WorkerBeats } from "./stats";
 
 /** The events of a queue in Redis, which are jobs of BullMQ. */
 export interface RedisStore extends QueueStore {
@@ -37,8 +35,8 @@ const PING_MS = 2_000;
 
 /** Opens the connections to Redis, which reconnect by themselves until `close()`. */
 export function openRedisStore(settings: RedisSettings): RedisStore {
-  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
-  const telemetry = settings.telemetry as Telemetry | undefined;
+  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas, telemetry } =
+    settings;
   const head = `${prefix}:${name}`;
   const channel = `${head}:outcomes`;
   const connection = openConnection(settings, "store");
@@ -88,7 +86,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
-      ...(telemetry !== undefined && { telemetry }),
+      ...(telemetry !== undefined && { telemetry: telemetry as Telemetry }),
     });
     opened.on("error", () => {});
     return opened;

@@ -1,8 +1,9 @@
 import type { Redis } from "ioredis";
-import { listServers } from "./connection";
+import { listServers, readInfoField } from "./connection";
 import type { RedisSettings } from "./options";
-import { parseReplicationInfo } from "./server-info";
 
+/** A replica that has not responded for longer is not awaited; usually it does each second. */
+const MAX_LAG_SEC = 4;
 const WAIT_MS = 1_000;
 /** A primary that was cut off from its replicas may have been replaced: connect anew. */
 const MAX_SHORTFALLS = 3;
@@ -44,12 +45,17 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
 
   /** Requires each replica of the primary, also for a while after it left: see {@link ABSENT_MS}. */
   function noteReplicas(info: unknown): void {
-    const { history, attached, live } = parseReplicationInfo(String(info));
-    const areAttached = attached >= required || history !== knownHistory;
+    const text = String(info);
+    // A primary that was just promoted begins another history.
+    const history = readInfoField(text, "master_replid");
+    const lagsSec = [...text.matchAll(/^slave\d+:.*,state=online,.*lag=(\d+)/gm)].map(([, lag]) =>
+      Number(lag),
+    );
+    const areAttached = lagsSec.length >= required || history !== knownHistory;
     const nowMs = performance.now();
+    const live = lagsSec.filter((lag) => lag <= MAX_LAG_SEC).length;
     if (areAttached || nowMs - attachedAtMs >= ABSENT_MS) required = Math.max(1, live);
     if (areAttached) attachedAtMs = nowMs;
-    // A primary that was just promoted begins another history.
     knownHistory = history;
   }
 

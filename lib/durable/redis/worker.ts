@@ -6,9 +6,8 @@ import { LEASE_MS, MAX_STALLS } from "../storage";
 import type { StoredEvent } from "../stored-event";
 import type { WorkOptions } from "../work-options";
 import type { QueueWorker } from "../worker";
-import { describeRedisError, openConnection } from "./connection";
+import { describeRedisError, findRedisRejection, openConnection } from "./connection";
 import type { RedisSettings } from "./options";
-import { findRedisRejection } from "./redis-reply";
 import type { RedisStore } from "./redis-store";
 
 /**
@@ -33,8 +32,7 @@ export function startRedisWorker(
   workOptions: WorkOptions,
 ): QueueWorker {
   const { settings } = parts;
-  const { name, prefix, logger, maxDeadLetters } = settings;
-  const telemetry = settings.telemetry as Telemetry | undefined;
+  const { name, prefix, logger, maxDeadLetters, telemetry } = settings;
   const runner = createEventRunner(handlers, workOptions, parts);
   const connection = openConnection(settings, "worker");
   const { redis } = connection;
@@ -84,7 +82,7 @@ export function startRedisWorker(
       runRetryDelay: RUN_RETRY_MS,
       // The failed jobs are the dead letters.
       removeOnFail: { count: maxDeadLetters },
-      ...(telemetry !== undefined && { telemetry }),
+      ...(telemetry !== undefined && { telemetry: telemetry as Telemetry }),
     });
     worker.on("error", reportError);
     worker.on("failed", reportDeadLetter);

@@ -2,8 +2,7 @@ import { statSync } from "node:fs";
 import { assertOwn, assertSchema, isEmpty, isLarge, READS_WAIT } from "./file-check";
 import { explainErrors } from "./file-error";
 import { createFileScan, type FileScan } from "./file-scan";
-import { retryWhileLocked } from "./lock-wait";
-import { canShare, connect, type SqliteConnection } from "./node-sqlite";
+import { canShare, connect, retryWhileLocked, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
 /** A queue's open file. */

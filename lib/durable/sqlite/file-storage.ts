@@ -5,8 +5,8 @@ import { QueueError } from "../queue-error";
 import type { Hint, Storage } from "../storage";
 import type { MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
-import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
 import { startThread } from "./start-thread";
+import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./thread";
 
 interface PendingRequest {
   resolve: (value: never) => void;

@@ -1,9 +1,14 @@
 export { sqliteQueue } from "./sqlite-queue";
 export type { SqliteQueueOptions } from "./options";
-export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "../dead-letters";
-export type { DurableQueue, EventWorker, QueueStats } from "../durable-queue";
-export { QueueError } from "../queue-error";
-export type { QueueErrorCode } from "../queue-error";
-export type { QueueOptions } from "../queue-options";
-export type { Backoff } from "../backoff";
+export type {
+  DeadLetter,
+  DeadLetterOptions,
+  DurableQueue,
+  EventState,
+  EventStatus,
+  EventWorker,
+  QueueStats,
+} from "../durable-queue";
+export { QueueError, type QueueErrorCode } from "../queue-error";
+export type { Backoff, QueueOptions } from "../queue-options";
 export type { WorkOptions } from "../work-options";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { ThreadSettings } from "./protocol";
+import type { ThreadSettings } from "./thread";
 
 /**
  * Starts the thread of a file. `npm run build` replaces this module by one that has the code of the

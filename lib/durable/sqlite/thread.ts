@@ -1,16 +1,41 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
 import { parentPort, workerData } from "node:worker_threads";
-import { QueueError } from "../queue-error";
+import { QueueError, type QueueErrorCode } from "../queue-error";
 import { openDatabase, type Database } from "./database";
 import { describeFileError, explainDamage, isDamage } from "./file-error";
 import { sqliteCodeOf } from "./node-sqlite";
 import {
   createFileOperations,
   transactionOf,
+  type FileNews,
   type FileOperations,
   type MethodName,
 } from "./operations";
-import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./protocol";
+import type { SqliteSettings } from "./options";
+
+/** What the thread is started with. */
+export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
+
+/** A call of a method on its way to the thread; `"close"` has the thread close the file and end. */
+export type FileRequest =
+  readonly [id: number, method: MethodName, args: readonly unknown[]] | "close";
+
+/** What went wrong in the thread; errors lose their code when they are posted. */
+export interface ThreadFailure {
+  code: string | undefined;
+  message: string;
+  /** Of a file that cannot be used. */
+  fileCode?: QueueErrorCode;
+}
+
+/** What the thread posts. */
+export type ThreadMessage =
+  | { type: "open" }
+  /** The file is closed, and the thread ends. */
+  | { type: "closed"; failure: ThreadFailure }
+  | { type: "done"; id: number; value: unknown }
+  | { type: "failed"; id: number; failure: ThreadFailure }
+  | { type: "news"; news: FileNews };
 
 /** While other processes share the file: they cannot call this one. */
 const SHARED_POLL_MS = 5;
