@@ -1,54 +1,67 @@
-import { createBacklog } from "../../lib/durable/batches";
+import { createBatches } from "../../lib/durable/batches";
 
-interface Operation {
-  id: number;
-  isWanted: () => boolean;
+const LAST = 10_000;
+
+/** Batches of a store that stalls until `goOn` is called. */
+function createStalled() {
+  const batches: number[][] = [];
+  let goOn = () => {};
+  const stalled = new Promise<void>((resolve) => (goOn = resolve));
+  const add = createBatches(async (items: readonly number[]) => {
+    batches.push([...items]);
+    await stalled;
+    return items;
+  }, 1);
+  return { add, batches, goOn: () => goOn() };
 }
 
-const create = (id: number, isWanted = () => true): Operation => ({ id, isWanted });
-const idsOf = (operations: Operation[]) => operations.map(({ id }) => id);
-
-it("returns the oldest operations that are wanted", () => {
-  const backlog = createBacklog<Operation>();
-  for (let id = 0; id < 6; id++) backlog.add(create(id, () => id !== 1));
-  expect(idsOf(backlog.take(4))).toEqual([0, 2, 3]);
-  expect(idsOf(backlog.take(4))).toEqual([4, 5]);
-  expect(backlog.size()).toBe(0);
+it("runs the items of one turn as batches of 128, in their order", async () => {
+  const { add, batches, goOn } = createStalled();
+  const results = Promise.all(Array.from({ length: 300 }, (_, id) => add(id)));
+  goOn();
+  expect(await results).toEqual(Array.from({ length: 300 }, (_, id) => id));
+  expect(batches.map(({ length }) => length)).toEqual([128, 128, 44]);
 });
 
-it("drops operations that are not wanted any more, although none is taken", () => {
-  const backlog = createBacklog<Operation>();
-  const last = 10_000;
+it("drops items that are not wanted any more while the store stalls, and keeps the others", async () => {
+  const { add, batches, goOn } = createStalled();
+  const first = add(-1);
+  await new Promise(setImmediate);
   let newest = 0;
-  let largest = 0;
-  // 50 operations are wanted at a time.
-  for (let id = 0; id <= last; id++) {
+  const isWanted = jest.fn((id: number) => id > newest - 50);
+  const results: Promise<number>[] = [];
+  for (let id = 0; id <= LAST; id++) {
     newest = id;
-    backlog.add(create(id, () => id > newest - 50));
-    largest = Math.max(largest, backlog.size());
+    results.push(add(id, () => isWanted(id)));
   }
-  expect(largest).toBeLessThanOrEqual(100);
-  expect(idsOf(backlog.take(1_000))).toEqual(Array.from({ length: 50 }, (_, i) => last - 49 + i));
+  // Each item is asked a few times only.
+  expect(isWanted.mock.calls.length).toBeLessThan(2 * LAST);
+  isWanted.mockClear();
+  goOn();
+  expect(await first).toBe(-1);
+  const wanted = Array.from({ length: 50 }, (_, index) => LAST - 49 + index);
+  expect(await Promise.all(results.slice(-50))).toEqual(wanted);
+  expect(batches).toEqual([[-1], wanted]);
+  // The others were dropped before.
+  expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });
 
-it("keeps every operation that is wanted", () => {
-  const backlog = createBacklog<Operation>();
-  for (let id = 0; id < 10_000; id++) backlog.add(create(id));
-  expect(backlog.size()).toBe(10_000);
-  expect(idsOf(backlog.take(10_000)).at(-1)).toBe(9_999);
-});
-
-it("asks each operation a few times only, however many there are", () => {
-  const backlog = createBacklog<Operation>();
+it("keeps every item that is wanted, and asks each a few times only", async () => {
+  const { add, batches, goOn } = createStalled();
   const isWanted = jest.fn(() => true);
-  for (let id = 0; id < 10_000; id++) backlog.add(create(id, isWanted));
-  expect(isWanted.mock.calls.length).toBeLessThan(20_000);
+  const results = Array.from({ length: LAST }, (_, id) => add(id, isWanted));
+  goOn();
+  expect((await Promise.all(results)).at(-1)).toBe(LAST - 1);
+  expect(batches.flat()).toHaveLength(LAST);
+  expect(isWanted.mock.calls.length).toBeLessThan(4 * LAST);
 });
 
-it("forgets how many operations it once held", () => {
-  const backlog = createBacklog<Operation>();
-  for (let id = 0; id < 10_000; id++) backlog.add(create(id));
-  backlog.take(10_000);
-  for (let id = 0; id < 10_000; id++) backlog.add(create(id, () => false));
-  expect(backlog.size()).toBeLessThanOrEqual(64);
+it("rejects each item of a batch that fails, and runs the next", async () => {
+  let count = 0;
+  const add = createBatches(async (items: readonly number[]) => {
+    if (++count === 1) throw new Error("down");
+    return items;
+  }, 1);
+  await expect(Promise.all([add(1), add(2)])).rejects.toThrow("down");
+  expect(await add(3)).toBe(3);
 });

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { StoreOutage } from "../observability/health";
@@ -65,9 +66,8 @@ export function keepConnected(
   let inUseSinceMs: number | undefined;
   let areWritesFailing = false;
   let isClosed = false;
-  let pending: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  let whenOpened: (() => void)[] = [];
   let resume: (() => void) | undefined;
+  const state = new EventEmitter<{ change: [] }>().setMaxListeners(0);
 
   const isOver = () => isClosed || (rejection !== undefined && FINAL.has(rejection.code));
 
@@ -95,16 +95,6 @@ export function keepConnected(
     reported = undefined;
   }
 
-  function rejectPending(error: Error): void {
-    for (const { reject } of pending) reject(error);
-    pending = [];
-  }
-
-  function resumeAll(): void {
-    for (const resolve of whenOpened) resolve();
-    whenOpened = [];
-  }
-
   function open(): void {
     reportEnd();
     closedBy = undefined;
@@ -112,9 +102,7 @@ export function keepConnected(
     inUseSinceMs = undefined;
     areWritesFailing = false;
     outage = undefined;
-    for (const { resolve } of pending) resolve();
-    pending = [];
-    resumeAll();
+    state.emit("change");
     listener.onOpen();
   }
 
@@ -127,8 +115,7 @@ export function keepConnected(
     if (inUseMs === undefined || inUseMs >= CREATION_MS) report(error);
     const isPatient = inUseMs !== undefined && inUseMs < MAX_IN_USE_MS;
     rejection = error instanceof QueueError && !isPatient ? error : undefined;
-    if (rejection !== undefined) rejectPending(rejection);
-    if (isOver()) resumeAll();
+    state.emit("change");
   }
 
   function pauseFor(ms: number): Promise<void> {
@@ -161,16 +148,16 @@ export function keepConnected(
 
   void run();
   return {
-    ready() {
-      if (isClosed) return Promise.reject(createClosedError());
-      if (rejection !== undefined) return Promise.reject(rejection);
-      if (closedBy === undefined) return Promise.resolve();
-      return new Promise((resolve, reject) => void pending.push({ resolve, reject }));
+    async ready() {
+      while (!isClosed && rejection === undefined && closedBy !== undefined) {
+        await once(state, "change");
+      }
+      if (isClosed) throw createClosedError();
+      if (rejection !== undefined) throw rejection;
     },
-    whenOpen: () =>
-      closedBy === undefined || isOver()
-        ? Promise.resolve()
-        : new Promise((resolve) => void whenOpened.push(resolve)),
+    async whenOpen() {
+      while (closedBy !== undefined && !isOver()) await once(state, "change");
+    },
     assertOpen() {
       if (closedBy === undefined) return;
       if (!isOver()) throw closedBy;
@@ -203,7 +190,7 @@ export function keepConnected(
     close() {
       isClosed = true;
       closedBy = createClosedError();
-      rejectPending(closedBy);
+      state.emit("change");
       resume?.();
     },
   };

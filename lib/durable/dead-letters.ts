@@ -51,7 +51,8 @@ export function createEventOperations(
       for await (const page of listPages()) {
         for (const { body, error, attempts, failedAtMs } of page) {
           const { uuid, ...read } = readNamed(body);
-          yield { uuid, ...read, error, attempts, failedAt: new Date(failedAtMs) };
+          const failedAt = new Date(failedAtMs);
+          yield { uuid, ...read, error: String(parseJson(error)), attempts, failedAt };
         }
       }
     },
@@ -68,7 +69,7 @@ export function createEventOperations(
     async find(uuid, options = {}) {
       const found = await run(() => store.find(hashKey(name, uuid)));
       const stored = found.flatMap(({ body, ...state }) =>
-        body === undefined ? [] : [{ body, ...state }],
+        body === null ? [] : [{ body, ...state }],
       );
       const newest = choose("find", stored, options).at(-1);
       if (newest === undefined) {
@@ -76,8 +77,9 @@ export function createEventOperations(
       }
       const { state, body, attempts, error, atMs } = newest;
       const { accountSid, receiver, event } = readNamed(body);
-      const at = atMs === undefined ? undefined : new Date(atMs);
-      return { state, accountSid, receiver, event, attempts, error, at };
+      const at = atMs === null ? undefined : new Date(atMs);
+      const reason = error === null ? undefined : String(parseJson(error));
+      return { state, accountSid, receiver, event, attempts, error: reason, at };
     },
   };
 }

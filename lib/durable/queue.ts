@@ -140,12 +140,12 @@ export function createQueue(
 
   function toEventWorker(worker: QueueWorker): EventWorker {
     let finished: Promise<void> | undefined;
-    async function close(options: CloseOptions = {}): Promise<void> {
+    function closeWorker(options: CloseOptions = {}): Promise<void> {
       validateOptions("close", options, CLOSE_RULES);
-      const finishing = () => worker.finish().then(() => void workers.delete(worker));
-      await (finished ??= settleWithin(finishing(), options));
+      const finish = () => worker.finish().then(() => void workers.delete(worker));
+      return (finished ??= settleWithin(finish(), options));
     }
-    return { close, [Symbol.asyncDispose]: () => close() };
+    return { close: closeWorker, [Symbol.asyncDispose]: () => closeWorker() };
   }
 
   async function drain(options: CloseOptions): Promise<void> {

@@ -48,7 +48,7 @@ export interface ClaimedEvent extends Run {
 export interface FailedRun extends Run {
   /** How often its handlers have failed, this run included. */
   failures: number;
-  /** A text of ASCII characters. */
+  /** The reason as JSON of ASCII characters. */
   error: string;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
@@ -66,6 +66,7 @@ export interface Member {
 export interface StoredDeadLetter {
   id: string;
   body: string;
+  /** As JSON. */
   error: string;
   /** How often its handlers were started. */
   attempts: number;
@@ -81,14 +82,14 @@ export interface DeadLetterPosition extends Pick<StoredDeadLetter, "id" | "faile
 /** An event that is stored, or whose key is kept. @experimental */
 export interface StoredState {
   state: EventState;
-  /** Undefined when the event was handled or discarded. */
-  body: string | undefined;
+  /** Null when the event was handled or discarded, as all that follows but `attempts`. */
+  body: string | null;
   /** How often its handlers were started. */
   attempts: number;
-  /** The last failure. */
-  error: string | undefined;
+  /** The last failure, as JSON. */
+  error: string | null;
   /** When its handlers are to run, or failed for the last time. */
-  atMs: number | undefined;
+  atMs: number | null;
 }
 
 /** What may be in the storage now; only a hint: polls make up for one that is lost. @experimental */

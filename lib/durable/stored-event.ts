@@ -7,54 +7,31 @@ import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
 import { createContent, createEventKey, hashKey } from "./stored-keys";
 
-/** An event as it is stored. */
-export interface StoredEvent {
+const storedEventSchema = z.object({
   /** The parameters of the request: a worker parses the event from them. */
-  params: [name: string, value: string][];
+  params: z.array(z.tuple([z.string(), z.string()])),
   /** The account of its outcome, as an `OutcomeKey` has it. */
-  account: string;
-  authTokenIndex: number;
-  publicUrlIndex: number;
+  account: z.string(),
+  authTokenIndex: z.int(),
+  publicUrlIndex: z.int(),
   /** The name of the receiver. */
-  receiver?: string | undefined;
+  receiver: z.string().optional(),
   /** Whether a worker must confirm it, and record its outcome then. */
-  needsConfirmation?: true | undefined;
+  needsConfirmation: z.literal(true).optional(),
   /** The trace context of its request, as a subscriber of the tracing channels wrote it. */
-  carrier?: Record<string, string> | undefined;
-}
+  carrier: z.record(z.string(), z.string()).optional(),
+});
+
+/** An event as it is stored. */
+export type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** An event that was read from the store. */
 export interface RestoredEvent extends Omit<StoredEvent, "params"> {
   event: PushEvent | UnknownPushEvent;
 }
 
-const storedEventSchema = z.object({
-  params: z.array(z.tuple([z.string(), z.string()])),
-  account: z.string(),
-  authTokenIndex: z.int(),
-  publicUrlIndex: z.int(),
-  receiver: z.string().optional(),
-  needsConfirmation: z.literal(true).optional(),
-  carrier: z.record(z.string(), z.string()).optional(),
-});
-
-/** Writes an event for the store. */
-export function toStoredEvent(queued: QueuedEvent, carrier = {}): StoredEvent {
-  const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
-  const params = event.params.map(([name, value]): [string, string] => [name, value]);
-  return {
-    params,
-    account,
-    authTokenIndex,
-    publicUrlIndex,
-    ...(receiver !== undefined && { receiver }),
-    ...(queued.needsConfirmation === true && { needsConfirmation: true }),
-    ...(Object.keys(carrier).length > 0 && { carrier }),
-  };
-}
-
 /**
- * Reads an event that {@link toStoredEvent} wrote.
+ * Reads an event that {@link toNewEvent} wrote.
  *
  * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for what this version cannot read.
  */
@@ -93,16 +70,26 @@ export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
   outcome: StoredOutcome | undefined,
-  carrier?: Record<string, string>,
+  carrier: Record<string, string> = {},
 ): NewEvent {
+  const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const uuidHash = hashKey(queueName, queued.uuid);
-  // The account first: accounts share no identifier.
-  const ownHash = hashKey(queueName, `${queued.account}:${queued.uuid}`);
+  const stored: StoredEvent = {
+    params: event.params.map(([name, value]) => [name, value]),
+    account,
+    authTokenIndex,
+    publicUrlIndex,
+    // JSON leaves out what is undefined.
+    receiver,
+    needsConfirmation: queued.needsConfirmation === true ? true : undefined,
+    carrier: Object.keys(carrier).length > 0 ? carrier : undefined,
+  };
   return {
-    key: createEventKey(uuidHash, ownHash),
+    // The account first: accounts share no identifier.
+    key: createEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
     content: createContent(queued.contentHash),
     uuidHash,
-    body: toAsciiJson(toStoredEvent(queued, carrier)),
+    body: toAsciiJson(stored),
     outcome,
   };
 }

@@ -148,7 +148,7 @@ it("does not write the -wal of a killed process into a damaged file", async () =
   expect(readFileSync(`${file}-wal`).equals(wal)).toBe(true);
 });
 
-it("finds the damage of a file of more than 512 MiB after the start, and does not open it again", async () => {
+it("finds the damage of a file of more than 512 MiB when a worker meets it, and does not open it again", async () => {
   const file = await createQueueFile(200);
   // The root pages of the tables stay: what is stored needs none of the damaged ones.
   damagePages(file, [21, 22, 23]);
@@ -156,6 +156,8 @@ it("finds the damage of a file of more than 512 MiB after the start, and does no
   truncateSync(file, 600 * 1024 * 1024);
   const error = jest.fn();
   const queue = open(file, "q", { ...silent, error });
+  await queue.ready();
+  queue.work(createHandlers().onAny(() => {}));
   await until(() =>
     queue.ready().then(
       () => false,

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import { Client, Pool, type ClientConfig, type PoolClient } from "pg";
+import { Client, Pool, types, type ClientConfig, type PoolClient } from "pg";
 import type { PostgresSettings } from "./options";
 
 /** The connections of a queue to its Postgres. */
@@ -32,6 +32,10 @@ export const LIMITS = `select set_config('statement_timeout', '${STATEMENT_TIMEO
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
 
+/** pg reads a bigint as text; those of the queue are safe integers. */
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
+  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
+
 /** Creates the connections of a queue; they connect on use. */
 export function createServerConnections({
   connection,
@@ -54,6 +58,7 @@ export function createServerConnections({
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     stream: openSocket,
+    types: { getTypeParser },
   };
   const pool = new Pool({ ...config, max: maxConnections });
   // Idle connections fail when Postgres stops; the connection that listens reports the outage.

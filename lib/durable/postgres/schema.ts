@@ -77,7 +77,6 @@ export async function prepareSchema(
   try {
     // Processes that start at a time wait for the first one.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
-    if (await isFormerSchema(client, schema)) throw createFormerError(schema);
     const version = await readVersion(client, schema);
     if (version > SCHEMA_VERSION) throw createNewerError(schema, version);
     if (version === 0) await createSchema(client, schema);
@@ -97,35 +96,25 @@ async function createSchema(client: Client, schema: string): Promise<void> {
 }
 
 async function findQueue(client: Client, schema: string, name: string): Promise<number> {
-  const table = `"${schema}".queue`;
-  const select = `select id from ${table} where name = $1`;
-  const found = await client.query<{ id: number }>(select, [name]);
-  if (found.rows[0] !== undefined) return found.rows[0].id;
-  const insert = `insert into ${table} (name) values ($1) returning id`;
-  const added = await client.query<{ id: number }>(insert, [name]);
-  return added.rows[0]?.id ?? 0;
-}
-
-async function isFormerSchema(client: Client, schema: string): Promise<boolean> {
-  const { rows } = await client.query<{ name: string | null }>(
-    "select to_regclass($1)::text as name",
-    [`"${schema}".push_version`],
+  const { rows } = await client.query<{ id: number }>(
+    `insert into "${schema}".queue (name) values ($1)
+     on conflict (name) do update set name = excluded.name returning id`,
+    [name],
   );
-  return (rows[0]?.name ?? null) !== null;
+  return rows[0]?.id ?? 0;
 }
 
 /** Returns 0 for a schema that this package has not written to. */
 async function readVersion(client: Client, schema: string): Promise<number> {
   const table = `"${schema}".version`;
-  const found = await client.query<{ name: string | null }>(
-    "select to_regclass($1)::text as name",
-    [table],
+  const { rows } = await client.query<Record<"own" | "former", string | null>>(
+    "select to_regclass($1)::text as own, to_regclass($2)::text as former",
+    [table, `"${schema}".push_version`],
   );
-  if ((found.rows[0]?.name ?? null) === null) return 0;
-  const { rows } = await client.query<{ version: number }>(
-    `select max(version) as version from ${table}`,
-  );
-  return rows[0]?.version ?? 0;
+  if (typeof rows[0]?.former === "string") throw createFormerError(schema);
+  if (typeof rows[0]?.own !== "string") return 0;
+  const read = await client.query<{ version: number }>(`select version from ${table}`);
+  return read.rows[0]?.version ?? 0;
 }
 
 function createFormerError(schema: string): QueueError {

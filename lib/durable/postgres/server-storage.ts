@@ -1,10 +1,16 @@
 import type { Client } from "pg";
-import { parseJson } from "../../form/text";
 import { hashText } from "../../form/hash";
 import { settleWithin } from "../../time/close-options";
-import type { EventState, QueueStats } from "../durable-queue";
+import type { QueueStats } from "../durable-queue";
 import { rangeOfKeys } from "../stored-keys";
-import type { ClaimedEvent, Hint, NewEvent, Storage, StoredDeadLetter } from "../storage";
+import type {
+  ClaimedEvent,
+  Hint,
+  NewEvent,
+  Storage,
+  StoredDeadLetter,
+  StoredState,
+} from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import type { PostgresSettings } from "./options";
 import { findRejection, isConnectionLost, toNeutralError } from "./rejection";
@@ -12,26 +18,8 @@ import { prepareSchema } from "./schema";
 import { assertNotPooled, checkDurability } from "./setup";
 import { writeStatements, type Statements } from "./statements";
 
-interface ClaimedRow extends Omit<ClaimedEvent, "id"> {
-  id: string;
-  run_at: string;
-}
-
-interface LetterRow {
-  id: string;
-  body: string;
-  error: string;
-  attempts: number;
-  failed_at: string;
-  listed_at: string;
-}
-
-interface StateRow {
-  state: EventState;
-  body: string | null;
-  attempts: number | null;
-  error: string | null;
-  at: string | null;
+interface ClaimedRow extends ClaimedEvent {
+  runAtMs: number;
 }
 
 /** Where the next claim of a member begins to read. */
@@ -189,14 +177,8 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       const wanted = count - lost.length;
       const values = [owner, held, wanted, fromMs ?? 0, queue];
       const due = wanted > 0 ? await runUndoable<ClaimedRow>("claim", ...values) : [];
-      mark.lastRunAtMs = Number(due.at(-1)?.run_at ?? mark.lastRunAtMs);
-      return [...lost, ...due].map(({ id, body, started, attempt, failures }) => ({
-        id: Number(id),
-        body,
-        started,
-        attempt,
-        failures,
-      }));
+      mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
+      return [...lost, ...due].map(({ runAtMs: _, ...claimed }) => claimed);
     },
     async finish(runs) {
       const rows = runs.map(({ id, started }) => ({ id, started }));
@@ -204,8 +186,8 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     },
     async fail(runs) {
       const rows = runs.map(({ pauseMs, ...failed }) => ({ ...failed, pause_ms: pauseMs }));
-      const dead = await run<{ id: string }>("fail", JSON.stringify(rows));
-      return dead.map(({ id }) => Number(id));
+      const dead = await run<{ id: number }>("fail", JSON.stringify(rows));
+      return dead.map(({ id }) => id);
     },
     async beat(members) {
       const rows = members.map(({ id, isWorker }) => ({ id, is_worker: isWorker }));
@@ -217,23 +199,10 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       await runUndoable("forgetMembers", ids);
       await runUndoable("giveBack", ids);
     },
-    async deadLetters(after) {
-      const position = [after?.failedAtMs ?? 0, after?.id ?? "0"];
-      return (await run<LetterRow>("deadLetters", ...position, queue)).map(toStoredDeadLetter);
-    },
-    async findDeadLetters(uuidHash) {
-      return (await run<LetterRow>("findDeadLetters", uuidHash, queue)).map(toStoredDeadLetter);
-    },
-    async find(uuidHash) {
-      const rows = await run<StateRow>("find", uuidHash, ...rangeOfKeys(uuidHash), queue);
-      return rows.map(({ state, body, attempts, error, at }) => ({
-        state,
-        body: body ?? undefined,
-        attempts: attempts ?? 0,
-        error: error === null ? undefined : String(parseJson(error)),
-        atMs: at === null ? undefined : Number(at),
-      }));
-    },
+    deadLetters: (after) =>
+      run<StoredDeadLetter>("deadLetters", after?.failedAtMs ?? 0, after?.id ?? "0", queue),
+    findDeadLetters: (uuidHash) => run<StoredDeadLetter>("findDeadLetters", uuidHash, queue),
+    find: (uuidHash) => run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), queue),
     retry: async (ids) => readCount(await run("retry", ids, queue)),
     discard: async (ids) => readCount(await run("discard", ids, queue)),
     async stats() {
@@ -257,17 +226,6 @@ function toHex(uuid: string): string {
 
 function readCount(rows: object[]): number {
   return (rows as { count: number }[])[0]?.count ?? 0;
-}
-
-function toStoredDeadLetter(row: LetterRow): StoredDeadLetter {
-  return {
-    id: row.id,
-    body: row.body,
-    error: String(parseJson(row.error)),
-    attempts: row.attempts,
-    failedAtMs: Number(row.failed_at),
-    listedAtMs: Number(row.listed_at),
-  };
 }
 
 /**

@@ -7,9 +7,11 @@ const PURGED_ROWS = 1_000;
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
-const LETTER = `id, body, error, failures + stalls as attempts, failed_at, ${NOW} as listed_at`;
+const LETTER = `id::text, body, error, failures + stalls as attempts, failed_at as "failedAtMs",
+  ${NOW} as "listedAtMs"`;
 
-const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures, run_at`;
+const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures,
+  run_at as "runAtMs"`;
 
 /** Writes the rows of a batch, which is one parameter. */
 const batch = (parameter: string, columns: string) =>
@@ -94,7 +96,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
         from due where event.id = due.id
         returning ${CLAIMED}
       )
-      select * from claimed order by run_at, id`,
+      select * from claimed order by "runAtMs", id`,
 
     // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
     finish: `delete from ${event} as event using ${batch("$1", "id bigint, started int")}
@@ -164,11 +166,11 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     forgetMembers: `delete from ${member} where id = any($1::bigint[])`,
     giveBack: `update ${event} set owner = null where owner = any($1::bigint[])`,
 
-    deadLetters: `select ${LETTER} from ${event}
-      where queue = $3::int and failed_at is not null and (failed_at, id) > ($1::bigint, $2::bigint)
-      order by failed_at, id limit ${PAGE}`,
-    findDeadLetters: `select ${LETTER} from ${event}
-      where uuid_hash = $1 and queue = $2::int and failed_at is not null order by id`,
+    deadLetters: `select ${LETTER} from ${event} as event
+      where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
+      order by failed_at, event.id limit ${PAGE}`,
+    findDeadLetters: `select ${LETTER} from ${event} as event
+      where uuid_hash = $1 and queue = $2::int and failed_at is not null order by event.id`,
     // A run more: no late report on one before meets the event.
     retry: `
       with retried as (
@@ -186,8 +188,8 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       select count(*)::int as count from removed`,
 
     find: `
-      select body, failures + stalls + (owner is not null)::int as attempts, error,
-        coalesce(failed_at, run_at) as at, case when event.id is null then 'handled'
+      select body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, error,
+        coalesce(failed_at, run_at) as "atMs", case when event.id is null then 'handled'
           when failed_at is not null then 'dead' when owner is not null then 'active'
           when run_at > ${NOW} then 'delayed' else 'waiting' end as state
       from (

@@ -65,6 +65,39 @@ export function createRedisDeadLetters(
     return jobs.filter((job) => job?.finishedOn !== undefined) as Job[];
   }
 
+  const isOfUuid = ({ data }: Job, uuidHash: string) =>
+    hashKey(name, readEventNames(data).uuid) === uuidHash;
+
+  /** Lists the dead letters that may be of a uuid. */
+  async function findIds(uuidHash: string): Promise<string[]> {
+    const jobIds = new Set<string>();
+    let cursor = "0";
+    do {
+      const scan = ["MATCH", jobPatternOf(uuidHash), "COUNT", SCAN_COUNT] as const;
+      const [next, found] = await redis.zscan(failedKey, cursor, ...scan);
+      cursor = next;
+      // The identifiers alternate with the times of failure.
+      for (const [index, item] of found.entries()) if (index % 2 === 0) jobIds.add(item);
+    } while (cursor !== "0");
+    return [...jobIds];
+  }
+
+  /** Lists the jobs of the keys of a uuid; compares all keys of Redis. */
+  async function findFirstIds(uuidHash: string): Promise<string[]> {
+    const start = keyOf(`de:${uuidHash.slice(0, KEY_START)}`);
+    const keys = new Set<string>();
+    let cursor = "0";
+    do {
+      // Not the prefix, which may have characters of a pattern.
+      const args = [cursor, `*:de:${uuidHash.slice(0, KEY_START)}*`] as const;
+      const [next, found] = (await redis.eval(SCAN, 1, failedKey, ...args)) as [string, string[]];
+      cursor = next;
+      for (const key of found) if (key.startsWith(start)) keys.add(key);
+    } while (cursor !== "0");
+    const jobIds = keys.size > 0 ? await redis.mget([...keys]) : [];
+    return jobIds.filter((id) => id !== null);
+  }
+
   async function readState(jobId: string, uuidHash: string) {
     const [job, state, score] = await Promise.all([
       getQueue().getJob(jobId),
@@ -72,25 +105,22 @@ export function createRedisDeadLetters(
       redis.zscore(keyOf("delayed"), jobId),
     ]);
     const known = STATES[state];
-    if (job === undefined || known === undefined || !isOfUuid(job, uuidHash)) return undefined;
+    if (job === undefined || known === undefined) return HANDLED;
+    if (!isOfUuid(job, uuidHash)) return undefined;
     // The score of a delayed job is its due time * 4096 and more.
     const dueMs = score === null ? undefined : Math.floor(Number(score) / 4096);
-    const isDelayed = dueMs !== undefined && dueMs > Date.now();
     const { data, attemptsStarted, failedReason, finishedOn, processedOn, timestamp } = job;
-    const isActive = known === "active";
+    const startMs = known === "active" ? processedOn : timestamp;
     return {
-      id: jobId,
-      state: known === "delayed" && !isDelayed ? ("waiting" as const) : known,
+      state: known === "delayed" && (dueMs ?? 0) <= Date.now() ? ("waiting" as const) : known,
       body: JSON.stringify(data),
       attempts: attemptsStarted,
-      error: failedReason,
-      atMs: known === "dead" ? finishedOn : (dueMs ?? (isActive ? processedOn : timestamp)),
+      error:
+        (failedReason as string | undefined) === undefined ? null : JSON.stringify(failedReason),
+      atMs: (known === "dead" ? finishedOn : (dueMs ?? startMs)) ?? null,
       storedAtMs: timestamp,
     };
   }
-
-  const isOfUuid = ({ data }: Job, uuidHash: string) =>
-    hashKey(name, readEventNames(data).uuid) === uuidHash;
 
   async function retryOne(jobId: string): Promise<number> {
     const [job] = await readAll([jobId]);
@@ -118,42 +148,15 @@ export function createRedisDeadLetters(
       const jobIds = await redis.eval(PAGE, 1, failedKey, after.failedAtMs, after.id);
       return (await readAll(jobIds as string[])).map(storedLetterOf);
     },
-    /** Compares identifiers, and reads only the jobs that may be of the uuid. */
     async findDeadLetters(uuidHash) {
-      const jobIds = new Set<string>();
-      let cursor = "0";
-      do {
-        const scan = ["MATCH", jobPatternOf(uuidHash), "COUNT", SCAN_COUNT] as const;
-        const [next, found] = await redis.zscan(failedKey, cursor, ...scan);
-        cursor = next;
-        // The identifiers alternate with the times of failure.
-        for (const [index, item] of found.entries()) {
-          if (index % 2 === 0) jobIds.add(item);
-        }
-      } while (cursor !== "0");
-      const jobs = await readAll([...jobIds]);
+      const jobs = await readAll(await findIds(uuidHash));
       return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedLetterOf);
     },
-    /** Compares all keys of Redis: those of jobs and of uuids begin with their hash. */
     async find(uuidHash) {
-      const start = jobPatternOf(uuidHash).slice(0, -1);
-      const [jobIds, uuidKeys] = [new Set<string>(), new Set<string>()];
-      let cursor = "0";
-      do {
-        const args = [cursor, `*:${start.slice(0, -1)}*`] as const;
-        const [next, found] = (await redis.eval(SCAN, 1, failedKey, ...args)) as [string, string[]];
-        cursor = next;
-        for (const key of found) {
-          const id = key.slice(keyOf("").length);
-          if (key === keyOf(id) && id.startsWith(start)) jobIds.add(id.split(":", 1)[0] ?? "");
-          if (key.startsWith(keyOf(`de:${uuidHash.slice(0, KEY_START)}`))) uuidKeys.add(key);
-        }
-      } while (cursor !== "0");
-      const first = uuidKeys.size > 0 ? await redis.mget([...uuidKeys]) : [];
-      const states = await Promise.all([...jobIds].map((id) => readState(id, uuidHash)));
-      const stored = states.filter((state) => state !== undefined);
-      const isGone = (id: string | null) => id !== null && !stored.some((one) => one.id === id);
-      return [...first.filter(isGone).map(() => HANDLED), ...stored.toSorted(byTime)];
+      const ids = await Promise.all([findFirstIds(uuidHash), findIds(uuidHash)]);
+      const read = Array.from(new Set(ids.flat()), (id) => readState(id, uuidHash));
+      const states = (await Promise.all(read)).filter((state) => state !== undefined);
+      return states.toSorted((one, other) => one.storedAtMs - other.storedAtMs);
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map(discardOne)),
@@ -162,24 +165,21 @@ export function createRedisDeadLetters(
   };
 }
 
-const HANDLED: StoredState = {
+const HANDLED: StoredState & { storedAtMs: number } = {
   state: "handled",
-  body: undefined,
+  body: null,
   attempts: 0,
-  error: undefined,
-  atMs: undefined,
+  error: null,
+  atMs: null,
+  storedAtMs: 0,
 };
 
 const STATES: Readonly<Partial<Record<JobState | "unknown", EventState>>> = {
   waiting: "waiting",
-  prioritized: "waiting",
   active: "active",
   delayed: "delayed",
   failed: "dead",
 };
-
-const byTime = (one: { storedAtMs: number }, other: { storedAtMs: number }) =>
-  one.storedAtMs - other.storedAtMs;
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -190,7 +190,7 @@ function storedLetterOf(job: Job): StoredDeadLetter {
   return {
     id,
     body: JSON.stringify(data),
-    error: failedReason,
+    error: JSON.stringify(failedReason),
     attempts: attemptsStarted,
     failedAtMs: finishedOn,
     // By the clocks of processes, which may differ.

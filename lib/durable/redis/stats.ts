@@ -1,7 +1,6 @@
-import type { BackoffOptions, JobsOptions } from "bullmq";
 import type { Redis } from "ioredis";
 import type { QueueStats } from "../durable-queue";
-import { pauseAfter } from "../queue-options";
+import { pauseAfter, type Backoff } from "../queue-options";
 import type { RedisSettings } from "./options";
 
 /** The field of a job with the time of the last retry as a dead letter, in Unix milliseconds. */
@@ -23,14 +22,14 @@ const READ = `
     redis.call("ZCARD", KEYS[4]),
     delayed[2] or false,
     jobId and redis.call(
-      "HMGET", ARGV[2] .. jobId, "timestamp", "${RETRIED_FIELD}", "processedOn", "atm", "opts") or false
+      "HMGET", ARGV[2] .. jobId, "timestamp", "${RETRIED_FIELD}", "processedOn", "atm") or false
   }`;
 
 /** Reads how many events a queue holds. */
 export async function readStats(
   redis: Redis,
   beats: WorkerBeats,
-  { prefix, name }: RedisSettings,
+  { prefix, name, backoff }: RedisSettings,
 ): Promise<QueueStats> {
   const head = `${prefix}:${name}`;
   const keys = ["wait", "active", "delayed", "failed"].map((state) => `${head}:${state}`);
@@ -41,7 +40,7 @@ export async function readStats(
   ]);
   const [wait, active, due, delayed, failed, firstScore, job] = reply as StatsReply;
   const firstDueMs = due > 0 ? Math.floor(Number(firstScore) / 4096) : now;
-  const waitingSinceMs = job === null ? now : findWaitingSince(job);
+  const waitingSinceMs = job === null ? now : findWaitingSince(job, backoff);
   return {
     waiting: wait + due,
     active,
@@ -65,17 +64,10 @@ type StatsReply = [
 ];
 
 /** A job that failed is due after its pause; BullMQ forgets when, so the longest pause counts. */
-function findWaitingSince(job: (string | null)[]): number {
+function findWaitingSince(job: (string | null)[], backoff: Backoff): number {
   const [storedAtMs = 0, retriedAtMs = 0, startedAtMs = 0, failures = 0] = job.map(Number);
-  const pauseMs = failures > 0 ? findLongestPause(job.at(-1) ?? "{}", failures) : 0;
+  const pauseMs = failures > 0 ? pauseAfter({ ...backoff, jitter: 0 }, failures) : 0;
   return Math.max(storedAtMs, retriedAtMs, startedAtMs > 0 ? startedAtMs + pauseMs : 0);
-}
-
-function findLongestPause(jobOptions: string, failures: number): number {
-  const { backoff } = JSON.parse(jobOptions) as Pick<JobsOptions, "backoff">;
-  // The store writes an object.
-  const { type, delay: delayMs = 0 } = Object(backoff) as Partial<BackoffOptions>;
-  return pauseAfter({ type: type === "fixed" ? "fixed" : "exponential", delayMs }, failures);
 }
 
 /** The workers that take events, in all processes of a queue. */

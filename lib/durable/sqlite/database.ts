@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
-import { assertOwn, assertSchema, isEmpty, isLarge, READS_WAIT } from "./file-check";
+import { assertOwn, assertSchema, isEmpty, READS_WAIT } from "./file-check";
 import { explainErrors } from "./file-error";
-import { createFileScan, type FileScan } from "./file-scan";
 import { canShare, connect, retryWhileLocked, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
@@ -19,8 +18,6 @@ export interface Database {
    * former one.
    */
   assertInPlace(): void;
-  /** Finds damage in a file that was too large for the check at start. */
-  scan: FileScan | undefined;
   isOpen(): boolean;
   close(): void;
 }
@@ -64,7 +61,6 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
   let isOpen = true;
   return {
     connection,
-    scan: isLarge(file) ? createFileScan(connection) : undefined,
     transact(isDurable, run) {
       if (isFull !== isDurable) {
         connection.exec(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);

@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { settleWithin } from "../../time/close-options";
 import { QueueError } from "../queue-error";
 import type { Hint, Storage } from "../storage";
-import type { MethodName } from "./operations";
+import { METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
 import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./thread";
@@ -37,18 +37,21 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     thread?.postMessage(request);
   }
 
-  function call<Name extends MethodName>(method: Name): Storage[Name] {
-    const run = (...args: readonly unknown[]) =>
-      new Promise<never>((resolve, reject) => {
-        if (thread === undefined) {
-          reject(new Error("The file is not open."));
-          return;
-        }
-        pending.set(++lastId, { resolve, reject });
-        send([lastId, method, args]);
-      });
-    return run;
+  function call(method: MethodName, args: readonly unknown[]): Promise<unknown> {
+    return new Promise<never>((resolve, reject) => {
+      if (thread === undefined) {
+        reject(new Error("The file is not open."));
+        return;
+      }
+      pending.set(++lastId, { resolve, reject });
+      send([lastId, method, args]);
+    });
   }
+
+  const names = Object.keys(METHODS) as MethodName[];
+  const methods: object = Object.fromEntries(
+    names.map((method) => [method, (...args: readonly unknown[]) => call(method, args)]),
+  );
 
   async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
     const started = startThread(workerData);
@@ -98,21 +101,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
       await settleWithin(exited, { deadlineMs: CLOSE_MS });
       await settleWithin(closing.terminate(), { deadlineMs: TERMINATE_MS });
     },
-    store: call("store"),
-    record: call("record"),
-    outcomes: call("outcomes"),
-    claim: call("claim"),
-    finish: call("finish"),
-    fail: call("fail"),
-    beat: call("beat"),
-    leave: call("leave"),
-    deadLetters: call("deadLetters"),
-    findDeadLetters: call("findDeadLetters"),
-    find: call("find"),
-    retry: call("retry"),
-    discard: call("discard"),
-    stats: call("stats"),
-    purge: call("purge"),
+    ...(methods as Pick<Storage, MethodName>),
   };
 }
 

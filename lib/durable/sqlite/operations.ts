@@ -1,6 +1,6 @@
-import { parseJson } from "../../form/text";
+import type { QueueStats } from "../durable-queue";
+import type { ClaimedEvent, Storage } from "../storage";
 import { rangeOfKeys } from "../stored-keys";
-import type { Storage, StoredDeadLetter, StoredState } from "../storage";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
 import { PURGED_ROWS, STATEMENTS } from "./statements";
@@ -30,27 +30,31 @@ export interface FileNews {
   outcomes: string[];
 }
 
-/** The methods that write; of the others, `claim` writes when an event is due. */
-const DURABLE: ReadonlySet<MethodName> = new Set([
-  "store",
-  "record",
-  "finish",
-  "fail",
-  "retry",
-  "discard",
-]);
-const UNDOABLE: ReadonlySet<MethodName> = new Set(["claim", "beat", "leave", "purge"]);
-
-/** How a method runs: whether in a transaction, and whether a power cut may undo it. */
-export function transactionOf(method: MethodName): "durable" | "undoable" | "none" {
-  if (DURABLE.has(method)) return "durable";
-  return UNDOABLE.has(method) ? "undoable" : "none";
-}
+/** How each method runs: as a read, or in a transaction that a power cut may undo or not. */
+export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read">> = {
+  store: "durable",
+  record: "durable",
+  outcomes: "read",
+  claim: "undoable",
+  finish: "durable",
+  fail: "durable",
+  beat: "undoable",
+  leave: "undoable",
+  deadLetters: "read",
+  findDeadLetters: "read",
+  find: "read",
+  retry: "durable",
+  discard: "durable",
+  stats: "read",
+  purge: "undoable",
+};
 
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
 const count = (row: SqlRow | undefined) => Number(row?.count ?? 0);
+/** The statements name the columns as the storage does. */
+const rows = <Row>(found: SqlRow[]) => found as unknown as Row[];
 
 /** Creates the methods of the storage on an open file. */
 export function createFileOperations(
@@ -101,16 +105,9 @@ export function createFileOperations(
       const found = sql.findDue.all(Date.now(), wanted + held.length).filter(isNew);
       const due = found.slice(0, Math.max(0, wanted - lost.length));
       for (const { id } of due) sql.claim.run(owner, Number(id));
-      return [...lost, ...due].map(({ id }) => {
-        const row = sql.findClaimed.get(Number(id)) ?? {};
-        return {
-          id: Number(row.id),
-          body: String(row.body),
-          started: Number(row.started),
-          attempt: Number(row.attempt),
-          failures: Number(row.failures),
-        };
-      });
+      return [...lost, ...due].map(
+        ({ id }) => sql.findClaimed.get(Number(id)) as unknown as ClaimedEvent,
+      );
     },
     finish(runs) {
       for (const { id, started } of runs) sql.finish.run(id, started);
@@ -148,27 +145,16 @@ export function createFileOperations(
       }
     },
     deadLetters: (after) =>
-      sql.deadLetters.all(after?.failedAtMs ?? 0, Number(after?.id ?? 0)).map(readDeadLetter),
-    findDeadLetters: (uuidHash) => sql.findDeadLetters.all(toBytes(uuidHash)).map(readDeadLetter),
+      rows(sql.deadLetters.all(Date.now(), after?.failedAtMs ?? 0, Number(after?.id ?? 0))),
+    findDeadLetters: (uuidHash) => rows(sql.findDeadLetters.all(Date.now(), toBytes(uuidHash))),
     find(uuidHash) {
       const [from, to] = rangeOfKeys(uuidHash).map(toBytes) as [Buffer, Buffer];
       const nowMs = Date.now();
-      return sql.find.all(nowMs, toBytes(uuidHash), from, to, nowMs).map(readState);
+      return rows(sql.find.all(nowMs, toBytes(uuidHash), from, to, nowMs));
     },
     retry: (ids) => sumChanges(ids, (id) => sql.retry.run(Date.now(), id).changes),
     discard: (ids) => sumChanges(ids, (id) => sql.discard.run(id).changes),
-    stats() {
-      const row = sql.stats.get(Date.now()) ?? {};
-      const read = (name: string) => Number(row[name] ?? 0);
-      return {
-        waiting: read("waiting"),
-        active: read("active"),
-        delayed: read("delayed"),
-        deadLetters: read("deadLetters"),
-        oldestWaitingMs: read("oldestWaitingMs"),
-        workers: read("workers"),
-      };
-    },
+    stats: () => sql.stats.get(Date.now()) as unknown as QueueStats,
     purge() {
       const nowMs = Date.now();
       sql.releaseOrphans.run(nowMs);
@@ -183,12 +169,12 @@ export function createFileOperations(
       sql.findOwned.all(owner).some(createIsNew(held)),
     isShared: () => otherCount > 0,
     readNews() {
-      const rows = sql.newOutcomes.all(lastOutcomeId);
-      lastOutcomeId = Number(rows.at(-1)?.id ?? lastOutcomeId);
+      const added = sql.newOutcomes.all(lastOutcomeId);
+      lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
       if (otherCount === 0) countOthers();
       return {
         isDue: sql.isAnyDue.get(Date.now()) !== undefined,
-        outcomes: rows.map(({ key }) => toHex(key)),
+        outcomes: added.map(({ key }) => toHex(key)),
       };
     },
   };
@@ -201,25 +187,4 @@ function createIsNew(held: readonly number[]): (row: SqlRow) => boolean {
 
 function sumChanges(ids: readonly string[], change: (id: number) => number | bigint): number {
   return ids.reduce((sum, id) => sum + Number(change(Number(id))), 0);
-}
-
-function readState({ state, body, attempts, error, at }: SqlRow): StoredState {
-  return {
-    state: state as StoredState["state"],
-    body: typeof body === "string" ? body : undefined,
-    attempts: Number(attempts),
-    error: typeof error === "string" ? String(parseJson(error)) : undefined,
-    atMs: typeof at === "number" ? at : undefined,
-  };
-}
-
-function readDeadLetter(row: SqlRow): StoredDeadLetter {
-  return {
-    id: String(row.id),
-    body: String(row.body),
-    error: String(parseJson(String(row.error))),
-    attempts: Number(row.attempts),
-    failedAtMs: Number(row.failed_at),
-    listedAtMs: Date.now(),
-  };
 }

@@ -6,7 +6,8 @@ const PAGE = 100;
 export const PURGED_ROWS = 200;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
-const LETTER = "SELECT id, body, error, failures + stalls AS attempts, failed_at FROM event";
+const LETTER = `SELECT CAST(id AS TEXT) AS id, body, error, failures + stalls AS attempts,
+  failed_at AS failedAtMs, ? AS listedAtMs FROM event`;
 
 /**
  * The statements of a queue in a file, with the names and in the order of those for Postgres.
@@ -64,16 +65,16 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: `${LETTER} WHERE (failed_at, id) > (?, ?) ORDER BY failed_at, id LIMIT ${PAGE}`,
-  findDeadLetters: `${LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY id`,
+  deadLetters: `${LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
+  findDeadLetters: `${LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
   // A run more: no late report on one before meets the event.
   retry: `UPDATE event SET failed_at = NULL, error = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
 
   find: `
-    SELECT body, failures + stalls + (owner IS NOT NULL) AS attempts, error,
-      coalesce(failed_at, run_at) AS at, CASE WHEN event.id IS NULL THEN 'handled'
+    SELECT body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, error,
+      coalesce(failed_at, run_at) AS atMs, CASE WHEN event.id IS NULL THEN 'handled'
         WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
         WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state
     FROM (SELECT ? AS now_ms) JOIN (
@@ -87,7 +88,7 @@ export const STATEMENTS = {
       (SELECT count(*) FROM event WHERE owner IS NOT NULL) AS active,
       (SELECT count(*) FROM event WHERE ${DUE} AND run_at > now_ms) AS delayed,
       (SELECT count(*) FROM event WHERE failed_at IS NOT NULL) AS deadLetters,
-      (SELECT max(0, now_ms - min(run_at)) FROM event WHERE ${DUE}) AS oldestWaitingMs,
+      (SELECT coalesce(max(0, now_ms - min(run_at)), 0) FROM event WHERE ${DUE}) AS oldestWaitingMs,
       (SELECT count(*) FROM member WHERE is_worker = 1
         AND seen_at BETWEEN now_ms - ${LEASE_MS} AND now_ms + ${MAX_CLOCK_SKEW_MS}) AS workers
     FROM (SELECT ? AS now_ms)`,

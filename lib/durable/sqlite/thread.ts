@@ -6,7 +6,7 @@ import { describeFileError, explainDamage, isDamage } from "./file-error";
 import { sqliteCodeOf } from "./node-sqlite";
 import {
   createFileOperations,
-  transactionOf,
+  METHODS,
   type FileNews,
   type FileOperations,
   type MethodName,
@@ -41,8 +41,6 @@ export type ThreadMessage =
 const SHARED_POLL_MS = 5;
 /** Otherwise, and for a process that starts meanwhile. */
 const LONGEST_POLL_MS = 100;
-/** Between the steps of a scan, so that stores are not kept waiting. */
-const SCAN_PAUSE_MS = 20;
 
 const settings = workerData as ThreadSettings;
 const { file, name } = settings;
@@ -77,9 +75,7 @@ function openFile(): void {
   seenVersion = dataVersion();
   post({ type: "open" });
   port?.on("message", receive);
-  repeat(poll, () => (operations.isShared() ? SHARED_POLL_MS : LONGEST_POLL_MS));
-  const { scan } = database;
-  if (scan !== undefined) repeat(scan.readOn, () => SCAN_PAUSE_MS);
+  schedulePoll();
 }
 
 function receive(request: FileRequest): void {
@@ -100,29 +96,25 @@ function receive(request: FileRequest): void {
 
 function run(method: MethodName, args: readonly unknown[]): unknown {
   const call = operations[method] as (...values: readonly unknown[]) => unknown;
-  const kind = transactionOf(method);
-  if (kind === "none") return call(...args);
+  const kind = METHODS[method];
+  if (kind === "read") return call(...args);
   if (method === "beat") guard(database.assertInPlace);
   const [owner, held] = args as Parameters<FileOperations["isClaimNeeded"]>;
   if (method === "claim" && !operations.isClaimNeeded(owner, held)) return [];
   return database.transact(kind === "durable", () => call(...args));
 }
 
-/** Looks for what other processes stored. */
-function poll(): boolean {
-  const version = dataVersion();
-  if (version !== seenVersion) post({ type: "news", news: operations.readNews() });
-  seenVersion = version;
-  return true;
-}
-
-/** Runs a step of a task again and again, until it returns false. */
-function repeat(step: () => boolean, pauseMs: () => number): void {
+/** Looks for what other processes stored, again and again. */
+function schedulePoll(): void {
+  const pauseMs = operations.isShared() ? SHARED_POLL_MS : LONGEST_POLL_MS;
   setTimeout(() => {
     guard(() => {
-      if (step()) repeat(step, pauseMs);
+      const version = dataVersion();
+      if (version !== seenVersion) post({ type: "news", news: operations.readNews() });
+      seenVersion = version;
+      schedulePoll();
     });
-  }, pauseMs()).unref();
+  }, pauseMs).unref();
 }
 
 /** Closes the file when it fails or is damaged. */
