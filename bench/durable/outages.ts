@@ -1,6 +1,7 @@
 /**
  * The store is stopped, killed and frozen for 2 s and for 5 s under load (a file of SQLite is locked):
- * how many webhook requests fail, and how long the slowest took.
+ * how many webhook requests fail, how long the slowest took, and how soon those that were held got
+ * their responses when the store was back.
  *
  * npx tsx bench/durable/outages.ts
  * ENGINE=postgres npx tsx bench/durable/outages.ts
@@ -15,12 +16,12 @@ const REQUESTS_PER_SECOND = 200;
 const OUTAGES_MS = [2_000, 5_000];
 
 async function measure(port: number, outage: Outage, outageMs: number): Promise<void> {
-  const durationsMs: number[] = [];
+  const responses: { startMs: number; endMs: number }[] = [];
   let failed = 0;
   const send = async () => {
     const startMs = performance.now();
     const status = await deliver(port, "factor.created", { uuid: randomUUID() });
-    durationsMs.push(performance.now() - startMs);
+    responses.push({ startMs, endMs: performance.now() });
     if (status !== 200) failed++;
   };
   const requests: Promise<void>[] = [];
@@ -29,12 +30,16 @@ async function measure(port: number, outage: Outage, outageMs: number): Promise<
   await outage.begin();
   await sleep(outageMs);
   await outage.end();
+  const returnedMs = performance.now();
   await sleep(2_000);
   clearInterval(timer);
   await Promise.all(requests);
+  const durationsMs = responses.map(({ startMs, endMs }) => endMs - startMs);
+  const held = responses.filter(({ startMs, endMs }) => startMs < returnedMs && endMs > returnedMs);
+  const lastMs = Math.max(returnedMs, ...held.map(({ endMs }) => endMs)) - returnedMs;
   const [p99, longest] = [percentile(durationsMs, 0.99), percentile(durationsMs, 1)];
   console.log(
-    `${outage.name} for ${outageMs / 1_000} s: ${requests.length} webhook requests, ${failed} failed, p99 ${p99} ms, longest ${longest} ms`,
+    `${outage.name} for ${outageMs / 1_000} s: ${requests.length} webhook requests, ${failed} failed, p99 ${p99} ms, longest ${longest} ms; ${held.length} were held and had responses ${Math.round(lastMs)} ms after its return`,
   );
 }
 

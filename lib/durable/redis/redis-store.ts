@@ -17,19 +17,23 @@ export interface RedisStore extends QueueStore {
 }
 
 /**
- * Sets outcomes and announces them, except those of challenges that have one. KEYS: the key of each
+ * Sets outcomes and announces their keys, except those of challenges that have one. KEYS: the key of each
  * outcome, and that of the first job of its uuid. If another job was the first, nothing is set: a
  * replay must not bring back an expired outcome.
  */
 const RECORD = `
+  local added = {}
   for index = 1, #KEYS, 2 do
     local at = 3 * (index + 1) / 2
     local params, key, own = unpack(ARGV, at, at + 2)
     local first = redis.call("GET", KEYS[index + 1])
     if (not first or first == own)
       and redis.call("SET", KEYS[index], params, "NX", "PX", ARGV[1]) then
-      redis.call("PUBLISH", ARGV[2], key)
+      table.insert(added, key)
     end
+  end
+  if #added > 0 then
+    redis.call("PUBLISH", ARGV[2], table.concat(added, ","))
   end`;
 const PING_MS = 2_000;
 
@@ -60,8 +64,8 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   redis.on("close", () => end(new Error("The connection was closed.")));
   // A node that joined the cluster may have other settings.
   redis.on("+node", () => void (isOpen && checkSetup().catch(end)));
-  subscriber.redis.on("message", (_channel, key: string) =>
-    onHint?.({ hasEvents: false, outcomes: [key] }),
+  subscriber.redis.on("message", (_channel, keys: string) =>
+    onHint?.({ hasEvents: false, outcomes: keys.split(",") }),
   );
   subscriber.redis.on("ready", () => void subscribe());
   // Without commands, a connection that is dead without having been closed would not be noticed.
@@ -115,18 +119,30 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
     await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
   }
 
-  async function add(event: NewEvent): Promise<string> {
-    const jobId = jobIdOf(event);
+  function toJob(event: NewEvent) {
     const { type, delayMs: delay, jitter = 0 } = backoff;
-    const job = await getQueue().add("event", parseJson(event.body), {
-      jobId,
-      attempts,
-      backoff: { type, delay, jitter },
-      deduplication: { id: event.key, ttl: dedupeTtlMs },
-      removeOnComplete: true,
-      stackTraceLimit: 1,
-    });
-    return contentOf(job.id ?? "");
+    return {
+      name: "event",
+      data: parseJson(event.body),
+      opts: {
+        jobId: jobIdOf(event),
+        attempts,
+        backoff: { type, delay, jitter },
+        deduplication: { id: event.key, ttl: dedupeTtlMs },
+        removeOnComplete: true,
+        stackTraceLimit: 1,
+      },
+    };
+  }
+
+  async function addAll(events: readonly NewEvent[]): Promise<string[]> {
+    const bull = getQueue();
+    const jobs = events.map(toJob);
+    // ioredis may take the reply to one command of a cluster's pipeline for that to another.
+    const added = redis.isCluster
+      ? await Promise.all(jobs.map(({ name: type, data, opts }) => bull.add(type, data, opts)))
+      : await bull.addBulk(jobs);
+    return added.map(({ id = "" }) => contentOf(id));
   }
 
   return {
@@ -164,7 +180,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
           event.outcome === undefined ? [] : [{ ...event.outcome, event }],
         ),
       );
-      const [kept] = await Promise.all([Promise.all(events.map(add)), recording]);
+      const [kept] = await Promise.all([addAll(events), recording]);
       await confirm?.(events.map(dedupeKeyOf));
       // Those that were stored return the same content again.
       if (events.length < given.length) throw new Error("Redis has no memory for the event yet.");
