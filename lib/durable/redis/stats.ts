@@ -1,3 +1,4 @@
+import type { JobsOptions } from "bullmq";
 import type { Redis } from "ioredis";
 import type { QueueStats } from "../durable-queue";
 import { pauseAfter, type Backoff } from "../queue-options";
@@ -22,14 +23,14 @@ const READ = `
     redis.call("ZCARD", KEYS[4]),
     delayed[2] or false,
     jobId and redis.call(
-      "HMGET", ARGV[2] .. jobId, "timestamp", "${RETRIED_FIELD}", "processedOn", "atm") or false
+      "HMGET", ARGV[2] .. jobId, "timestamp", "${RETRIED_FIELD}", "processedOn", "atm", "opts") or false
   }`;
 
 /** Reads how many events a queue holds. */
 export async function readStats(
   redis: Redis,
   beats: WorkerBeats,
-  { prefix, name, backoff }: RedisSettings,
+  { prefix, name }: RedisSettings,
 ): Promise<QueueStats> {
   const head = `${prefix}:${name}`;
   const keys = ["wait", "active", "delayed", "failed"].map((state) => `${head}:${state}`);
@@ -40,7 +41,7 @@ export async function readStats(
   ]);
   const [wait, active, due, delayed, failed, firstScore, job] = reply as StatsReply;
   const firstDueMs = due > 0 ? Math.floor(Number(firstScore) / 4096) : now;
-  const waitingSinceMs = job === null ? now : findWaitingSince(job, backoff);
+  const waitingSinceMs = job === null ? now : findWaitingSince(job);
   return {
     waiting: wait + due,
     active,
@@ -64,10 +65,17 @@ type StatsReply = [
 ];
 
 /** A job that failed is due after its pause; BullMQ forgets when, so the longest pause counts. */
-function findWaitingSince(job: (string | null)[], backoff: Backoff): number {
+function findWaitingSince(job: (string | null)[]): number {
   const [storedAtMs = 0, retriedAtMs = 0, startedAtMs = 0, failures = 0] = job.map(Number);
-  const pauseMs = failures > 0 ? pauseAfter({ ...backoff, jitter: 0 }, failures) : 0;
-  return Math.max(storedAtMs, retriedAtMs, startedAtMs > 0 ? startedAtMs + pauseMs : 0);
+  if (failures === 0) return Math.max(storedAtMs, retriedAtMs, startedAtMs);
+  // Of the process that stored it, which writes an object.
+  const { backoff } = JSON.parse(job.at(-1) ?? "{}") as Pick<JobsOptions, "backoff">;
+  const { type, delay: delayMs = 0 } = Object(backoff) as {
+    type?: Backoff["type"];
+    delay?: number;
+  };
+  const pauseMs = pauseAfter({ type: type ?? "exponential", delayMs }, failures);
+  return Math.max(retriedAtMs, startedAtMs + pauseMs);
 }
 
 /** The workers that take events, in all processes of a queue. */
