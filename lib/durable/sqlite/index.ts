@@ -9,6 +9,7 @@ export type {
   EventWorker,
   QueueStats,
 } from "../durable-queue";
-export { QueueError, type QueueErrorCode } from "../queue-error";
+export { QueueError } from "../queue-error";
+export type { QueueErrorCode } from "../queue-error";
 export type { Backoff, QueueOptions } from "../queue-options";
 export type { WorkOptions } from "../work-options";
