@@ -92,14 +92,18 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
       entries.push(entry);
       audited();
     };
-    const { app } = makeStaffApp(upstream, { makeApp, onAudit });
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    const before: RequestHandler[] = [(_req, _res, next) => (arrive(), next())];
+    const { app } = makeStaffApp(upstream, { makeApp, onAudit, before });
     const done = new Promise<void>((resolve) => (audited = resolve));
     const socket = connect(await startServer(app), "127.0.0.1");
     await once(socket, "connect");
     socket.write(
       "POST /admin/keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     );
-    setTimeout(() => socket.destroy(), 50);
+    await arrived;
+    socket.destroy();
     await done;
     expect(entries).toMatchObject([{ action: "key.create", status: 400 }]);
   });
