@@ -33,12 +33,3 @@ export async function untilClusterIsUp(nodes: readonly RedisServer[]): Promise<v
   };
   await until(async () => (await Promise.all(nodes.map(isUp))).every(Boolean), 20_000);
 }
-
-/** Returns the node that has the slot of a key. */
-export async function findOwner(nodes: readonly RedisServer[], key: string): Promise<RedisServer> {
-  for (const node of nodes) {
-    const reply = await node.redis.exists(key).catch((error: Error) => error);
-    if (typeof reply === "number") return node;
-  }
-  throw new Error(`No node has the slot of ${key}.`);
-}

@@ -1,39 +1,6 @@
-import { redisQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name } from "./durable";
-import { openQueue, type StoppableEngine, type SuiteEngine } from "./engine";
-import {
-  describeWithAnyRedis,
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  useRedis,
-  type RedisServer,
-} from "./redis";
-
-/** Runs a suite on a Redis that others may use, too; skipped, and counted, where there is none. */
-export function describeOnAnyRedis(title: string, suite: (engine: SuiteEngine) => void): void {
-  describeWithAnyRedis(`redisQueue: ${title}`, () => {
-    let server: Pick<RedisServer, "url" | "redis">;
-    let prefix: string;
-
-    beforeAll(async () => {
-      server = await useRedis();
-    });
-    afterAll(stopRedis);
-
-    suite({
-      async start() {
-        prefix = `push-test-${crypto.randomUUID()}`;
-      },
-      open: (options) =>
-        redisQueue({ name, connection: server.url, prefix, durability: "trust", ...options }),
-      async stop() {
-        const keys = await server.redis.keys(`${prefix}:*`);
-        if (keys.length > 0) await server.redis.del(keys);
-      },
-    });
-  });
-}
+import { openQueue, type StoppableEngine } from "./engine";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
 /** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
 export function describeOnRedis(title: string, suite: (engine: StoppableEngine) => void): void {
