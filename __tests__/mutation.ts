@@ -16,7 +16,7 @@ const CORE = [
   "receiver/body",
   "event/parse",
   "delivery/dedupe",
-  "memory/memory-dedupe",
+  "delivery/memory-dedupe",
   "delivery/run-handlers",
   "errors/webhook-error",
 ];

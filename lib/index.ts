@@ -63,8 +63,8 @@ export type {
 } from "./event/event";
 export type { Pair, PushEventVersion } from "./form/parameters";
 
-export { createMemoryDedupe } from "./memory/memory-dedupe";
-export type { MemoryDedupeOptions } from "./memory/memory-dedupe";
+export { createMemoryDedupe } from "./delivery/memory-dedupe";
+export type { MemoryDedupeOptions } from "./delivery/memory-dedupe";
 export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedupe-store";
 
 export type { EventQueue, QueuedEvent } from "./delivery/event-queue";

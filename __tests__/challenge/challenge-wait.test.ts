@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../lib/challenge/account-scope";
 import { createChallengeWaits, type WaitOptions } from "../../lib/challenge/challenge-wait";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 
 const event = eventFixture("challenge.approved");
 const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };

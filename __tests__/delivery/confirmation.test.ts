@@ -10,7 +10,7 @@ import {
 import express from "express";
 import request from "supertest";
 import { confirmOnce } from "../../lib/delivery/confirmation";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import {
   AUTH_TOKEN,

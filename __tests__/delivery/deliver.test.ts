@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createDeliverOnce } from "../../lib/delivery/dedupe";
 import { createDeliverLater, createDeliverNow } from "../../lib/delivery/deliver";
 import type { Dispatch } from "../../lib/delivery/dispatch";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { createMemoryDedupe } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 

@@ -18,12 +18,12 @@ const CORE = [
   "validation",
   "signature",
   "errors",
+  "memory",
   "event",
   "observability",
   "time",
   "challenge",
   "delivery",
-  "memory",
   "receiver",
 ];
 /** Folders with a subpath export or a bin; each imports the core and no other side room. */

@@ -1,5 +1,5 @@
 import { pushWebhooks, type EventQueue, type QueuedEvent } from "express-push-verification";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { send, startServer, stopServers } from "../support/servers";
 

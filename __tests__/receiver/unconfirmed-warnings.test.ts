@@ -1,6 +1,6 @@
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { createMemoryDedupe } from "../../lib/memory/memory-dedupe";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryDedupe } from "../../lib/delivery/memory-dedupe";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../support/webhook-requests";
 
 const queue: PushWebhooksOptions["queue"] = {

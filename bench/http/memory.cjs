@@ -2,7 +2,7 @@
 /** What a receiver holds for what it remembers: run with --expose-gc. */
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
-const { createMemoryOutcomes } = require("../../dist/memory/memory-outcomes.js");
+const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
 const { decodeForm } = require("../../dist/form/form.js");
 const { parseEvent } = require("../../dist/event/parse.js");
 const { signRequest } = require("./calls.cjs");

@@ -1,9 +1,9 @@
 import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
+import { createWaiters } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/form";
 import { toAsciiJson } from "../form/text";
-import { createWaiters } from "../memory/waiters";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
 import { hashKey } from "./stored-keys";

@@ -1,6 +1,6 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
-import { createMemoryDedupe } from "../memory/memory-dedupe";
+import { createMemoryDedupe } from "../delivery/memory-dedupe";
 import type { Confirm } from "../delivery/confirmation";
 import { isPushEventType, PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { CONFIRM, DURATION_MS, LOGGER } from "../validation/option-rules";

@@ -20,7 +20,7 @@ import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../challenge/account-scope";
 import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { createMemoryOutcomes } from "../memory/memory-outcomes";
+import { createMemoryOutcomes } from "../challenge/memory-outcomes";
 import { publish } from "../observability/diagnostics";
 import { CLOSED, describeOutage, type Health, type StoreState } from "../observability/health";
 import { createReporter } from "../observability/reporter";

@@ -1,5 +1,5 @@
 import type { ChallengeEvent, PushEventType } from "express-push-verification";
-import { createMemoryOutcomes } from "../../lib/memory/memory-outcomes";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { parseEvent } from "../../lib/event/parse";
 import { measureHeap } from "../support/heap";
 import { eventPairs, CHALLENGE_SID } from "../support/webhook-requests";

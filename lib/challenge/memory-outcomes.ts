@@ -1,8 +1,8 @@
-import { createFairMap } from "./fair-map";
+import { createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
-import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
+import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
-import { joinPairs, sizeOfText, splitPairs } from "./texts";
+import { joinPairs, sizeOfText, splitPairs } from "../memory/texts";
 import { createWaiters } from "./waiters";
 
 const BOUNDS = {

@@ -1,5 +1,5 @@
 import { eventFixture } from "express-push-verification/testing";
-import { createWaiters } from "../../lib/memory/waiters";
+import { createWaiters } from "../../lib/challenge/waiters";
 
 const event = eventFixture("challenge.approved");
 const longWait = { timeoutMs: 60_000 };

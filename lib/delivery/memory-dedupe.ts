@@ -1,6 +1,6 @@
-import { createFairMap } from "./fair-map";
-import { copyText, sizeOfText } from "./texts";
-import type { DedupeKey, DedupeStore } from "../delivery/dedupe-store";
+import { createFairMap } from "../memory/fair-map";
+import { copyText, sizeOfText } from "../memory/texts";
+import type { DedupeKey, DedupeStore } from "./dedupe-store";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 
 /** Options of {@link createMemoryDedupe}. */

@@ -1,5 +1,5 @@
-import { createFairMap, type FairEntry } from "./fair-map";
-import { createClosingError } from "../challenge/outcome-store";
+import { createFairMap, type FairEntry } from "../memory/fair-map";
+import { createClosingError } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 
