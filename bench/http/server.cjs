@@ -100,9 +100,9 @@ const sdk = () => {
   };
 };
 const ok = (_req, res) => res.status(200).end();
-function ours() {
+function ours(options = {}) {
   const { pushWebhooks } = require(DIST);
-  const push = pushWebhooks({ authToken, publicUrl });
+  const push = pushWebhooks({ authToken, publicUrl, ...options });
   push.on("challenge.approved", () => void handled++);
   push.onRejected(() => {});
   return push;
@@ -125,6 +125,7 @@ const CONTESTANTS = {
       res.status(200).end();
     }),
   f: () => expressWith(ours()),
+  k: () => expressWith(ours({ dedupe: false })),
   g: () => {
     const push = ours();
     return (req, res) => push(req, res);
