@@ -83,7 +83,7 @@ describe("two accounts on one receiver", () => {
       "account_sid",
       A,
     );
-  }, 20_000);
+  });
 
   it("need the account of a wait", async () => {
     await expect(push.waitForChallenge(wait)).rejects.toThrow(TypeError);

@@ -24,7 +24,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await buildPackage();
-}, 60_000);
+});
 
 /** Returns each import of a package that a file of declarations reaches, over the files it imports. */
 function listImports(first: string): { file: string; name: string }[] {

@@ -228,7 +228,7 @@ describe("on one server", () => {
     await Promise.all(responses.map((response) => response.text()));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(events).toHaveLength(1);
-  }, 30_000);
+  });
 
   it("uses a dedupe store of the app", async () => {
     const dedupe = createMemoryDedupe();

@@ -32,17 +32,12 @@ describe("npm run durable", () => {
   (hasRedis ? it : it.skip)(
     "handles every event, resolves the waiting login, and shows metrics",
     () => expectExample(process.execPath, process.env, "the queue is in Redis"),
-    60_000,
   );
 
-  (node === undefined ? it.skip : it)(
-    "uses a SQLite file where there is no redis-server",
-    () => {
-      const env = { ...process.env, PATH: "/nowhere" };
-      return expectExample(node ?? "", env, "the queue is a SQLite file");
-    },
-    60_000,
-  );
+  (node === undefined ? it.skip : it)("uses a SQLite file where there is no redis-server", () => {
+    const env = { ...process.env, PATH: "/nowhere" };
+    return expectExample(node ?? "", env, "the queue is a SQLite file");
+  });
 });
 
 describe("npm run durable that is stopped", () => {
@@ -62,39 +57,35 @@ describe("npm run durable that is stopped", () => {
       "the queue is",
       (started) => void started.stdout.destroy(),
     ],
-  ])(
-    "%s leaves no process and no folder behind",
-    async (_what, output, stop) => {
-      const folder = mkdtempSync(join(tmpdir(), "push-example-"));
-      const started = spawn(node ?? process.execPath, command, {
-        cwd: root,
-        env: { ...process.env, TMPDIR: folder },
-        detached: true,
-      });
-      // Its group has the processes that it starts.
-      const group = -(started.pid ?? 0);
-      const isRunning = () => {
-        try {
-          return process.kill(group, 0);
-        } catch {
-          return false;
-        }
-      };
-      for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
-        if (String(chunk).includes(output)) break;
-      }
-      started.stdout.resume();
-      stop(started);
+  ])("%s leaves no process and no folder behind", async (_what, output, stop) => {
+    const folder = mkdtempSync(join(tmpdir(), "push-example-"));
+    const started = spawn(node ?? process.execPath, command, {
+      cwd: root,
+      env: { ...process.env, TMPDIR: folder },
+      detached: true,
+    });
+    // Its group has the processes that it starts.
+    const group = -(started.pid ?? 0);
+    const isRunning = () => {
       try {
-        await until(() => !isRunning(), 50_000);
-        expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
-      } finally {
-        if (isRunning()) process.kill(group, "SIGKILL");
-        rmSync(folder, { recursive: true });
+        return process.kill(group, 0);
+      } catch {
+        return false;
       }
-    },
-    60_000,
-  );
+    };
+    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
+      if (String(chunk).includes(output)) break;
+    }
+    started.stdout.resume();
+    stop(started);
+    try {
+      await until(() => !isRunning(), 50_000);
+      expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
+    } finally {
+      if (isRunning()) process.kill(group, "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe("npm run durable without redis-server", () => {
@@ -120,7 +111,6 @@ describe("npm run durable without redis-server", () => {
       expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
       rmSync(folder, { recursive: true });
     },
-    60_000,
   );
 });
 
@@ -152,7 +142,7 @@ describe("npm run story", () => {
     env = Object.fromEntries(
       exported.flatMap((line) => line.split(" ").slice(1)).map((pair) => pair.split("=")),
     ) as NodeJS.ProcessEnv;
-  }, 60_000);
+  });
 
   afterAll(() => {
     if (isRunning()) process.kill(-(started.pid ?? 0), "SIGKILL");
@@ -170,7 +160,7 @@ describe("npm run story", () => {
   it("ends by itself without --keep", async () => {
     const ended = await promisify(execFile)("npm", ["run", "story"], { cwd: root });
     expect(ended.stdout).toContain("resolves: challenge.denied");
-  }, 60_000);
+  });
 
   it("shows all five types of events and two waiting logins", () => {
     expect(complaints).toBe("");
@@ -208,17 +198,13 @@ describe("npm run story", () => {
     ["--duplicate", 0, /^(200 .*\n){2}$/],
     ["--bad-signature", 1, /^403 /],
     ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],
-  ])(
-    "prints a working command: %s",
-    async (part, code, stdout) => {
-      const before = output.length;
-      expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
-      const handled = output.slice(before);
-      if (code === 1) expect(handled).toContain("rejected: SIGNATURE_MISMATCH, TOKEN_WRONG");
-      else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);
-    },
-    30_000,
-  );
+  ])("prints a working command: %s", async (part, code, stdout) => {
+    const before = output.length;
+    expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+    const handled = output.slice(before);
+    if (code === 1) expect(handled).toContain("rejected: SIGNATURE_MISMATCH, TOKEN_WRONG");
+    else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);
+  });
 
   it.each([
     ["/admin/push/webhooks", 200],
@@ -250,5 +236,5 @@ describe("npm run story", () => {
     process.kill(-(started.pid ?? 0), "SIGINT");
     await until(() => !isRunning(), 5_000);
     expect(complaints).toBe("");
-  }, 30_000);
+  });
 });

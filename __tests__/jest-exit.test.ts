@@ -35,7 +35,7 @@ beforeAll(async () => {
       await supertest(app).post(path).set(headers).send("a=b").expect(403);
     });`,
   );
-}, 60_000);
+});
 
 afterAll(() => rmSync(app, { recursive: true, force: true }));
 
@@ -44,4 +44,4 @@ it("Jest exits by itself after afterEach(() => push.close())", async () => {
   const ran = await run(process.execPath, args, { cwd: app, timeout: 40_000 });
   expect(ran.stderr).toContain("1 passed");
   expect(ran.stderr).not.toContain("did not exit");
-}, 60_000);
+});

@@ -14,4 +14,4 @@ it("a receiver is a listener and a middleware without a complaint of no-misused-
     { cwd: root },
   );
   await expect(lint).resolves.toMatchObject({ stdout: expect.stringContaining("0 errors") });
-}, 60_000);
+});

@@ -55,7 +55,7 @@ describe("the packed tarball", () => {
     for (const dependency of Object.keys(settings.dependencies)) {
       symlinkSync(join(root, "node_modules", dependency), join(app, "node_modules", dependency));
     }
-  }, 60_000);
+  });
 
   afterAll(() => rmSync(app, { recursive: true, force: true }));
 

@@ -32,7 +32,7 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
     const [create = "", clean = ""] = (sql?.code ?? "").split(/(?<=^\);)$/m);
     await server.pool.query(create);
     cleanUp = clean;
-  }, 60_000);
+  });
   afterAll(async () => {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });

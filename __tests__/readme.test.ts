@@ -75,7 +75,7 @@ describe("README and docs", () => {
       const parsed = execute(process.execPath, [prettier, "--ignore-path", "/dev/null", file]);
       await expect(parsed).resolves.toHaveProperty("stderr", "");
     }
-  }, 30_000);
+  });
 
   it("have commands that exist, with options that exist", async () => {
     const commands = listCommands();

@@ -90,5 +90,5 @@ describeWithAnyRedis("a receiver with a queue and two tokens", () => {
     await receiver.close();
     const keys = await server.redis.keys(`${prefix}:*`);
     if (keys.length > 0) await server.redis.del(keys);
-  }, 20_000);
+  });
 });

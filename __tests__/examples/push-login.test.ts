@@ -361,7 +361,7 @@ describe("npm start", () => {
     await stream.text();
     await ended;
     await untilUnreachable(login);
-  }, 60_000);
+  });
 
   it("shows all five types of events: three at the start, two by the phone", async () => {
     const { login, password, handled, group, ended } = await startExample();
@@ -389,7 +389,7 @@ describe("npm start", () => {
       "handled: factor.verified",
       "handled: factor.verified",
     ]);
-  }, 60_000);
+  });
 
   it("ends with all its processes when the printed one is killed", async () => {
     const { login, pid, group, ended } = await startExample();
@@ -397,5 +397,5 @@ describe("npm start", () => {
     await ended;
     await untilUnreachable(login);
     expect(() => process.kill(group, 0)).toThrow("ESRCH");
-  }, 60_000);
+  });
 });
