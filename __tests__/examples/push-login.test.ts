@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { signedRequest } from "express-push-verification/testing";
 import { readSettings } from "../../examples/push-login/settings";
 import { ROOT } from "../support/docs";
@@ -64,6 +63,13 @@ describe("the login example", () => {
   beforeEach(() => start());
   afterEach(() => app.stop());
 
+  /** Waits until the app has so many more requests. */
+  function untilRequests(count: number): Promise<void> {
+    let received = 0;
+    app.server.on("request", () => void received++);
+    return until(() => received >= count);
+  }
+
   const respondOnPhone = (response: "approve" | "deny") =>
     fetch(`${url}/phone/challenges/${app.challengeSids.at(-1)}/${response}`, { method: "POST" });
 
@@ -123,8 +129,9 @@ describe("the login example", () => {
     await browser.signIn();
     const tab = openBrowser(url);
     tab.useCookie(browser.cookie());
+    const arrived = untilRequests(2);
     const outcomes = Promise.all([browser.outcome(), tab.outcome()]);
-    await sleep(50);
+    await arrived;
     await respondOnPhone("approve");
     expect((await outcomes).toSorted()).toEqual(["ended", "signed-in"]);
   });
@@ -154,8 +161,9 @@ describe("the login example", () => {
   it("is not signed in by the approval of an attempt that was cancelled", async () => {
     const browser = openBrowser(url);
     await browser.signIn();
+    const arrived = untilRequests(1);
     const outcome = browser.outcome();
-    await sleep(50);
+    await arrived;
     expect((await browser.post("/login/cancel")).status).toBe(204);
     expect(await readQuestions(url)).toEqual([]);
     expect((await respondOnPhone("approve")).status).toBe(404);

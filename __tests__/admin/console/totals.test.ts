@@ -82,7 +82,7 @@ describe("createCounters", () => {
     expect(sinceMs).toBeLessThanOrEqual(Date.now());
     expect(waits.count).toBe(2);
     expect(waits.oldestMs).toBeGreaterThanOrEqual(4_000);
-    expect(waits.oldestMs).toBeLessThan(5_000);
+    expect(waits.oldestMs).toBeLessThan(60_000);
     expect(counters.read([], NO_WAITS, 1).waits).toEqual({ count: 0, oldestMs: undefined });
   });
 });

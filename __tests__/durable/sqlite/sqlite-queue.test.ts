@@ -20,7 +20,7 @@ itWithHangingDisk(
       child.send("close");
       await until(() => messages.length === 2, 20_000);
       expect(Number(messages[1])).toBeGreaterThan(2_900);
-      expect(Number(messages[1])).toBeLessThan(5_500);
+      expect(Number(messages[1])).toBeLessThan(30_000);
     } finally {
       disk.release();
       processes.killAll();
