@@ -23,7 +23,7 @@ const CORE = [
 
 /** The tests of files that have none of their own. */
 const TESTS: Record<string, string> = {
-  "receiver/allow-lists": "hostile",
+  "receiver/read-event": "hostile",
   "receiver/authenticate": "receiver/auth-tokens",
   "receiver/body": "receiver/node-request",
   "receiver/headers": "hostile",

@@ -1,8 +1,8 @@
-import { assertAllowed } from "./allow-lists";
 import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
 import type { AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 
 /**
@@ -33,4 +33,30 @@ export function createReadEvent(settings: VerifySettings) {
     assertAllowed(settings, serviceSids, event);
     return { event, authTokenIndex, publicUrlIndex };
   };
+}
+
+/**
+ * Rejects an event whose account or service is not allowed.
+ *
+ * @param tokenServiceSids the services that the function `authToken` allows; undefined for all.
+ * @throws WebhookError `ACCOUNT_NOT_ALLOWED`, for a service too.
+ */
+function assertAllowed(
+  { allowedAccountSids, allowedServiceSids }: VerifySettings,
+  tokenServiceSids: readonly string[] | undefined,
+  { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
+): void {
+  if (allowedAccountSids?.has(account_sid) === false) {
+    throw notAllowed("The account is not in allowedAccountSids.");
+  }
+  if (allowedServiceSids?.has(service_sid) === false) {
+    throw notAllowed("The service is not in allowedServiceSids.");
+  }
+  if (tokenServiceSids?.includes(service_sid) === false) {
+    throw notAllowed("The service is not in the serviceSids that authToken returned.");
+  }
+}
+
+function notAllowed(message: string): WebhookError {
+  return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
