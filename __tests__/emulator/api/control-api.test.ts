@@ -94,18 +94,6 @@ describe("the control API", () => {
     expect(await response.json()).toMatchObject({ code, status });
   });
 
-  it("rejects transitions that the state does not allow", async () => {
-    const emulator = await startEmulator();
-    const { sid: factor_sid } = emulator.createFactor();
-    expect(
-      await callApi(emulator, "POST", "/_control/challenges", { json: { factor_sid } }),
-    ).toMatchObject({ status: 403, body: { code: 60318 } });
-    emulator.verifyFactor(factor_sid);
-    expect(await callApi(emulator, "POST", `/_control/factors/${factor_sid}/verify`)).toMatchObject(
-      { status: 409, body: { code: 20409 } },
-    );
-  });
-
   it("rejects other content types than JSON, and pages of another origin", async () => {
     const emulator = await startEmulator();
     const send = (headers: Record<string, string>) =>

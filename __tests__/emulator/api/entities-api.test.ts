@@ -215,22 +215,3 @@ describe("a new challenge over REST", () => {
     }
   });
 });
-
-describe("a route that is not emulated", () => {
-  it.each([
-    ["GET", "/v2/Services"],
-    ["POST", "/v2/Services/{service}"],
-    ["POST", "/v2/Services/{service}/Verifications"],
-    ["GET", "/v2/Services/{service}/RateLimits"],
-    ["GET", "/2010-04-01/Accounts/{account}/Messages.json"],
-  ])("says so: %s %s", async (method, template) => {
-    const emulator = await startEmulator();
-    const path = template
-      .replace("{service}", emulator.serviceSid)
-      .replace("{account}", emulator.accountSid);
-    expect(await callApi(emulator, method, path)).toMatchObject({
-      status: 501,
-      body: { code: 20501, message: `The emulator does not have ${method} ${path}` },
-    });
-  });
-});
