@@ -1,5 +1,5 @@
 /** What the test files of a run share: the first that needs it makes it. */
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,6 +39,8 @@ export async function makeOncePerRun(
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "push-run-"));
+  // The user of a server reaches its files.
+  chmodSync(folder, 0o711);
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
