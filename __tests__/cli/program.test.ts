@@ -360,7 +360,18 @@ describe("explain", () => {
   it.each<[string, string[], NodeJS.ProcessEnv, string]>([
     ["http", ["--url", url.replace("https", "http"), "--header", signature], secret, "URL_SCHEME"],
     ["a slash", ["--url", `${url}/`, "--header", signature], secret, "URL_TRAILING_SLASH"],
-    ["a token", ["--url", url, "--header", signature], { PUSH_AUTH_TOKEN: "other" }, "TOKEN_WRONG"],
+    [
+      "the URL, which is not shown, and not the token,",
+      ["--url", url, "--header", signature],
+      { PUSH_AUTH_TOKEN: "other" },
+      "URL_PATH",
+    ],
+    [
+      "a token",
+      ["--url", url, "--received-url", url, "--header", signature],
+      { PUSH_AUTH_TOKEN: "other" },
+      "TOKEN_WRONG",
+    ],
     [
       "a cut header",
       ["--url", url, "--header", signature.slice(0, 20)],

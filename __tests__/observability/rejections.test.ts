@@ -7,6 +7,7 @@ afterEach(stopServers);
 
 const good = eventRequest("challenge.approved");
 const unsigned = { ...good, headers: { "content-type": "application/x-www-form-urlencoded" } };
+const HOST = new URL(PUBLIC_URL).host;
 const WRONG = "another-token-of-an-account";
 
 async function startReceiver(options: Partial<PushWebhooksOptions>): Promise<number> {
@@ -17,11 +18,15 @@ async function startReceiver(options: Partial<PushWebhooksOptions>): Promise<num
 it("warns once per code with the cause when there is neither a listener nor a logger", async () => {
   const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
   const port = await startReceiver({});
-  for (const request of [good, good, unsigned, unsigned]) {
+  const atHost = { ...good, headers: { ...good.headers, "X-Forwarded-Host": HOST } };
+  for (const request of [atHost, good, unsigned, unsigned]) {
     expect(await send(port, request)).toHaveProperty("status", 403);
   }
   expect(warning.mock.calls.map(([, options]) => options)).toMatchObject([
-    { code: "SIGNATURE_MISMATCH", detail: expect.stringMatching(/^TOKEN_WRONG \([0-9a-f]{8}\): /) },
+    {
+      code: "SIGNATURE_MISMATCH",
+      detail: expect.stringMatching(/^Possibly TOKEN_WRONG \([0-9a-f]{8}\): /),
+    },
     { code: "SIGNATURE_MISSING" },
   ]);
   expect(JSON.stringify(warning.mock.calls)).not.toContain(WRONG);
@@ -45,4 +50,11 @@ it("gives the logger the cause of the first rejection of a code within 60 s", as
     }),
     expect.not.objectContaining({ cause: expect.anything() }),
   ]);
+});
+
+it("suspects the URL before the token when the request shows another host", async () => {
+  const warn = jest.fn();
+  const logger = { debug() {}, info() {}, warn, error() {} };
+  await send(await startReceiver({ logger }), good);
+  expect(warn.mock.calls).toMatchObject([[{ cause: "URL_HOST", subject: PUBLIC_URL }, expect.any(String)]]);
 });

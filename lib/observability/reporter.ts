@@ -127,8 +127,8 @@ function isFailure({ status, code }: WebhookError): boolean {
 
 function formatCause(cause: SignatureCause | undefined): string | undefined {
   if (cause === undefined) return undefined;
-  const { code, subject, explanation, fix } = cause;
-  return `${code}${subject === undefined ? "" : ` (${subject})`}: ${explanation} ${fix}`;
+  const { code, isProven, subject, explanation, fix } = cause;
+  return `${isProven ? "" : "Possibly "}${code}${subject === undefined ? "" : ` (${subject})`}: ${explanation} ${fix}`;
 }
 
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {

@@ -123,7 +123,18 @@ const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code:
     "TOKEN_ACCOUNT",
   ],
   ["a SID for a token", { authToken: ACCOUNT_SID }, "TOKEN_NOT_A_TOKEN"],
-  ["an unknown token", { authToken: OLD_TOKEN }, "TOKEN_WRONG"],
+  ["an unknown token", { authToken: OLD_TOKEN, receivedUrl: url }, "TOKEN_WRONG"],
+  ["a URL that is not shown", { signature: hmacOf("https://x.test/a") }, "URL_PATH"],
+  [
+    "a host that no header shows",
+    { signature: hmacOf("https://x.test/a"), receivedUrl: "http://10.0.0.7:3000/push/events" },
+    "URL_HOST",
+  ],
+  [
+    "a prefix that no header shows",
+    { signature: hmacOf("https://x.test/a"), receivedUrl: "https://hooks.example.test/events" },
+    "URL_PATH",
+  ],
 
   ["an unparsed body", { params: [] }, "PARAMS_MISSING"],
   ["an unparsed body that is known", { params: [], body: encodeForm(params) }, "PARAMS_MISSING"],

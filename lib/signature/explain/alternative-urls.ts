@@ -115,7 +115,8 @@ function toggleSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : `${path}/`;
 }
 
-function splitUrl(url: string): UrlParts | undefined {
+/** Splits a URL as text; undefined for a text without a scheme. */
+export function splitUrl(url: string): UrlParts | undefined {
   const [, scheme, host = "", path = "", query] =
     /^([a-z][a-z0-9+.-]*:\/\/)([^/?]*)([^?]*)(?:\?(.*))?$/is.exec(url) ?? [];
   return scheme === undefined ? undefined : { scheme, host, path, query };

@@ -69,7 +69,7 @@ export const CAUSES = {
     "Use the auth token of the account, not a SID and not the secret of a key.",
   ],
   TOKEN_WRONG: [
-    "No known change to the URL or the parameters makes the signature match, so it was most likely made with another token.",
+    "No known change to the URL or the parameters makes the signature match, so it was made with another token, or over a URL that the request does not show.",
     "Copy the primary auth token of the account that owns the service; the secret of a key does not sign webhook requests. After a rotation the old token may still be in use.",
   ],
   PARAMS_MISSING: [

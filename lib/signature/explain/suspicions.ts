@@ -1,4 +1,5 @@
 import { fingerprint } from "./alternative-tokens";
+import { splitUrl } from "./alternative-urls";
 import { isExactBody, parseJsonObject } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault } from "./signature-readings";
@@ -6,16 +7,18 @@ import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
 import type { Pair } from "../../form/form";
 import { isSid } from "../../form/sid";
+import { stripUnsigned } from "../signature";
 
 /** The SIDs that are most often passed as an auth token. */
 const TOKENLIKE_SIDS = ["AC", "SK", "VA", "YW"] as const;
 
 /** Lists the causes that are likely but not proven, the likeliest first. */
 export function listSuspicions(
-  { accountSid, authToken, body, method = "POST", url }: Omit<ExplainSignatureOptions, "params">,
+  options: Omit<ExplainSignatureOptions, "params">,
   params: readonly Pair[],
   received: string,
 ): SignatureCause[] {
+  const { accountSid, authToken, body, method = "POST", url, receivedUrl = "" } = options;
   const fault = findFormFault(received);
   // Without a signature nothing was compared, so every other cause would be a guess.
   if (fault === "SIGNATURE_MISSING") return [createCause(fault, false)];
@@ -38,8 +41,16 @@ export function listSuspicions(
   if (sid !== undefined) suspect("TOKEN_NOT_A_TOKEN", fingerprint(sid));
   const garbled = params.find(([, value]) => value.includes("\uFFFD"));
   if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
+  const [shown, seen] = [splitUrl(stripUnsigned(url)), splitUrl(receivedUrl)];
+  const hasSameHost = seen === undefined || seen.host === shown?.host;
+  const suspectUrl = () =>
+    suspect(hasSameHost ? "URL_PATH" : "URL_HOST", url.replace(/[?#].*$/s, ""));
+  // A proxy may change host and prefix without a header that shows them: the token is likelier only
+  // if the request arrived at this very host and path.
+  const isShown = hasSameHost && seen?.path === shown?.path;
+  if (!isShown) suspectUrl();
   suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
-  suspect("URL_PATH", url.replace(/[?#].*$/s, ""));
+  if (isShown) suspectUrl();
   if (params.length > 0) suspect("PARAMS_ALTERED");
   return suspicions;
 }
