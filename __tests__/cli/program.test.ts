@@ -491,7 +491,7 @@ describe("webhooks and keys", () => {
       PUSH_SERVICE_SID: emulator.serviceSid,
     };
   });
-  const url = "https://app.example.com/push";
+  const url = "https://svc:hush@app.example.com/push";
 
   it("ensure, list and check webhooks", async () => {
     const ensure = (...args: string[]) =>
@@ -513,7 +513,7 @@ describe("webhooks and keys", () => {
 
     const list = await runCommand(["webhooks", "list"], env);
     expect(list.stdout).toMatch(
-      /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW\w+\tenabled\tv1\thttps:.*\n$/,
+      /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW\w+\tenabled\tv1\thttps:\/\/\*\*\*@app.*\n$/,
     );
     const json = await runCommand(["webhooks", "list", "--json"], env);
     expect(JSON.parse(json.stdout)).toMatchObject([{ webhook_url: url }]);

@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
 import type { Finding } from "../admin";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
+import { hideUserInfo } from "../form/url";
 import { addServiceOptions, collect, connectToService } from "./service-connection";
 import type { ServiceOptions } from "./service-connection";
 import { paint, print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
@@ -52,7 +53,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     const all = await collect(client.webhooks.list({ signal }));
     if (options.json) return printJson(terminal, all);
     const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
-      return [sid, status, version, webhook_url, (event_types ?? []).join(" ")];
+      return [sid, status, version, hideUserInfo(webhook_url ?? ""), (event_types ?? []).join(" ")];
     });
     printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
   });

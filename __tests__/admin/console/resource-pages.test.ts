@@ -62,6 +62,20 @@ describeWithBrowser("the page of the webhooks", () => {
     ]);
   });
 
+  it("keeps the user info of a URL, which it does not know, when it edits another field", async () => {
+    const app = await startConsole();
+    const webhook_url = app.publicUrl.replace("//", "//svc:hush-hush@");
+    app.upstream.createWebhook({ friendly_name: "first", webhook_url, event_types: ["*"] });
+    const page = await openPage(`${app.url}#/webhooks`);
+    await press(page, "Edit");
+    await page.getByLabel("Name", { exact: true }).fill("second");
+    expect(await page.content()).not.toContain("hush-hush");
+    await page.locator("dialog button.primary").click();
+    await said(page, "The changes were saved.");
+    const [webhook] = await app.upstream.listWebhooks();
+    expect(webhook).toMatchObject({ friendly_name: "second", webhook_url });
+  });
+
   it("mends each finding with its button, and counts them in the navigation", async () => {
     const app = await startConsole();
     app.push.on(["challenge.approved", "factor.deleted"], () => {});

@@ -191,6 +191,30 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     });
   });
 
+  it("hides the user info of a webhook_url, and does not store what it shows instead", async () => {
+    const app = appOf({ makeApp });
+    const url = "https://svc:hush-hush@a.test/p";
+    const created = await call(app, "post", "/admin/push/webhooks", {
+      ...webhookInput,
+      webhook_url: url,
+    });
+    const path = created.body.url as string;
+    const shown = "https://***@a.test/p";
+    const changed = await call(app, "patch", path, { status: "disabled" });
+    const { body: list } = await call(app, "get", "/admin/push/webhooks");
+    const { body: fetched } = await call(app, "get", path);
+    for (const webhook of [created.body, changed.body, fetched, list.webhooks[0]]) {
+      expect(webhook).toHaveProperty("webhook_url", shown);
+    }
+    const stored = await call(app, "patch", path, { webhook_url: shown });
+    expect(stored).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/\*\*\*/) },
+    });
+    expect(await upstream.listWebhooks()).toMatchObject([{ webhook_url: url }]);
+    expect(seen.join("")).not.toContain("hush-hush");
+  });
+
   it("rejects a consumed body with 500", async () => {
     const consume: express.RequestHandler = (req, _res, next) =>
       void req.resume().once("end", next);

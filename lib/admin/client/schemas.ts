@@ -66,7 +66,14 @@ export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64)
 export const webhookInputSchema = z.strictObject({
   friendly_name: z.string().min(1),
   event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
-  webhook_url: z.string().max(2048).refine(isHttpUrl, "must be an absolute http or https URL"),
+  webhook_url: z
+    .string()
+    .max(2048)
+    .refine(isHttpUrl, "must be an absolute http or https URL")
+    .refine(
+      (url) => !url.includes("//***@"),
+      "has *** in place of its user info; pass the whole URL",
+    ),
   status: z.enum(["enabled", "disabled"]).optional(),
   version: z.enum(["v1", "v2"]).optional(),
 });

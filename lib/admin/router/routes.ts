@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { hideUserInfo } from "../../form/url";
 import { ApiError } from "../client/api-error";
 import type { AuditAction } from "../http/audit";
 import type { AdminClient } from "../client/client";
@@ -77,7 +78,7 @@ export const ROUTES: readonly Route[] = [
     summary: "List Webhooks",
     output: "WebhookPage",
     run: async (client, req) =>
-      fetchPage(client.webhooks, "webhooks", req, (webhook) => withRouterUrl(req, webhook)),
+      fetchPage(client.webhooks, "webhooks", req, (webhook) => showWebhook(req, webhook)),
   },
   {
     method: "post",
@@ -88,14 +89,14 @@ export const ROUTES: readonly Route[] = [
     output: "Webhook",
     status: 201,
     run: async (client, req, input: WebhookInput) =>
-      withRouterUrl(req, await client.webhooks.create(input)),
+      showWebhook(req, await client.webhooks.create(input)),
   },
   {
     method: "get",
     path: "/webhooks/:sid",
     summary: "Fetch a Webhook",
     output: "Webhook",
-    run: async (client, req) => withRouterUrl(req, await client.webhooks.fetch(readSid(req))),
+    run: async (client, req) => showWebhook(req, await client.webhooks.fetch(readSid(req))),
   },
   ...UPDATE_METHODS.map((method): Route => ({
     method,
@@ -105,7 +106,7 @@ export const ROUTES: readonly Route[] = [
     input: "WebhookChange",
     output: "Webhook",
     run: async (client, req, change: WebhookChange) =>
-      withRouterUrl(req, await client.webhooks.update(readSid(req), change)),
+      showWebhook(req, await client.webhooks.update(readSid(req), change)),
   })),
   {
     method: "delete",
@@ -157,6 +158,8 @@ function readSid(req: Request): string {
   return String(req.params.sid);
 }
 
-function withRouterUrl(req: Request, webhook: Webhook): Webhook {
-  return { ...webhook, url: `${req.baseUrl}/webhooks/${webhook.sid}` };
+/** Its `url` is that of the router; user info in its webhook_url is a password. */
+function showWebhook(req: Request, webhook: Webhook): Webhook {
+  const webhook_url = webhook.webhook_url && hideUserInfo(webhook.webhook_url);
+  return { ...webhook, webhook_url, url: `${req.baseUrl}/webhooks/${webhook.sid}` };
 }

@@ -3,7 +3,7 @@ import { Button } from "./action";
 import { change, readPublicUrl, send, settings } from "./api";
 import { Notice } from "./blocks";
 import { Received, UrlDifference } from "./received";
-import { changeWebhook, hideUserInfo, webhooks } from "./webhooks";
+import { changeWebhook, webhooks } from "./webhooks";
 
 /** With these the receiver gets nothing, or rejects what it gets. */
 const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
@@ -35,7 +35,7 @@ export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remo
       {code === "URL_DIFFERS" && (
         <UrlDifference
           urls={[
-            ["webhook_url", hideUserInfo(webhook.webhook_url)],
+            ["webhook_url", webhook.webhook_url ?? ""],
             ["publicUrl", readPublicUrl()],
           ]}
         />

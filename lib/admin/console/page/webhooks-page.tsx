@@ -12,7 +12,7 @@ import { linkTo, useTarget } from "./route";
 import { useStore } from "./store";
 import { WebhookFinding } from "./webhook-finding";
 import { openWebhookForm } from "./webhook-form";
-import { changeWebhook, type ComparedWebhooks, hideUserInfo, webhooks } from "./webhooks";
+import { changeWebhook, type ComparedWebhooks, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with what differs between them and the receiver. */
 export function WebhooksPage() {
@@ -120,7 +120,7 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
       <Facts
         class="wide"
         facts={[
-          ["URL", <Received text={hideUserInfo(webhook_url)} class="mono" />],
+          ["URL", <Received text={webhook_url} class="mono" />],
           ["Events", webhook.event_types?.map((type) => [<EventType type={type} />, " "])],
           ["Method", webhook_method !== "POST" && <Received text={webhook_method} />],
           ["SID", sid, true],
@@ -165,7 +165,7 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
         <b>
           <Received text={friendly_name} />
         </b>{" "}
-        sends events to <Received text={hideUserInfo(webhook_url)} class="mono" />.
+        sends events to <Received text={webhook_url} class="mono" />.
       </p>
       <p>The service stops sending them at once. This cannot be undone.</p>
     </Dialog>,

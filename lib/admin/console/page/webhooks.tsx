@@ -46,8 +46,3 @@ export const webhooks = createLoader<ComparedWebhooks>(async () => {
 /** Changes a webhook; returns what to announce. */
 export const changeWebhook = (sid: string, body: object, said: string) =>
   change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
-
-/** The user info of a URL is a password. */
-export function hideUserInfo(url: string | null): string {
-  return (url ?? "").replace(/^(\w+:\/\/)[^/?#]*@/, "$1…@");
-}
