@@ -3,7 +3,9 @@
  * is changed.
  */
 import twilio from "twilio";
-import type { Emulator } from "express-push-verification/emulator";
+import { confirmWith, createAdminClient } from "express-push-verification/admin";
+import { sendRequest, type Emulator } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
 import { startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 
 afterEach(stopEmulators);
@@ -41,10 +43,19 @@ async function registerPhone(emulator: Emulator, identity = IDENTITY) {
 }
 
 describe("the vendor's SDK", () => {
-  it("registers a phone and asks its user, and the login goes on", async () => {
+  it("registers a phone and asks its user; the service confirms, and the login goes on", async () => {
     const emulator = await startEmulator();
+    const client = createAdminClient({
+      accountUrl: emulator.url,
+      verifyUrl: emulator.url,
+      accountSid: emulator.accountSid,
+      serviceSid: emulator.serviceSid,
+      password: emulator.authToken,
+    });
+    const confirm = jest.fn(confirmWith(client));
     const receiver = await startReceiver(emulator.authToken, {
       allowedAccountSids: [emulator.accountSid],
+      confirm,
     });
     await verify(emulator).webhooks.create({
       friendlyName: "login",
@@ -72,7 +83,9 @@ describe("the vendor's SDK", () => {
       },
     });
 
-    device.onChallenge((challenge) => device.approve(challenge.sid, { metadata: { pin: "ok" } }));
+    device.onChallenge(({ sid, details }) => {
+      if (details.message === "Sign in?") device.approve(sid, { metadata: { pin: "ok" } });
+    });
     const challenge = await entity.challenges.create({
       factorSid,
       "details.message": "Sign in?",
@@ -91,6 +104,19 @@ describe("the vendor's SDK", () => {
       challenge_hidden_details: { ip: "203.0.113.77" },
       challenge_metadata: { pin: "ok" },
     });
+    expect(await Promise.all(confirm.mock.results.map(({ value }) => value as unknown))).toEqual([
+      true,
+    ]);
+
+    // A request with a right signature, for a challenge that its user has not answered.
+    const pending = await entity.challenges.create({ factorSid, "details.message": "Pay?" });
+    const forged = signedRequest(
+      { authToken: emulator.authToken, publicUrl: receiver.publicUrl },
+      "challenge.approved",
+      { ...Object.fromEntries(event.params), uuid: "forged", challenge_sid: pending.sid },
+    );
+    expect(await sendRequest(forged)).toHaveProperty("status", 403);
+    expect(receiver.rejected).toEqual(["NOT_CONFIRMED"]);
     expect(await entity.challenges(challenge.sid).fetch()).toMatchObject({
       status: "approved",
       metadata: { pin: "ok" },
