@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pushWebhooks } from "express-push-verification";
+import { buffer } from "node:stream/consumers";
+import { pushWebhooks, type Capture } from "express-push-verification";
 import { runProgram } from "../../lib/cli/program";
 import { rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
 import { createTerminal, runCommand } from "../support/terminals";
@@ -78,6 +79,51 @@ it("a receiver accepts a replayed webhook request, and explain a captured one", 
   expect(await explain(PUBLIC_URL)).toMatchObject({ code: 0, stdout: "The signature matches.\n" });
   const wrong = await explain(PUBLIC_URL.replace("https", "http"));
   expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1\. URL_SCHEME/) });
+});
+
+describe("the capture of a rejected request", () => {
+  const bytes = rawRequest(eventRequest("challenge.approved"));
+  const rejecting = { authToken: "another-token", publicUrl: PUBLIC_URL };
+
+  it("is the request as it arrived, which explain and replay read", async () => {
+    const push = pushWebhooks(rejecting);
+    push.onRejected((_error, _request, capture) =>
+      appendFileSync(file, `${JSON.stringify(capture())}\n`),
+    );
+    const port = await startServer((req, res) => void push(req, res));
+    expect((await sendRaw(port, [bytes])).status).toBe(403);
+    const given = readFileSync(file, "utf8");
+    rmSync(file);
+    await record([bytes]);
+    expect(given).toBe(readFileSync(file, "utf8"));
+  });
+
+  it("of a Web Request has its headers in lower case", async () => {
+    const push = pushWebhooks(rejecting);
+    const captures: (Capture | undefined)[] = [];
+    push.onRejected((_error, _request, capture) => void captures.push(capture()));
+    const { method, path, headers, body = "" } = eventRequest("challenge.approved");
+    const request = new Request(`https://app.example.com${path}`, { method, headers, body });
+    expect((await push.fetch(request)).status).toBe(403);
+    const base64 = Buffer.from(body).toString("base64");
+    expect(captures).toEqual([{ method, url: path, headers: expect.anything(), body: base64 }]);
+    expect(captures[0]?.headers).toContainEqual(["content-type", headers["content-type"]]);
+  });
+
+  it.each<[string, string, object]>([
+    ["the headers decided", bytes.replace("x-service-signature", "x-other"), {}],
+    ["another middleware parsed the body", bytes, { body: { type: "factor.created" } }],
+  ])("is undefined when %s", async (_why, sent, more) => {
+    const push = pushWebhooks(rejecting);
+    const captures: (Capture | undefined)[] = [];
+    push.onRejected((_error, _request, capture) => void captures.push(capture()));
+    const port = await startServer(async (req, res) => {
+      if ("body" in more) await buffer(req);
+      push(Object.assign(req, more), res);
+    });
+    expect((await sendRaw(port, [sent])).status).toBe(403);
+    expect(captures).toStrictEqual([undefined]);
+  });
 });
 
 it("explains a captured GET", async () => {

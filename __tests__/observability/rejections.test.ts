@@ -56,5 +56,7 @@ it("suspects the URL before the token when the request shows another host", asyn
   const warn = jest.fn();
   const logger = { debug() {}, info() {}, warn, error() {} };
   await send(await startReceiver({ logger }), good);
-  expect(warn.mock.calls).toMatchObject([[{ cause: "URL_HOST", subject: PUBLIC_URL }, expect.any(String)]]);
+  expect(warn.mock.calls).toMatchObject([
+    [{ cause: "URL_HOST", subject: PUBLIC_URL }, expect.any(String)],
+  ]);
 });

@@ -7,6 +7,7 @@ import { eventPairs } from "../support/webhook-requests";
 const event = parseEvent(eventPairs("challenge.approved"));
 const request = { method: "POST", path: "/push", remoteAddress: "::1" };
 const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change");
+const noCapture = () => undefined;
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 function recordingLogger() {
@@ -36,9 +37,9 @@ describe("createReporter", () => {
     reports.onRejected(onRejected);
     const [failed, rejection] = [errorOf("HANDLER_FAILED"), errorOf("SIGNATURE_MISMATCH")];
     reports.error(failed, event);
-    reports.rejected(rejection, request, 1);
+    reports.rejected(rejection, request, 1, noCapture);
     expect(onError.mock.calls).toEqual([[failed, event]]);
-    expect(onRejected.mock.calls).toEqual([[rejection, request]]);
+    expect(onRejected.mock.calls).toEqual([[rejection, request, noCapture]]);
     expect(warnings).not.toHaveBeenCalled();
   });
 
@@ -58,8 +59,8 @@ describe("createReporter", () => {
     reports.onError(onError);
     reports.onRejected(onRejected);
     const error = errorOf(code);
-    reports.rejected(error, request, 1);
-    expect(onRejected.mock.calls).toEqual([[error, request]]);
+    reports.rejected(error, request, 1, noCapture);
+    expect(onRejected.mock.calls).toEqual([[error, request, noCapture]]);
     expect(onError.mock.calls).toEqual(isFailure ? [[error]] : []);
     expect(lines).toHaveLength(1);
     expect(Object.entries(lines[0]?.[1] ?? {}).filter(([name]) => name === "err")).toEqual(
@@ -72,7 +73,7 @@ describe("createReporter", () => {
     (method) => {
       const reports = createReporter(undefined);
       reports[method](() => {});
-      reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1);
+      reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1, noCapture);
       expect(warnings).not.toHaveBeenCalled();
     },
   );
@@ -85,7 +86,7 @@ describe("createReporter", () => {
     ["STORE_UNAVAILABLE", "error"],
   ])("logs a rejection with %s at level %s", (code, level) => {
     const { logger, lines } = recordingLogger();
-    createReporter(logger).rejected(errorOf(code), request, 1);
+    createReporter(logger).rejected(errorOf(code), request, 1, noCapture);
     expect(lines).toEqual([
       [level, expect.objectContaining({ code, ...request }), "what to change"],
     ]);
@@ -161,7 +162,7 @@ describe("createReporter", () => {
       reports.error(errorOf(code), event);
     }
     for (const code of ["BODY_CONSUMED", "SIGNATURE_MISMATCH", "CLOSING"] as const) {
-      reports.rejected(errorOf(code), request, 1);
+      reports.rejected(errorOf(code), request, 1, noCapture);
     }
     expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual([
       "HANDLER_FAILED",

@@ -1,17 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseJson } from "../form/text";
+import type { Capture } from "../observability/reporter";
 import { UsageError } from "./usage-error";
-
-/** One request as it arrived; a file of captures has one as JSON in each line. */
-export interface Capture {
-  method: string;
-  /** The target of the request line: the path with its query. */
-  url: string;
-  /** Names and values in the order and the spelling of arrival. */
-  headers: [name: string, value: string][];
-  /** The bytes of the body in base64. */
-  body: string;
-}
 
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
 export async function readCaptures(file: string): Promise<Capture[]> {

@@ -5,7 +5,9 @@ import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
-import { hideIdentity, readCaptures, type Capture } from "./capture";
+import { hideIdentity, readCaptures } from "./capture";
+import type { Capture } from "../observability/reporter";
+import { pairHeaders } from "../receiver/node-request";
 import { readPort } from "./emulator-command";
 import { paint, print, printJson, type Terminal } from "./terminal";
 import { assertUrl } from "./usage-error";
@@ -30,7 +32,7 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
     .argument("<file>", "file of captures; lines are added")
     .option("--port <port>", "port to listen on; 0 selects a free one", readPort, 4020)
     .option("--mask", "replace the value of entity_identity; no signature matches then")
-    .action(async (file: string, { port, mask }: RecordOptions) => {
+    .action(async (file: string, { port, mask: isMasked = false }: RecordOptions) => {
       const server = createServer((req, res) => {
         void store(req).then(
           () => res.end(),
@@ -41,7 +43,10 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
         );
       });
       async function store(req: IncomingMessage): Promise<void> {
-        const capture = await captureRequest(req, mask === true);
+        const { method = "", url = "", rawHeaders } = req;
+        const body = (await buffer(req)).toString("base64");
+        const exact = { method, url, headers: pairHeaders(rawHeaders), body };
+        const capture = isMasked ? mask(exact) : exact;
         await appendFile(file, `${JSON.stringify(capture)}\n`);
         print(terminal, `${capture.method} ${capture.url.replace(/\?.*$/s, "")}`);
       }
@@ -75,19 +80,19 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
     });
 }
 
-async function captureRequest(req: IncomingMessage, isMasked: boolean): Promise<Capture> {
-  const bytes = await buffer(req);
-  const { method = "", url = "", rawHeaders } = req;
-  const headers: Capture["headers"] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    headers.push([rawHeaders[index] ?? "", rawHeaders[index + 1] ?? ""]);
-  }
-  if (!isMasked) return { method, url, headers, body: bytes.toString("base64") };
-  const masked = Buffer.from(hideIdentity(bytes.toString("latin1")), "latin1");
-  for (const header of headers) {
-    if (header[0].toLowerCase() === "content-length") header[1] = String(masked.length);
-  }
-  return { method, url: hideIdentity(url), headers, body: masked.toString("base64") };
+function mask({ method, url, headers, body }: Capture): Capture {
+  const masked = Buffer.from(
+    hideIdentity(Buffer.from(body, "base64").toString("latin1")),
+    "latin1",
+  );
+  return {
+    method,
+    url: hideIdentity(url),
+    headers: headers.map(([name, value]) =>
+      name.toLowerCase() === "content-length" ? [name, String(masked.length)] : [name, value],
+    ),
+    body: masked.toString("base64"),
+  };
 }
 
 function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {

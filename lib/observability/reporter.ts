@@ -24,8 +24,29 @@ export interface RejectedRequest {
  */
 export type ErrorListener = (error: WebhookError, event?: PushEvent | UnknownPushEvent) => unknown;
 
-/** Receives a rejected request. */
-export type RejectedListener = (error: WebhookError, request: RejectedRequest) => unknown;
+/**
+ * One request as it arrived, with all of its parameters: it identifies a user, and anyone who has it
+ * can send it again. A line of JSON for `push-webhooks explain --capture` and `replay`.
+ */
+export interface Capture {
+  method: string;
+  /** The target of the request line: the path with its query. */
+  url: string;
+  /** In the order and the spelling of arrival; names are in lower case where a platform changes them. */
+  headers: (readonly [name: string, value: string])[];
+  /** The bytes of the body in base64. */
+  body: string;
+}
+
+/**
+ * Receives a rejected request. `capture` returns all of it; undefined when its body was not read, or
+ * another middleware has parsed it. Without a call nothing is copied.
+ */
+export type RejectedListener = (
+  error: WebhookError,
+  request: RejectedRequest,
+  capture: () => Capture | undefined,
+) => unknown;
 
 /** Reports the results and failures of a receiver or a worker to its listeners and its logger. */
 export type Reporter = ReturnType<typeof createReporter>;
@@ -87,7 +108,12 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
       warnWithoutListeners(error, errorListeners.size);
     },
     /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
-    rejected(error: WebhookError, request: RejectedRequest, durationMs: number): void {
+    rejected(
+      error: WebhookError,
+      request: RejectedRequest,
+      durationMs: number,
+      capture: () => Capture | undefined,
+    ): void {
       const { code, status, parameter } = error;
       const about = { code, status, ...(parameter !== undefined && { parameter }) };
       publish("rejected", { ...about, durationMs });
@@ -101,7 +127,7 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
         log("warn", { ...fields, ...explained }, error.message);
       }
       for (const listener of rejectedListeners)
-        void callSafely(listener, () => listener(error, request));
+        void callSafely(listener, () => listener(error, request, capture));
       const failureListeners = isFailure(error) ? errorListeners : [];
       for (const listener of failureListeners) void callSafely(listener, () => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);

@@ -7,7 +7,10 @@ import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
 /** The part of a webhook request that is known before its body. */
-export type RequestHeaders = Omit<ReceivedRequest, "target" | "remoteAddress" | "readBody">;
+export type RequestHeaders = Omit<
+  ReceivedRequest,
+  "target" | "remoteAddress" | "readBody" | "body"
+>;
 
 /** The method and the headers of a webhook request, checked. */
 export interface CheckedHeaders {
@@ -74,7 +77,8 @@ function readSignature(headers: RequestHeaders, name: string): string {
 /** Advises on a missing signature header; names other headers, never their values. */
 function adviseOnHeader(headers: RequestHeaders, missing: string): string {
   const others = headers
-    .listHeaderNames()
+    .listHeaders()
+    .map(([name]) => name.toLowerCase())
     // The client chooses the names: bound them, and omit characters that could forge a log line.
     .filter((name) => name !== missing && /^[a-z0-9_-]{1,50}-signature$/.test(name))
     .slice(0, 3);

@@ -4,6 +4,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeout, consumed, isRawBody, truncated } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import type { ReceivedRequest } from "./received-request";
+import type { Pair } from "../form/form";
 import { listFlatPairs } from "../form/parameters";
 
 /** Bounds the body that is read. */
@@ -22,6 +23,7 @@ export interface NodeMessage extends IncomingMessage {
 /** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements ReceivedRequest {
   readonly method: string;
+  body: unknown;
   // Adapters of serverless platforms have no raw headers.
   readonly #rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
@@ -69,8 +71,11 @@ export class NodeRequest implements ReceivedRequest {
     return values.length > 0 ? values : [joined].flat();
   }
 
-  listHeaderNames(): readonly string[] {
-    return Object.keys(this.#headers);
+  listHeaders(): readonly Pair[] {
+    if (this.#rawHeaders.length > 0) return pairHeaders(this.#rawHeaders);
+    return Object.entries(this.#headers).flatMap(([name, values = []]) =>
+      [values].flat().map((value): Pair => [name, value]),
+    );
   }
 
   /** Prefers `req.rawBody`, then bytes or text in `req.body`, the stream, a form in `req.body`. */
@@ -86,6 +91,12 @@ export class NodeRequest implements ReceivedRequest {
     if (isAnnounced) throw consumed();
     return undefined;
   }
+}
+
+/** Returns the pairs of a list in which names and values alternate. */
+export function pairHeaders(rawHeaders: readonly string[]): Pair[] {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  return names.map((name, index) => [name, rawHeaders[2 * index + 1] ?? ""]);
 }
 
 function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {

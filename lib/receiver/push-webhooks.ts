@@ -10,7 +10,7 @@ import { toWebhookError } from "./rejection";
 import { createReceiveEvent } from "./request-path";
 import { createRunningRequests } from "./running-requests";
 import { createResponse, WebRequest } from "./web-request";
-import { describeRequest, type ReceivedRequest } from "./received-request";
+import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDeliver } from "../delivery/deliver";
 import { createDispatch } from "../delivery/dispatch";
@@ -120,7 +120,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       observed?.finish(rejection);
       // The failure of a handler was reported already.
       if (!isDelivered) {
-        reports.rejected(rejection, describeRequest(request), performance.now() - startMs);
+        const capture = () => captureRequest(request);
+        const durationMs = performance.now() - startMs;
+        reports.rejected(rejection, describeRequest(request), durationMs, capture);
       }
       return rejection;
     }

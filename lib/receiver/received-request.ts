@@ -1,6 +1,7 @@
 import { escapeControls } from "../form/text";
 import type { Pair } from "../form/form";
-import type { RejectedRequest } from "../observability/reporter";
+import type { Capture, RejectedRequest } from "../observability/reporter";
+import { isRawBody } from "./body";
 
 /** A webhook request, as the doors for `node:http`, for Web `Request` and for platforms pass it on. */
 export interface ReceivedRequest {
@@ -13,8 +14,10 @@ export interface ReceivedRequest {
   readonly mayHaveBody: boolean;
   /** Returns every value of a header, in the order of arrival; `name` is in lower case. */
   listHeader(name: string): readonly string[];
-  /** Returns the names of all headers, in lower case. */
-  listHeaderNames(): readonly string[];
+  /** Returns all headers, in the order and the spelling of arrival. */
+  listHeaders(): readonly Pair[];
+  /** What {@link readBody} has returned, or "" for no body; undefined before that. */
+  body?: unknown;
   /**
    * Reads the body: bytes, text or a flat object; undefined when there is none.
    *
@@ -67,6 +70,14 @@ export function listShownHeaders(request: Pick<ReceivedRequest, "listHeader">): 
   return SHOWN_HEADERS.flatMap((name) =>
     request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_HEADER_CHARACTERS)]),
   );
+}
+
+/** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
+export function captureRequest(request: ReceivedRequest): Capture | undefined {
+  const { method, target: url, body } = request;
+  if (!isRawBody(body)) return undefined;
+  const base64 = Buffer.from(body as Uint8Array).toString("base64");
+  return { method, url, headers: [...request.listHeaders()], body: base64 };
 }
 
 const MAX_PATH_CHARACTERS = 200;

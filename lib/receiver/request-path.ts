@@ -22,6 +22,7 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
   return async function receiveEvent(request: ReceivedRequest, deadlineAtMs?: number) {
     const checked = checkHeaders(request, settings);
     const body = await request.readBody(checked.hasBody);
+    request.body = body ?? "";
     const params = readParams(body, limitBytes);
     const isGet = checked.method === "GET";
     if (isGet && params.length > 0) throw uncoveredBody();

@@ -82,16 +82,16 @@ function readGiven({ method, url, headers, body }: PushRequest): ReceivedRequest
     ...request,
     listHeader: (name) =>
       entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])),
-    listHeaderNames: () => entries.map(([key]) => key.toLowerCase()),
+    listHeaders: () => entries.map(([key, value]) => [key, String(value)]),
   };
 }
 
-function readHeaders(headers: Headers): Pick<ReceivedRequest, "listHeader" | "listHeaderNames"> {
+function readHeaders(headers: Headers): Pick<ReceivedRequest, "listHeader" | "listHeaders"> {
   return {
     listHeader(name) {
       const value = headers.get(name);
       return value === null ? [] : [value];
     },
-    listHeaderNames: () => [...headers.keys()],
+    listHeaders: () => [...headers],
   };
 }

@@ -4,11 +4,13 @@ import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
 import type { BodyLimits } from "./node-request";
 import type { ReceivedRequest } from "./received-request";
 import { describeResponse } from "./response";
+import type { Pair } from "../form/form";
 import type { WebhookError } from "../errors/webhook-error";
 
 /** A webhook request as a `Request` of the Web platform. */
 export class WebRequest implements ReceivedRequest {
   readonly remoteAddress = undefined;
+  body: unknown;
 
   constructor(
     readonly request: Request,
@@ -33,8 +35,8 @@ export class WebRequest implements ReceivedRequest {
     return value === null ? [] : [value];
   }
 
-  listHeaderNames(): readonly string[] {
-    return [...this.request.headers.keys()];
+  listHeaders(): readonly Pair[] {
+    return [...this.request.headers];
   }
 
   readBody(): unknown {
