@@ -14,7 +14,12 @@ export type {
 export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
 export type { Confirm } from "./delivery/confirmation";
 export type { DeliveryResult } from "./event/event";
-export type { Capture, ErrorListener, RejectedListener, RejectedRequest } from "./observability/reporter";
+export type {
+  Capture,
+  ErrorListener,
+  RejectedListener,
+  RejectedRequest,
+} from "./observability/reporter";
 export type { Health, HealthCode } from "./observability/health";
 export type { Logger } from "./observability/logger";
 export type {

@@ -6,7 +6,7 @@ const request = (target: string, headers: Record<string, string> = {}) => ({
   remoteAddress: undefined,
   mayHaveBody: false,
   listHeader: (name: string) => [headers[name] ?? []].flat(),
-  listHeaders: () => Object.entries(headers) as [string, string][],
+  listHeaders: () => Object.entries(headers),
   readBody: () => undefined,
 });
 
