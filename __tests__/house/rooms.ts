@@ -35,7 +35,7 @@ const HOMES: Record<string, RegExp> = {
   "node:crypto":
     /^(form\/hash|signature\/signature|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
   express: /^admin\/(http\/json-body|router\/(router|routes|options)|console\/console-routes)\.ts$/,
-  zod: /^(event\/(schema|parse)|(admin|emulator)\/[\w/-]+|durable\/stored-event)\.ts$/,
+  zod: /^validation\/zod\.ts$/,
   "zod/mini": /^event\/(schema|parse)\.ts$/,
   "zod/v4/core": /^event\/schema\.ts$/,
   "@opentelemetry/api": /^otel\/[\w-]+\.ts$/,

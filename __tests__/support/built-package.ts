@@ -14,8 +14,7 @@ export function buildPackage(): Promise<string> {
   return makeOncePerRun("dist", async (folder) => {
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     await run(process.execPath, [tsc, "-p", ROOT, "--outDir", folder]);
-    const schema = `--outfile=${join(folder, "event/schema.js")}`;
-    await run("npm", ["run", "build:schema", "--", schema], { cwd: ROOT });
+    await run("npm", ["run", "build:zod", "--", `--outdir=${folder}`], { cwd: ROOT });
     const thread = join(ROOT, "lib", "durable", "sqlite", "build-thread.js");
     await run(process.execPath, [thread, join(folder, "durable", "sqlite")]);
   });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../validation/zod";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";

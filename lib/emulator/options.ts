@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/form";
 import { checkWebhooks } from "./configuration-drift";

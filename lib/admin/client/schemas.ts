@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { sidSchema } from "../../event/schema";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { isHttpUrl } from "../../form/url";

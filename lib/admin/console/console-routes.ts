@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { parseInput } from "../client/schemas";
 import type { AuditAction } from "../http/audit";

@@ -1,5 +1,5 @@
 import { sidPattern } from "../../form/sid";
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { pageQuerySchema } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
 import { ROUTES, type Route } from "./routes";

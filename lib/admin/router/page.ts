@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import type { List, PageQuery } from "../client/list";
 import { pageQuerySchema, parseInput } from "../client/schemas";
 import type { PageMeta } from "./body-schemas";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { created, found, noContent } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";

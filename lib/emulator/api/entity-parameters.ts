@@ -1,5 +1,5 @@
 /** The parameters of entities, factors and challenges, with the limits of the public service. */
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { metadataSchema } from "../../event/schema";
 import { isSid } from "../../form/sid";
 import { jsonOf, listOf } from "./parameters";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { decodeForm, isFormType, type Pair } from "../../form/form";
 import { parseJson } from "../../form/text";
 import type { EndpointRequest } from "./endpoint-router";

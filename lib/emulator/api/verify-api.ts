@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { createChallengeEndpoints } from "./challenges-api";
 import { created, found, noContent, notEmulated, resourceNotFound, urlOf } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";

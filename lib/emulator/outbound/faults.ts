@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "../../validation/zod";
 import { faultSchema, validateFields } from "../resources/schemas";
 import type { Fault, FaultKind } from "./fault";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { isSid } from "../../form/sid";
 import { EmulatorError } from "../emulator-error";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";

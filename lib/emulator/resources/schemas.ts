@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
 import { isHttpUrl } from "../../form/url";
