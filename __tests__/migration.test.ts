@@ -72,7 +72,11 @@ it.each(ROWS)("%s: webhook() %s, validateExpressRequest() %s, this package %s", 
   );
 
   async function respond(path: string): Promise<Response> {
-    const { method, body, headers: made } = eventRequest("challenge.approved", params, {
+    const {
+      method,
+      body,
+      headers: made,
+    } = eventRequest("challenge.approved", params, {
       publicUrl: publicUrl(path),
       contentType: FORM,
     });
