@@ -76,6 +76,7 @@ describe("the packed tarball", () => {
       "package/LICENSE",
       "package/README.md",
       "package/SECURITY.md",
+      "package/dist/validation/zod.LICENSE",
       "package/package.json",
     ]);
     expect(files).toEqual(expect.arrayContaining(DOCUMENTS.map((file) => `package/${file}`)));
