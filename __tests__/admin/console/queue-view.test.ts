@@ -1,5 +1,9 @@
 import { eventFixture } from "express-push-verification/testing";
-import { changeLetters, readQueue, type ConsoleQueue } from "../../../lib/admin/console/queue-view";
+import {
+  changeDeadLetters,
+  readQueue,
+  type ConsoleQueue,
+} from "../../../lib/admin/console/queue-view";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { createMemoryQueue } from "./memory-queue";
 
@@ -60,7 +64,7 @@ describe("readQueue", () => {
     expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
     const revealed = await readQueue(queue, true);
     expect(revealed.groups[0]?.letters[2]?.error).toContain("jane.doe@example.com");
-    expect(await changeLetters(queue, "retry", { error })).toBe(3);
+    expect(await changeDeadLetters(queue, "retry", { error })).toBe(3);
   });
 
   it("shows only the code of an error whose event cannot be read", async () => {
@@ -100,7 +104,7 @@ describe("readQueue", () => {
   });
 });
 
-describe("changeLetters", () => {
+describe("changeDeadLetters", () => {
   const long = "x".repeat(600);
   const ERRORS = ["down", long, "down"];
   const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
@@ -121,14 +125,14 @@ describe("changeLetters", () => {
     ["discard", { all: true }, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
   ] as const)("%s %j: %d", async (action, choice, count, changes) => {
     const queue = createMemoryQueue(ERRORS);
-    expect(await changeLetters(queue, action, choice)).toBe(count);
+    expect(await changeDeadLetters(queue, action, choice)).toBe(count);
     expect(queue.changes).toEqual(changes);
   });
 
   it("names the account and the receiver of a letter", async () => {
     const queue = createMemoryQueue(["down", "other"]);
     const retry = jest.spyOn(queue, "retry");
-    await changeLetters(queue, "retry", { error: "down" });
+    await changeDeadLetters(queue, "retry", { error: "down" });
     expect(retry.mock.calls).toEqual([["uuid-0", { accountSid: ACCOUNT_SID, receiver: "shop" }]]);
   });
 });

@@ -8,7 +8,7 @@ import { RouterError } from "../http/router-error";
 import type { Asset } from "./assets";
 import type { Console, ShownReceiver } from "./console";
 import type { RequestRow, ResendResult } from "./console-view";
-import { changeLetters, readQueue } from "./queue-view";
+import { changeDeadLetters, readQueue } from "./queue-view";
 import { describeDetails, resendRequest } from "./request-details";
 import { sendTestEvent } from "./test-event";
 
@@ -25,13 +25,13 @@ export interface ConsoleRoute {
   run(req: Request, res: Response): ConsoleResponse | Promise<ConsoleResponse>;
 }
 
-const letterSchema = z.strictObject({
+const deadLetterSchema = z.strictObject({
   uuid: z.string().min(1).max(256),
   accountSid: z.string().max(64),
   receiver: z.string().max(100).optional(),
 });
-const letterChoiceSchema = z.union([
-  z.strictObject({ letters: z.array(letterSchema).min(1).max(1_000) }),
+const deadLetterChoiceSchema = z.union([
+  z.strictObject({ letters: z.array(deadLetterSchema).min(1).max(1_000) }),
   z.strictObject({ error: z.string().max(1_000) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
@@ -62,8 +62,8 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
       path: `/console/dead-letters/${change}`,
       action: `dead-letter.${change}`,
       async run(req, res) {
-        const choice = parseInput("dead letter", letterChoiceSchema, await readJson(req, res));
-        const count = await changeLetters(queue, change, choice);
+        const choice = parseInput("dead letter", deadLetterChoiceSchema, await readJson(req, res));
+        const count = await changeDeadLetters(queue, change, choice);
         const [letter, ...others] = "letters" in choice ? choice.letters : [];
         return { status: 200, body: { count }, uuid: others.length > 0 ? undefined : letter?.uuid };
       },

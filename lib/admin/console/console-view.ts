@@ -192,11 +192,12 @@ export interface DeadLetterRow extends EventView {
 }
 
 /** What tells a dead letter from others of its uuid. */
-export type LetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
+export type DeadLetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
   Partial<Pick<DeadLetterRow, "receiver">>;
 
 /** Which dead letters to change: some, those of one cause, or all. */
-export type LetterChoice = { letters: readonly LetterName[] } | { error: string } | { all: true };
+export type DeadLetterChoice =
+  { letters: readonly DeadLetterName[] } | { error: string } | { all: true };
 
 /** The state of the queue. */
 export interface QueueView {

@@ -1,5 +1,5 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { DeadLetterGroup, DeadLetterRow, LetterChoice, QueueView } from "./console-view";
+import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "./console-view";
 import { cutText, maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
@@ -15,7 +15,7 @@ interface ListedDeadLetter {
 }
 
 /** Chooses between dead letters of one uuid. */
-interface LetterOptions {
+interface DeadLetterScope {
   accountSid?: string | undefined;
   receiver?: string | undefined;
 }
@@ -43,13 +43,13 @@ export interface ConsoleQueue {
   /** Lists the dead letters, the oldest failure first. */
   deadLetters(): AsyncIterable<ListedDeadLetter>;
   /** Runs the handlers of a dead letter again; resolves to whether there was one. */
-  retry(uuid: string, options?: LetterOptions): Promise<boolean>;
+  retry(uuid: string, options?: DeadLetterScope): Promise<boolean>;
   /** Runs the handlers of every dead letter again; resolves to how many there were. */
   retryAll(): Promise<number>;
   /** Tells where an event is; the console does not show it when this is absent. */
-  find?(uuid: string, options?: LetterOptions): Promise<FoundEvent | undefined>;
+  find?(uuid: string, options?: DeadLetterScope): Promise<FoundEvent | undefined>;
   /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
-  discard(uuid: string, options?: LetterOptions): Promise<boolean>;
+  discard(uuid: string, options?: DeadLetterScope): Promise<boolean>;
 }
 
 const MAX_LISTED = 1_000;
@@ -89,10 +89,10 @@ export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<
 }
 
 /** Retries or discards dead letters; returns how many. */
-export async function changeLetters(
+export async function changeDeadLetters(
   queue: ConsoleQueue,
   action: "retry" | "discard",
-  choice: LetterChoice,
+  choice: DeadLetterChoice,
 ): Promise<number> {
   if ("all" in choice && action === "retry") return queue.retryAll();
   let count = 0;

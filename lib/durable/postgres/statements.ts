@@ -7,7 +7,7 @@ const PURGED_ROWS = 1_000;
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
-const LETTER = `id::text, body, error, failures + stalls as attempts, failed_at as "failedAtMs",
+const DEAD_LETTER = `id::text, body, error, failures + stalls as attempts, failed_at as "failedAtMs",
   ${NOW} as "listedAtMs"`;
 
 const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures,
@@ -166,10 +166,10 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     forgetMembers: `delete from ${member} where id = any($1::bigint[])`,
     giveBack: `update ${event} set owner = null where owner = any($1::bigint[])`,
 
-    deadLetters: `select ${LETTER} from ${event} as event
+    deadLetters: `select ${DEAD_LETTER} from ${event} as event
       where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
       order by failed_at, event.id limit ${PAGE}`,
-    findDeadLetters: `select ${LETTER} from ${event} as event
+    findDeadLetters: `select ${DEAD_LETTER} from ${event} as event
       where uuid_hash = $1 and queue = $2::int and failed_at is not null order by event.id`,
     // A run more: no late report on one before meets the event.
     retry: `

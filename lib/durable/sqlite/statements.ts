@@ -6,7 +6,7 @@ const PAGE = 100;
 export const PURGED_ROWS = 200;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
-const LETTER = `SELECT CAST(id AS TEXT) AS id, body, error, failures + stalls AS attempts,
+const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, error, failures + stalls AS attempts,
   failed_at AS failedAtMs, ? AS listedAtMs FROM event`;
 
 /**
@@ -65,8 +65,8 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: `${LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
-  findDeadLetters: `${LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
+  deadLetters: `${DEAD_LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
+  findDeadLetters: `${DEAD_LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
   // A run more: no late report on one before meets the event.
   retry: `UPDATE event SET failed_at = NULL, error = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,

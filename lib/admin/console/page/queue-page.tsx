@@ -1,4 +1,4 @@
-import type { DeadLetterGroup, DeadLetterRow, LetterChoice, QueueView } from "../console-view";
+import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
 import { Button } from "./action";
 import { send, settings } from "./api";
 import { Cards, EmptyState, LoadedBlock, Pill, Section, SelectBox, Time } from "./blocks";
@@ -60,7 +60,7 @@ const selected = createStore<readonly string[]>([]);
 const keyOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
   [uuid, accountSid, receiver].join(" ");
 
-function choose(letters: readonly DeadLetterRow[]): LetterChoice {
+function choose(letters: readonly DeadLetterRow[]): DeadLetterChoice {
   return {
     letters: letters.map(({ uuid, accountSid, receiver }) => ({ uuid, accountSid, receiver })),
   };
@@ -167,7 +167,7 @@ function Letter(letter: DeadLetterRow) {
 }
 
 /** Buttons that retry or discard dead letters; `what` tells which when there are several. */
-function LetterButtons(chosen: { choice: LetterChoice; count: number; what?: string }) {
+function LetterButtons(chosen: { choice: DeadLetterChoice; count: number; what?: string }) {
   const { choice, count, what = "" } = chosen;
   if (settings.readOnly) return null;
   const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
@@ -198,7 +198,7 @@ function LetterButtons(chosen: { choice: LetterChoice; count: number; what?: str
   );
 }
 
-async function change(action: "retry" | "discard", choice: LetterChoice): Promise<string> {
+async function change(action: "retry" | "discard", choice: DeadLetterChoice): Promise<string> {
   const { count } = await send<{ count: number }>("POST", `console/dead-letters/${action}`, choice);
   selected.set([]);
   await queue.reload();
