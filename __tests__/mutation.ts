@@ -22,16 +22,21 @@ const CORE = [
 ];
 
 /** The tests of files that have none of their own. */
-const TESTS: Record<string, string> = {
-  "receiver/read-event": "hostile",
-  "receiver/authenticate": "receiver/auth-tokens",
-  "receiver/body": "receiver/node-request",
-  "receiver/headers": "hostile",
+const TESTS: Record<string, string[]> = {
+  "receiver/allow-lists": ["hostile"],
+  "receiver/authenticate": ["receiver/auth-tokens"],
+  "receiver/body": [
+    "receiver/node-request",
+    "receiver/verify-push-request",
+    "receiver/web-request",
+    "receiver/deadline",
+  ],
+  "receiver/headers": ["hostile"],
 };
 
-function testOf(file: string): string {
+function testsOf(file: string): string[] {
   const name = file.replace(/^lib\//, "").replace(/\.ts$/, "");
-  return `__tests__/${TESTS[name] ?? name}.test.ts`;
+  return (TESTS[name] ?? [name]).map((test) => `__tests__/${test}.test.ts`);
 }
 
 function listFiles(given: string): string[] {
@@ -53,7 +58,7 @@ async function mutate(file: string) {
     plugins: ["@stryker-mutator/jest-runner"],
     jest: {
       config: {
-        testMatch: [`<rootDir>/${testOf(file)}`],
+        testMatch: testsOf(file).map((test) => `<rootDir>/${test}`),
         globalSetup: null,
         globalTeardown: null,
         reporters: [],
@@ -93,7 +98,7 @@ async function main(): Promise<void> {
   const files = given.length > 0 ? given.flatMap(listFiles) : CORE.map((name) => `lib/${name}.ts`);
   const rows: Awaited<ReturnType<typeof mutate>>[] = [];
   for (const file of files) {
-    if (existsSync(join(root, testOf(file)))) rows.push(await mutate(file));
+    if (testsOf(file).every((test) => existsSync(join(root, test)))) rows.push(await mutate(file));
     else console.log(`${file} has no test file.`);
   }
   console.table(rows);

@@ -122,6 +122,7 @@ describe("verifyPushRequest", () => {
     ["a long string", { body: "x".repeat(65_537) }, "BODY_TOO_LARGE"],
     ["long bytes", { body: Buffer.alloc(65_537) }, "BODY_TOO_LARGE"],
     ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
+    ["a parsed form of 1000", { body: { x: Array<string>(1000).fill("") } }, "SIGNATURE_MISMATCH"],
     ["a parsed form of 1001", { body: { x: Array<string>(1001).fill("") } }, "BODY_TOO_LARGE"],
     ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
     ["a list", { body: [] as never }, "BODY_CONSUMED"],
