@@ -248,6 +248,12 @@ describe("the login example", () => {
     expect((await browser.request("GET", "/staff?key=wrong")).status).toBe(403);
     expect((await browser.request("GET", `/staff?key=${STAFF_KEY}`)).status).toBe(302);
     expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
+    // A login in another tab does not end it.
+    await browser.signIn();
+    const outcome = browser.outcome();
+    await respondOnPhone("approve");
+    expect(await outcome).toBe("signed-in");
+    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
   });
 
   it("serves its page under a policy that allows nothing from elsewhere", async () => {

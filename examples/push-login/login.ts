@@ -159,12 +159,15 @@ export function createLogin(options: LoginOptions): Router {
 
 /** Signs a user in under a new session id: the old one existed before the user was known. */
 async function startSession(req: Request, user: string): Promise<void> {
+  const { isStaff } = req.session;
   await new Promise<void>((resolve, reject) => {
     req.session.regenerate((error: unknown) =>
       error instanceof Error ? reject(error) : resolve(),
     );
   });
   req.session.user = user;
+  // Who looks at the console in another tab stays signed in there.
+  if (isStaff === true) req.session.isStaff = true;
 }
 
 /** Describes an attempt to the page; the ids of the attempt and the challenge stay on the server. */

@@ -68,6 +68,36 @@ describeWithBrowser("the receiver's page", () => {
     await page.locator(".details").getByText("proven").waitFor();
   });
 
+  it("has one notice for each cause of a wrong signature", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const notice = (cause: string, title: string) =>
+      page.locator(".notice", { hasText: cause }).getByText(title).waitFor();
+    await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
+    await notice("trailing slash", "1 request of the last 1 had a wrong signature.");
+    await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
+    await notice("another token", "1 request of the last 2 had a wrong signature.");
+    await notice("trailing slash", "1 request of the last 2 had a wrong signature.");
+  });
+
+  it("shows dates once a request is not of today", async () => {
+    const app = await startConsole();
+    const page = await openPage(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.evaluate(`{
+      const { Date: RealDate } = globalThis;
+      globalThis.Date = class extends RealDate {
+        constructor(...values) {
+          super(...(values.length === 0 ? [RealDate.now() + 86_400_000] : values));
+        }
+      };
+    }`);
+    await app.deliver();
+    const time = page.locator(".requests td.time");
+    await time.getByText(/^\d+ [A-Z][a-z]+ \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
+  });
+
   it("says which token is in use during a rotation, and when it is over", async () => {
     const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } });
     const page = await openPage(app.url);
@@ -188,6 +218,17 @@ describeWithBrowser("the receiver's page", () => {
     await page.keyboard.press("Escape");
     expect(await toggle.getAttribute("aria-expanded")).toBe("false");
     expect(await toggle.evaluate((element) => element.matches(":focus"))).toBe(true);
+    await app.deliver("challenge.denied");
+    const toggles = page.getByRole("button", { name: /^Details of/ });
+    await toggles.nth(1).waitFor();
+    for (const [key, index] of [
+      ["ArrowUp", 0],
+      ["ArrowDown", 1],
+      ["ArrowDown", 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await toggles.nth(index).evaluate((one) => one.matches(":focus"))).toBe(true);
+    }
     await page.getByRole("link", { name: "Keys" }).focus();
     await page.keyboard.press("Enter");
     await page.locator("#keys-title:focus").waitFor({ state: "attached" });

@@ -121,6 +121,22 @@ describeWithBrowser("the page of the webhooks", () => {
     ]);
   });
 
+  it("is led to by a link, and knows no findings while the service is down", async () => {
+    const app = await startConsole();
+    const { sid } = app.upstream.createWebhook({
+      friendly_name: "first",
+      webhook_url: app.publicUrl,
+      event_types: ["*"],
+    });
+    const page = await openPage(`${app.url}#/webhooks/${sid}`);
+    await page.locator("article[aria-current]", { hasText: "first" }).waitFor();
+    app.upstream.script.push(...Array.from({ length: 9 }, () => ({ status: 500 })));
+    await press(page, "Refresh");
+    await page.getByRole("link", { name: "Webhooks ? findings unknown" }).waitFor();
+    await page.getByText("The webhooks could not be read.").waitFor();
+    expect(takeFaults().every((fault) => fault.includes("502"))).toBe(true);
+  });
+
   it("mends a URL that differs", async () => {
     const app = await startConsole();
     app.upstream.createWebhook({

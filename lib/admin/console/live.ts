@@ -17,7 +17,7 @@ export interface LiveSettings {
 }
 
 const DEFAULTS: LiveSettings = {
-  collectMs: 200,
+  collectMs: 300,
   tickMs: 1_000,
   maxAgeMs: 4_000,
   maxStreams: 50,

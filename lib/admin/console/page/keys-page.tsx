@@ -64,11 +64,7 @@ export function KeysPage() {
 function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedKey }) {
   const dismiss = () => created.set(created.value.filter((key) => key.sid !== sid));
   return (
-    <Notice
-      tone="warn"
-      title="Store this secret now: it will never be shown again."
-      button={<Button run={dismiss}>I have stored it</Button>}
-    >
+    <Notice tone="warn" title="Store this secret now: it will never be shown again.">
       <Facts
         class="secret mono"
         facts={[
@@ -77,6 +73,7 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
           ["Secret", secret, true],
         ]}
       />
+      <Button run={dismiss}>I have stored it</Button>
     </Notice>
   );
 }

@@ -62,7 +62,7 @@ function Console() {
   }, [title]);
   return (
     <>
-      <button type="button" class="skip" id="skip" onClick={() => content.current?.focus()}>
+      <button type="button" class="unseen" id="skip" onClick={() => content.current?.focus()}>
         Skip to the content
       </button>
       <header>

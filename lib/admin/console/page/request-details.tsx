@@ -115,10 +115,12 @@ function QueueState({
   atMs,
   uuid,
 }: QueuedState & { uuid: string | undefined }) {
-  const when = { dead: "failed last", delayed: "next" }[state] ?? "since";
+  const when = { dead: "failed last", delayed: "runs again" }[state] ?? "since";
   return (
     <>
-      <Pill tone={state === "dead" ? "bad" : state === "handled" ? "good" : "warn"}>{state}</Pill>
+      <Pill tone={state === "dead" ? "bad" : state === "handled" ? "good" : "warn"}>
+        {state === "delayed" ? "failed" : state}
+      </Pill>
       {attempts > 0 && ` ${plural(attempts, "attempt")}`}
       {atMs !== undefined && [`, ${when} `, <Time atMs={atMs} />]}
       {error !== undefined && [": ", <Received text={error} />]}{" "}

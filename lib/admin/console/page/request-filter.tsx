@@ -1,7 +1,7 @@
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
 import { type Options, Search, Select } from "./blocks";
-import { formatCount, plural } from "./format";
+import { formatCount } from "./format";
 import { live } from "./live";
 import { place, setFilter } from "./route";
 import { useStore } from "./store";
@@ -92,10 +92,15 @@ export function filterRows(
 }
 
 /** The filters of the list, which live in the address. */
-export function RequestFilter({ foundCount }: { foundCount: number }) {
+export function RequestFilter() {
   const { query } = useStore(place);
   return (
     <div class="panel-head filters">
+      <Search
+        label={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
+        value={query.get("q") ?? ""}
+        find={(text) => setFilter("q", text)}
+      />
       {FILTERS.map(({ name, list }) => {
         const value = query.get(name) ?? "";
         const options = list();
@@ -115,12 +120,6 @@ export function RequestFilter({ foundCount }: { foundCount: number }) {
           />
         );
       })}
-      <Search
-        label={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
-        value={query.get("q") ?? ""}
-        find={(text) => setFilter("q", text)}
-      />
-      <small role="status">{query.size > 0 && `${plural(foundCount, "request")} found.`}</small>
     </div>
   );
 }

@@ -18,7 +18,8 @@ import { TrafficChart } from "./traffic-chart";
 /** The page of the receiver: what arrives, what is rejected, and why. */
 export function RequestsPage() {
   const { rows, totals } = useStore(live);
-  const found = filterRows(useStore(paused) ?? rows, useStore(place).query);
+  const { query } = useStore(place);
+  const found = filterRows(useStore(paused) ?? rows, query);
   return (
     <Section title="Receiver">
       <Notices rows={rows} totals={totals} />
@@ -29,6 +30,9 @@ export function RequestsPage() {
           <h3>
             Requests <small>of process {settings.process}</small>
           </h3>
+          <small role="status">
+            {query.size > 0 && `${plural(found.length, "request")} found.`}
+          </small>
           <div class="buttons">
             <ResendButton found={found} />
             <PauseButton />
@@ -40,7 +44,7 @@ export function RequestsPage() {
             )}
           </div>
         </div>
-        <RequestFilter foundCount={found.length} />
+        <RequestFilter />
         {found.length > 0 ? (
           <RequestTable rows={found} />
         ) : totals === undefined || rows.length > 0 ? (
