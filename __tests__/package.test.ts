@@ -59,8 +59,8 @@ describe("the packed tarball", () => {
 
   afterAll(() => rmSync(app, { recursive: true, force: true }));
 
-  it("depends on commander only", () => {
-    expect(settings.dependencies).toEqual({ commander: "^14.0.0" });
+  it("depends on body-parser and commander only", () => {
+    expect(settings.dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0" });
   });
 
   it("holds the build, the documents, the examples that they name, and nothing else", () => {

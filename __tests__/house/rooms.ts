@@ -31,6 +31,7 @@ const SIDE_ROOMS = ["durable", "admin", "emulator", "testing", "otel", "cli"];
 
 /** The only files that may import each package. */
 const HOMES: Record<string, RegExp> = {
+  "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
     /^(form\/hash|signature\/signature|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
   express: /^admin\/(http\/json-body|router\/(router|routes|options)|console\/console-routes)\.ts$/,

@@ -1,14 +1,11 @@
 import { promisify } from "node:util";
-import type express from "express";
+import bodyParser from "body-parser";
 import type { Request, Response } from "express";
 import { RouterError } from "./router-error";
 
 const LIMIT_BYTES = 65_536;
 
-// Loaded with the first body: a script that uses only the client does not need Express.
-const createParser = () =>
-  promisify((require("express") as typeof express).json({ limit: LIMIT_BYTES, strict: false }));
-let parseBody: ReturnType<typeof createParser> | undefined;
+const parseBody = promisify(bodyParser.json({ limit: LIMIT_BYTES, strict: false }));
 
 /**
  * Reads the JSON body of a request, also when the app parsed it before.
@@ -32,7 +29,6 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
       "Another middleware consumed the body without parsing it. Mount adminRouter() before it.",
     );
   }
-  parseBody ??= createParser();
   await parseBody(req, res).catch((error: unknown) => {
     throw toRouterError(error);
   });
