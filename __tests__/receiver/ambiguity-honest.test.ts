@@ -140,6 +140,11 @@ describe("extraParameters", () => {
     }
   });
 
+  it("accepts a declared name that contains uuid after an undeclared one that ends with type", () => {
+    const extras = { source_type: "device", status_uuid: "eu" };
+    expect(isAccepted(honestCut("v1", type, extras), ["status_uuid"])).toBe(true);
+  });
+
   it("rejects, as the documented price, a value with a dot where it may be the type", () => {
     const extras = { status: "ok", user_type: "app.admin" };
     expect(isAccepted(honestCut("v1", type, extras), Object.keys(extras))).toBe(false);

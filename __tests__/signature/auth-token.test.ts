@@ -35,6 +35,15 @@ const GUESSABLE = [
 ];
 const UNTRIMMED = [`${AUTH_TOKEN}\n`, ` ${AUTH_TOKEN}`, `\uFEFF${AUTH_TOKEN}`];
 
+/** Loads the library again, which has warned of nothing yet. */
+async function isolate() {
+  let fresh: typeof import("express-push-verification") | undefined;
+  await jest.isolateModulesAsync(async () => {
+    fresh = await import("express-push-verification");
+  });
+  return fresh as typeof import("express-push-verification");
+}
+
 describe("a token that anyone can guess", () => {
   let warnings: jest.SpyInstance;
   beforeEach(() => {
@@ -75,7 +84,8 @@ describe("a token that anyone can guess", () => {
     "counts as no token and is reported once from a resolver: %j",
     async (token) => {
       let resolved: AuthTokens = token;
-      const push = pushWebhooks({ authToken: () => resolved, publicUrl });
+      const fresh = await isolate();
+      const push = fresh.pushWebhooks({ authToken: () => resolved, publicUrl });
       push.onRejected(() => {});
       const port = await startServer((req, res) => void push(req, res));
       const statusOf = async (account_sid: string, signer: string) => {
@@ -92,6 +102,14 @@ describe("a token that anyone can guess", () => {
       ) as [string, string, string];
       expect(await statusOf(first, token)).toBe(403);
       expect(await statusOf(second, token)).toBe(403);
+      // A function of its own, as in a call for each request.
+      const request = eventRequest("factor.created");
+      await expect(
+        fresh.verifyPushRequest(
+          { ...request, url: request.path },
+          { authToken: () => token, publicUrl },
+        ),
+      ).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
       resolved = [token, AUTH_TOKEN];
       expect(await statusOf(third, token)).toBe(403);
       expect(await statusOf(third, AUTH_TOKEN)).toBe(200);
@@ -121,17 +139,15 @@ describe("a token of fewer than 16 characters", () => {
 
   it("emits one warning, in production only", async () => {
     const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    await jest.isolateModulesAsync(async () => {
-      const fresh = await import("express-push-verification");
-      fresh.pushWebhooks({ authToken: "fifteen letters", publicUrl });
-      expect(warnings).not.toHaveBeenCalled();
-      process.env.NODE_ENV = "production";
-      fresh.pushWebhooks({ authToken: "sixteen letters.", publicUrl });
-      expect(warnings).not.toHaveBeenCalled();
-      for (let times = 0; times < 2; times++) {
-        fresh.pushWebhooks({ authToken: [AUTH_TOKEN, "fifteen letters"], publicUrl });
-      }
-    });
+    const fresh = await isolate();
+    fresh.pushWebhooks({ authToken: "fifteen letters", publicUrl });
+    expect(warnings).not.toHaveBeenCalled();
+    process.env.NODE_ENV = "production";
+    fresh.pushWebhooks({ authToken: "sixteen letters.", publicUrl });
+    expect(warnings).not.toHaveBeenCalled();
+    for (let times = 0; times < 2; times++) {
+      fresh.pushWebhooks({ authToken: [AUTH_TOKEN, "fifteen letters"], publicUrl });
+    }
     expect(warnings.mock.calls).toEqual([
       [
         expect.not.stringContaining("fifteen letters"),

@@ -16,10 +16,12 @@ type Random = () => number;
 export interface Target {
   url: string;
   declared: readonly string[];
+  /** The challenge that the attacker wants to be approved, as an event; any by default. */
+  approval?: Readonly<Record<string, string>>;
 }
 
 /** The signature of a text, as the service makes it. */
-function signText(text: string): string {
+export function signText(text: string): string {
   return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
 }
 
@@ -93,10 +95,10 @@ const PRODUCTS: readonly (readonly string[])[] = [
  * A text that the service signs for another product of the account. The attacker chooses values of
  * its parameters, also the last one, and often the URL.
  */
-export function chooseForeignText(random: Random, { url: here, declared }: Target) {
+export function chooseForeignText(random: Random, { url: here, declared, approval }: Target) {
   const { below, from, sid, isChosen } = createChoose(random);
   const uuid = from([randomUUID(), sid("").slice(0, 32), sid("EV"), "evt-1"]);
-  const account = sid("AC");
+  const account = approval?.["account_sid"] ?? sid("AC");
   const type = isChosen(0.8)
     ? "challenge.approved"
     : from(["challenge.expired", "factor.verified"]);
@@ -116,6 +118,7 @@ export function chooseForeignText(random: Random, { url: here, declared }: Targe
       ? [[from(["zz", "version", "webhook_sid", "z=", ...declared]), ""] as [string, string]]
       : []),
   ];
+  for (const pair of event) pair[1] = approval?.[pair[0]] ?? pair[1];
   if (declared.length > 0 && isChosen(0.5)) {
     event.push([from(declared), from(["", "1", uuid, "\u0000"])]);
     event.sort(([one], [other]) => (one < other ? -1 : 1));

@@ -126,7 +126,8 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     v1: createNamePatterns(FACTOR_SID),
     v2: createNamePatterns(FRIENDLY_NAME),
   };
-  const afterType = [UUID, ...within(TYPE, UUID)].map(escapePattern).join("|");
+  const ownUuid = excludeLonger(UUID, names);
+  const afterType = [ownUuid + UUID, ...within(TYPE, UUID).map(escapePattern)].join("|");
   const known = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
   const typePattern = new RegExp(
@@ -134,7 +135,6 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     "g",
   );
   const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");
-  const ownUuid = excludeLonger(UUID, names);
   const uuidPattern = new RegExp(
     `(?:(${ownUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
     "g",

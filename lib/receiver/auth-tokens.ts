@@ -120,16 +120,6 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
   const others = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
   const lookUpVerified = createLimitedLookup(authToken);
   const lookUpOther = createLimitedLookup(authToken);
-  let hasReported = false;
-
-  function reportUnusable(): void {
-    if (hasReported) return;
-    hasReported = true;
-    process.emitWarning(
-      `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
-      { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
-    );
-  }
 
   function openIdentity(claimed: ClaimedIdentity): Identity {
     const { account_sid = "", service_sid = "" } = claimed;
@@ -206,6 +196,18 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     }
     return { tokens: answer.tokens, serviceSids: answer.serviceSids, match };
   };
+}
+
+let hasReported = false;
+
+/** Emits the process warning `AUTH_TOKEN_UNUSABLE`, once: an app may create a resolver for each request. */
+function reportUnusable(): void {
+  if (hasReported) return;
+  hasReported = true;
+  process.emitWarning(
+    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
+    { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
+  );
 }
 
 /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */

@@ -86,7 +86,7 @@ export function listFixturePairs(
 ): Pair[] {
   if (!Object.hasOwn(FIXTURES, type)) {
     throw new TypeError(
-      `type must be an event type; received ${JSON.stringify(type)}.${suggestName([type].join(""), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
+      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(type), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
     );
   }
   if (typeof overrides !== "object" || (overrides as unknown) === null) {

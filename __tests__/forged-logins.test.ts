@@ -1,0 +1,130 @@
+/**
+ * An attacker who knows a password has the service sign texts for its other products, and sends them
+ * to an app over HTTP: none completes the login, and the genuine approval does.
+ */
+import { urlencoded, raw, text as textParser } from "body-parser";
+import express from "express";
+import express4 from "express4";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { createRandom } from "./support/attacker-texts";
+import {
+  chooseForeignText,
+  chooseForgery,
+  signText,
+  TOKEN,
+  URL_HERE,
+  type Target,
+} from "./support/foreign-texts";
+import { send, startServer, stopServers, type Middleware } from "./support/servers";
+
+const APPROVAL = {
+  account_sid: `AC${"a".repeat(32)}`,
+  challenge_sid: `YC${"b".repeat(32)}`,
+  entity_identity: "victim",
+  factor_sid: `YF${"c".repeat(32)}`,
+  service_sid: `VA${"d".repeat(32)}`,
+  type: "challenge.approved",
+};
+const EXPRESS: [version: string, create: () => express.Express][] = [
+  ["Express 5", express],
+  ["Express 4", () => express4() as never],
+];
+const keepBytes = (req: object, _res: unknown, bytes: Buffer) =>
+  void Object.assign(req, { rawBody: bytes });
+const type = () => true;
+const PARSERS: [what: string, parser?: Middleware][] = [
+  ["no parser"],
+  ["urlencoded", urlencoded({ extended: false, type }) as Middleware],
+  ["urlencoded that keeps the bytes", urlencoded({ extended: true, type, verify: keepBytes })],
+  ["raw", raw({ type }) as Middleware],
+  ["text", textParser({ type }) as Middleware],
+] as [string, Middleware?][];
+const SETTINGS: [what: string, options: Partial<PushWebhooksOptions>][] = [
+  ["POST", {}],
+  ["POST and GET", { methods: ["POST", "GET"] }],
+  ["declared names", { methods: ["POST", "GET"], extraParameters: ["zone", "user_type", "exp"] }],
+  ["undeclared names", { undeclaredParameters: "accept" }],
+];
+const TEXTS = 30;
+/** The paths of receivers of one token; the URLs of the others begin with that of the first. */
+const NESTED = ["", "/eu", "-backup", "/eu/west"];
+
+const genuine = (url: string) => {
+  const pairs = Object.entries({ ...APPROVAL, uuid: `of-${url.length}` });
+  return {
+    method: "POST",
+    path: new URL(url).pathname,
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-service-signature": signText(url + pairs.flat().join("")),
+    },
+    body: new URLSearchParams(pairs).toString(),
+  };
+};
+
+afterEach(stopServers);
+
+describe.each(EXPRESS)("%s", (_version, create) => {
+  it.each(
+    PARSERS.flatMap(([what, parser]) =>
+      SETTINGS.map(([how, options]) => ({ what, parser, how, options })),
+    ),
+  )("completes no login behind $what with $how", async ({ parser, options }) => {
+    const random = createRandom(31);
+    const receivers = NESTED.map((path) => {
+      const url = URL_HERE + path;
+      return { url, push: pushWebhooks({ authToken: TOKEN, publicUrl: url, ...options }) };
+    });
+    const events: object[] = [];
+    const app = create();
+    if (parser !== undefined) app.use(parser as express.RequestHandler);
+    // The longest paths first, and one receiver at the root.
+    for (const { url, push } of receivers.toReversed()) {
+      push.onAny((event) => void events.push(event));
+      push.onRejected(() => {});
+      if (url === URL_HERE) app.use(push);
+      else app.use(new URL(url).pathname, push);
+    }
+    const port = await startServer(app);
+    let approvals = 0;
+    const waits = receivers.map(async ({ push }) => {
+      const wait = push.waitForChallenge({
+        challengeSid: APPROVAL.challenge_sid,
+        entityIdentity: APPROVAL.entity_identity,
+      });
+      await wait;
+      approvals++;
+    });
+
+    const signatures = new Set<number>();
+    for (const { url } of receivers) {
+      const target: Target = { url, declared: options.extraParameters ?? [], approval: APPROVAL };
+      for (let run = 0; run < TEXTS; run++) {
+        const forgery = chooseForgery(chooseForeignText(random, target).text, random, target);
+        if (forgery === undefined) continue;
+        const { status } = await send(port, {
+          method: forgery.method,
+          path: forgery.method === "GET" ? forgery.url : new URL(url).pathname,
+          headers: forgery.headers as Record<string, string>,
+          body: forgery.body as string | undefined,
+        });
+        signatures.add(status);
+      }
+      // An approval of a receiver with a longer URL is none of this one.
+      for (const other of receivers) {
+        if (other.url === url) continue;
+        const { status } = await send(port, { ...genuine(other.url), path: new URL(url).pathname });
+        signatures.add(status);
+      }
+    }
+    expect(signatures.has(200)).toBe(false);
+    expect(signatures.has(400)).toBe(true);
+    expect({ approvals, events }).toEqual({ approvals: 0, events: [] });
+
+    for (const { url } of receivers)
+      expect(await send(port, genuine(url))).toHaveProperty("status", 200);
+    await Promise.all(waits);
+    expect(events).toHaveLength(NESTED.length);
+    for (const { push } of receivers) await push.close();
+  });
+});
