@@ -23,7 +23,6 @@ const CORE = [
 
 /** The tests of files that have none of their own. */
 const TESTS: Record<string, string[]> = {
-  "receiver/allow-lists": ["hostile"],
   "receiver/authenticate": ["receiver/auth-tokens"],
   "receiver/body": [
     "receiver/node-request",
