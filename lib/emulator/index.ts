@@ -1,7 +1,7 @@
 export { createEmulator } from "./emulator";
 export type { Emulator } from "./emulator";
 export type { EmulatorOptions } from "./options";
-export type { KeyResource, NewKey } from "./resources/keys";
+export type { KeyResource, NewKey } from "./resources/key";
 export type { NewWebhook, WebhookResource } from "./resources/webhook";
 export type { Factor, NewFactor } from "./resources/factor";
 export type { Device } from "./resources/device";

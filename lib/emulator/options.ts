@@ -6,7 +6,8 @@ import { validateOptions, oneOf, wholeNumber } from "../validation/validate-opti
 import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
 import { describeFirstIssue, webhookFieldsSchema } from "./resources/schemas";
-import { newKeySchema, type NewKey } from "./resources/keys";
+import type { NewKey } from "./resources/key";
+import { newKeySchema } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
 import type { NewWebhook } from "./resources/webhook";
 

@@ -1,4 +1,5 @@
 import * as z from "../../validation/zod";
+import type { KeyResource, NewKey } from "./key";
 import { isSid } from "../../form/sid";
 import { EmulatorError } from "../emulator-error";
 import { formatRfc2822, readSeconds, type Clock } from "./dates";
@@ -7,28 +8,8 @@ import { validateFields } from "./schemas";
 import { createSecret, createSid } from "./sids";
 import type { Complete } from "../../validation/validate-options";
 
-/** Key as responses show it: the four fields of the specification (section 2.1). */
-export interface KeyResource {
-  sid: string;
-  friendly_name: string;
-  date_created: string;
-  date_updated: string;
-}
-
 /** Stored key, with the fields that responses show once or never. */
 export type StoredKey = KeyResource & Complete<NewKey>;
-
-/** Fields of a key to create. */
-export interface NewKey {
-  /** SK and 32 hexadecimal digits. @default random */
-  sid?: string | undefined;
-  /** @default random */
-  secret?: string | undefined;
-  /** Up to 64 characters. @default "" */
-  friendly_name?: string | undefined;
-  /** A `"main"` key may manage keys, as the account may. @default "standard" */
-  type?: "standard" | "main" | undefined;
-}
 
 const MAX_NAME_CHARACTERS = 64;
 
