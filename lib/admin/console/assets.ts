@@ -56,7 +56,6 @@ export const FORBIDDEN_PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>Push webhooks: not allowed</title>
 <main>
 <h1>You may not see this page</h1>
