@@ -1,3 +1,4 @@
+import type * as Library from "express-push-verification";
 import { createHmac } from "node:crypto";
 import {
   pushWebhooks,
@@ -37,11 +38,11 @@ const UNTRIMMED = [`${AUTH_TOKEN}\n`, ` ${AUTH_TOKEN}`, `\uFEFF${AUTH_TOKEN}`];
 
 /** Loads the library again, which has warned of nothing yet. */
 async function isolate() {
-  let fresh: typeof import("express-push-verification") | undefined;
+  let fresh: typeof Library | undefined;
   await jest.isolateModulesAsync(async () => {
     fresh = await import("express-push-verification");
   });
-  return fresh as typeof import("express-push-verification");
+  return fresh as typeof Library;
 }
 
 describe("a token that anyone can guess", () => {

@@ -146,17 +146,18 @@ export function keepConnected(
     }
   }
 
+  const isOpen = () => closedBy === undefined;
+  const isDecided = () => isClosed || rejection !== undefined || isOpen();
+
   void run();
   return {
     async ready() {
-      while (!isClosed && rejection === undefined && closedBy !== undefined) {
-        await once(state, "change");
-      }
+      while (!isDecided()) await once(state, "change");
       if (isClosed) throw createClosedError();
       if (rejection !== undefined) throw rejection;
     },
     async whenOpen() {
-      while (closedBy !== undefined && !isOver()) await once(state, "change");
+      while (!isOpen() && !isOver()) await once(state, "change");
     },
     assertOpen() {
       if (closedBy === undefined) return;

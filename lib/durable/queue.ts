@@ -142,8 +142,10 @@ export function createQueue(
     let finished: Promise<void> | undefined;
     function closeWorker(options: CloseOptions = {}): Promise<void> {
       validateOptions("close", options, CLOSE_RULES);
-      const finish = () => worker.finish().then(() => void workers.delete(worker));
-      return (finished ??= settleWithin(finish(), options));
+      return (finished ??= settleWithin(
+        worker.finish().then(() => void workers.delete(worker)),
+        options,
+      ));
     }
     return { close: closeWorker, [Symbol.asyncDispose]: () => closeWorker() };
   }

@@ -3,7 +3,7 @@ import { createEndpointRouter } from "./api/endpoint-router";
 import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
 import { createDeliveries } from "./outbound/deliveries";
-import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/deliveries";
+import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/delivery";
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
 import { createEntities } from "./resources/entities";

@@ -10,7 +10,7 @@ export type {
   WebhookDelivery,
   WebhookDeliveryListener,
   WebhookDeliveryRequest,
-} from "./outbound/deliveries";
+} from "./outbound/delivery";
 export { sendRequest } from "./outbound/http-client";
 export type { SendRequestOptions, WebhookResponse } from "./outbound/http-client";
 export type { WebhookRequest } from "../signature/signed-request";

@@ -128,10 +128,10 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
   };
   const ownUuid = excludeLonger(UUID, names);
   const afterType = [ownUuid + UUID, ...within(TYPE, UUID).map(escapePattern)].join("|");
-  const known = PUSH_EVENT_TYPES.map(escapePattern).join("|");
+  const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
   const typePattern = new RegExp(
-    `(?:(${excludeLonger(TYPE, names)})|)type(?:(${known})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+    `(?:(${excludeLonger(TYPE, names)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
     "g",
   );
   const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");

@@ -85,8 +85,9 @@ export function listFixturePairs(
   version: PushEventVersion,
 ): Pair[] {
   if (!Object.hasOwn(FIXTURES, type)) {
+    const given: unknown = type;
     throw new TypeError(
-      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(type), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
+      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(given), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
     );
   }
   if (typeof overrides !== "object" || (overrides as unknown) === null) {

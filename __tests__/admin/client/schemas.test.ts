@@ -17,7 +17,7 @@ import type {
   webhookChangeSchema,
   webhookInputSchema,
 } from "../../../lib/admin/client/schemas";
-import { BODY_SCHEMAS } from "../../../lib/admin/router/body-schemas";
+import type { BODY_SCHEMAS } from "../../../lib/admin/router/body-schemas";
 
 /** A type with read-only members and lists, as the exported interfaces have them. */
 type Frozen<Type> = Type extends readonly (infer Item)[]

@@ -315,7 +315,7 @@ describe("deliveries", () => {
   ])("survive a listener that %s", async (_what, listener) => {
     const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const emulator = await startEmulator({ webhooks: [{ webhook_url: await findClosedPort() }] });
-    emulator.onDelivery(listener as never);
+    emulator.onDelivery(listener);
     emulator.createFactor();
     await emulator.settled();
     await new Promise(setImmediate);

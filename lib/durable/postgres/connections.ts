@@ -33,8 +33,10 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
 
 /** pg reads a bigint as text; those of the queue are safe integers. */
-const getTypeParser: typeof types.getTypeParser = (oid: number, format?: "text" | "binary") =>
-  oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format);
+const getTypeParser: typeof types.getTypeParser = (
+  oid: Parameters<typeof types.getTypeParser>[0],
+  format?: "text" | "binary",
+): unknown => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));
 
 /** Creates the connections of a queue; they connect on use. */
 export function createServerConnections({

@@ -178,7 +178,10 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       const values = [owner, held, wanted, fromMs ?? 0, queue];
       const due = wanted > 0 ? await runUndoable<ClaimedRow>("claim", ...values) : [];
       mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
-      return [...lost, ...due].map(({ runAtMs: _, ...claimed }) => claimed);
+      return [...lost, ...due].map((row) => {
+        const { runAtMs: _, ...claimed } = row;
+        return claimed;
+      });
     },
     async finish(runs) {
       const rows = runs.map(({ id, started }) => ({ id, started }));
