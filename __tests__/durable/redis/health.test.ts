@@ -19,6 +19,8 @@ describeWithRedis("health() of a process with a worker", () => {
   afterEach(() => void jest.useRealTimers());
 
   it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
+    // First: the fake clock of performance begins at 0.
+    jest.useFakeTimers({ now: Date.now(), ...CLOCK });
     const server = await startRedis();
     const proxy = queues.closeLater(await startRedisProxy(server.port));
     const queue = queues.open(proxy.url, { logger: silent });
@@ -29,7 +31,6 @@ describeWithRedis("health() of a process with a worker", () => {
     queue.work(createHandlers().onAny(() => handled++));
     await blocked;
     await until(async () => (await queue.stats()).workers === 1);
-    jest.useFakeTimers({ now: Date.now(), ...CLOCK });
     jest.advanceTimersByTime(60_000);
     expect(await queue.health()).toEqual({ status: "healthy" });
     await queue.store(queuedEvent(eventFixture("factor.created")), Number.POSITIVE_INFINITY);
