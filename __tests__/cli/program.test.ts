@@ -565,6 +565,31 @@ describe("webhooks and keys", () => {
     expect(stderr).toBe("push-webhooks: sid: must be SK and 32 hexadecimal digits\n");
   });
 
+  it("name the setting to change when the service rejects the credentials", async () => {
+    const { sid, secret: keySecret } = emulator.createKey();
+    const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
+    const account = /^push-webhooks: .*PUSH_AUTH_TOKEN.*--account-sid or PUSH_ACCOUNT_SID.*\n$/;
+    const key = /^push-webhooks: .*PUSH_KEY_SECRET.*--username or PUSH_KEY_SID.*Main Key.*\n$/;
+    for (const [wrong, message] of [
+      [{ ...env, PUSH_AUTH_TOKEN: "not-the-token-4711" }, account],
+      [{ ...env, PUSH_ACCOUNT_SID: `AC${"0".repeat(32)}` }, account],
+      [{ ...asKey, PUSH_KEY_SECRET: "not-the-secret-4711" }, key],
+      [{ ...asKey, PUSH_KEY_SID: `SK${"0".repeat(32)}` }, key],
+    ] as const) {
+      for (const command of ["webhooks list", "keys list"]) {
+        const { code, stdout, stderr } = await runCommand(command.split(" "), wrong);
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toMatch(message);
+        expect(stderr).toContain("Authentication Error - invalid username");
+        expect(stderr).not.toMatch(/4711|(AC|SK)0{32}/);
+      }
+    }
+    // The secret is right, but a Standard Key manages no Keys.
+    expect((await runCommand(["keys", "list"], asKey)).stderr).toMatch(key);
+    const other = { ...env, PUSH_SERVICE_SID: `VA${"0".repeat(32)}` };
+    expect((await runCommand(["webhooks", "list"], other)).stderr).not.toContain("PUSH_AUTH_TOKEN");
+  });
+
   it("do not delete the key of --username, unless forced", async () => {
     const { sid, secret: keySecret } = emulator.createKey({ type: "main" });
     const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { addServiceOptions, collect, connectToService } from "./service-connection";
-import type { ServiceOptions } from "./service-connection";
+import { addServiceAction, collect, type ServiceOptions } from "./service-connection";
 import { print, printJson, printTable, type Terminal } from "./terminal";
 
 interface KeyOptions extends ServiceOptions {
@@ -23,24 +22,21 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .argument("<sid>", "SID of the Key")
     .option("--force", "also revoke the Key of --username");
 
-  addServiceOptions(list, terminal).action(async (options: ServiceOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(list, terminal, async (client, options) => {
     const all = await collect(client.keys.list({ signal }));
     if (options.json) return printJson(terminal, all);
     const rows = all.map((key) => [key.sid, key.date_created, key.friendly_name]);
     printTable(terminal, ["SID", "CREATED", "NAME"], rows);
   });
 
-  addServiceOptions(create, terminal).action(async (options: KeyOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(create, terminal, async (client, options: KeyOptions) => {
     const key = await client.keys.create({ friendly_name: options.name }, { signal });
     if (options.json) return printJson(terminal, key);
     print(terminal, `${key.sid}\n${key.secret}`);
     terminal.stderr.write("The secret is shown only once: store it now.\n");
   });
 
-  addServiceOptions(remove, terminal).action(async (sid: string, options: KeyOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(remove, terminal, async (client, options: KeyOptions, sid) => {
     await client.keys.delete(sid, { force: options.force, signal });
     if (options.json) return printJson(terminal, { sid, deleted: true });
     print(terminal, `deleted ${sid}`);

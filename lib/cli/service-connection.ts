@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { createAdminClient } from "../admin";
+import { ApiError, createAdminClient, type AdminClient } from "../admin";
 import { readSecret } from "./secret";
 import type { Terminal } from "./terminal";
 import { UsageError } from "./usage-error";
@@ -26,19 +26,40 @@ const SETTINGS = [
   ],
 ] as const;
 
-/** Adds the options of the service to a command; each has a variable of the environment. */
-export function addServiceOptions(command: Command, { env }: Terminal): Command {
+/**
+ * Adds the options of the service to a command, each with a variable of the environment, and its
+ * action, which runs with a client and the argument of the command, or "".
+ */
+export function addServiceAction<Options extends ServiceOptions>(
+  command: Command,
+  terminal: Terminal,
+  run: (client: AdminClient, options: Options, argument: string) => Promise<void>,
+): void {
   for (const [flags, variable, description] of SETTINGS) {
     const option = new Option(flags, `${description}, or $${variable}`);
     // Option.env() would read the environment of the process instead of the terminal's.
-    const value = env[variable] ?? "";
+    const value = terminal.env[variable] ?? "";
     command.addOption(value === "" ? option : option.default(value, `$${variable}`));
   }
-  return command.option("--json", "print one JSON document");
+  command.option("--json", "print one JSON document").action(async () => {
+    const options = command.opts<Options>();
+    const client = await connectToService(terminal, options);
+    try {
+      await run(client, options, command.args[0] ?? "");
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw new Error(client.usesKey ? KEY_REJECTED : ACCOUNT_REJECTED, { cause: error });
+    }
+  });
 }
 
+const ACCOUNT_REJECTED =
+  "The service rejected the credentials. Set PUSH_AUTH_TOKEN to the auth token of the account of --account-sid or PUSH_ACCOUNT_SID.";
+const KEY_REJECTED =
+  "The service rejected the credentials. Set PUSH_KEY_SECRET to the secret of the Key of --username or PUSH_KEY_SID; only a Main Key manages Keys.";
+
 /** Creates a client from the options of a command. @throws UsageError for a missing option. */
-export async function connectToService(terminal: Terminal, options: ServiceOptions) {
+async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const missing = Object.entries({

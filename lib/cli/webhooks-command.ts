@@ -2,8 +2,7 @@ import { Option, type Command } from "commander";
 import type { Finding } from "../admin";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
-import { addServiceOptions, collect, connectToService } from "./service-connection";
-import type { ServiceOptions } from "./service-connection";
+import { addServiceAction, collect, type ServiceOptions } from "./service-connection";
 import { paint, print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
 
 interface EnsureOptions extends ServiceOptions {
@@ -48,8 +47,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
         .default([...PUSH_EVENT_TYPES]),
     );
 
-  addServiceOptions(list, terminal).action(async (options: ServiceOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(list, terminal, async (client, options) => {
     const all = await collect(client.webhooks.list({ signal }));
     if (options.json) return printJson(terminal, all);
     const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
@@ -58,8 +56,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
   });
 
-  addServiceOptions(ensure, terminal).action(async (options: EnsureOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(ensure, terminal, async (client, options: EnsureOptions) => {
     const { url, name, events, status, version } = options;
     const input = { friendly_name: name, event_types: events, webhook_url: url, status, version };
     const ensured = await client.webhooks.ensure(input, { signal });
@@ -68,8 +65,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     printFindings(terminal, ensured.findings);
   });
 
-  addServiceOptions(check, terminal).action(async (options: CheckOptions) => {
-    const client = await connectToService(terminal, options);
+  addServiceAction(check, terminal, async (client, options: CheckOptions) => {
     const receiver = { publicUrl: options.url, handledTypes: () => options.handled };
     const findings = await client.webhooks.check(receiver, { signal });
     if (findings.length > 0) terminal.hasFailed = true;
