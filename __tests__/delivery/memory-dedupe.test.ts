@@ -118,10 +118,12 @@ describe("createMemoryDedupe", () => {
     let last = claimOf("");
     for (let index = 0; index < count; index++) {
       // Slices of a body and a header, which must not be kept as a whole.
-      const body = `uuid=${String(index).padStart(36, "0")}${end}&${"padding ".repeat(50)}`;
+      const account = String(index % accounts).padStart(32, "0");
+      const body = `uuid=${String(index).padStart(36, "0")}${end}&AC${account}${"padding ".repeat(50)}`;
       const uuid = body.slice(5, 41 + end.length);
+      const accountSid = body.slice(42 + end.length, 76 + end.length);
       const contentHash = `${String(index).padStart(28, "h")}${"padding ".repeat(50)}`.slice(0, 28);
-      last = claimOf(uuid, { contentHash, accountSid: `AC${index % accounts}` });
+      last = claimOf(uuid, { contentHash, accountSid });
       void store.claim(last);
       void store.complete(last);
     }

@@ -5,6 +5,7 @@ import {
   type AuthTokenResolver,
   type WebhookError,
 } from "express-push-verification";
+import { measureHeap } from "../support/heap";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -211,6 +212,23 @@ describe("lookups for invented accounts", () => {
     Array.from({ length: count }, (_, index) =>
       verify(resolver, requestOf(sidOf("AC", first + index))),
     );
+
+  it("hold no body of their requests", async () => {
+    const seen: unknown[] = [];
+    const resolver = (claimed: object) => void seen.push(claimed);
+    const before = measureHeap();
+    for (let index = 0; index < 1_000; index++) {
+      const request = eventRequest("factor.created", {
+        account_sid: sidOf("AC", index),
+        service_sid: sidOf("VA", index),
+        tag: `${index} ${"x".repeat(60_000)}`,
+      });
+      expect(await verify(resolver, { ...request, url: request.path })).toBe("SIGNATURE_MISMATCH");
+    }
+    expect(seen).toHaveLength(1_000);
+    // The bodies have 60 MB.
+    expect(measureHeap() - before).toBeLessThan(10e6);
+  });
 
   it("do not delay a verified account, and run 50 at a time", async () => {
     const { seen, resolver } = createSlowResolver(2_000);

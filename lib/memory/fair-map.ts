@@ -62,7 +62,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
 
   function openShare(name: string, owner: string): Share<Value> {
     const account: Account<Value> = accounts.get(name) ?? {
-      name,
+      name: copyText(name),
       shares: new Map(),
       entries: 0,
       bytes: 0,
@@ -70,14 +70,14 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
     const known = account.shares.get(owner);
     if (known !== undefined) return known;
     const share: Share<Value> = {
-      owner,
+      owner: copyText(owner),
       account,
       entries: new Map(),
       oldest: undefined,
       newest: undefined,
     };
-    account.shares.set(owner, share);
-    accounts.set(name, account);
+    account.shares.set(share.owner, share);
+    accounts.set(account.name, account);
     count(share, 0, SHARE_BYTES);
     return share;
   }

@@ -4,6 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/form";
 import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
+import { copyText } from "../memory/texts";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
 import type { FoundMatch } from "../signature/signature";
 
@@ -281,12 +282,15 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     retry(() => runInSlot(claimed), undefined, onAttemptFailed);
 }
 
-/** Reads the claimed identity; omits a parameter that does not have the form of a SID. */
+/**
+ * Reads the claimed identity; omits a parameter that does not have the form of a SID. The values are
+ * copies, which may be kept: a slice keeps its whole body.
+ */
 export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   const claimed: ClaimedIdentity = {};
   for (const [name, value] of params) {
-    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = value;
-    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = value;
+    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = copyText(value);
+    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = copyText(value);
   }
   return claimed;
 }
