@@ -9,13 +9,13 @@ import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-request
 
 const type = "challenge.approved";
 const { account_sid } = SIDS;
-const isAccepted = (
+const findAmbiguity = (
   cut: Cut,
   extraParameters: string[] = [],
   undeclaredParameters: "reject" | "accept" = "reject",
-) =>
-  createFindAmbiguity({ extraParameters, undeclaredParameters })(parseEvent(cut), joinCut(cut)) ===
-  undefined;
+) => createFindAmbiguity({ extraParameters, undeclaredParameters })(parseEvent(cut), joinCut(cut));
+const isAccepted = (...given: Parameters<typeof findAmbiguity>) =>
+  findAmbiguity(...given) === undefined;
 
 describe("honest requests", () => {
   const EXTRAS = {
@@ -159,6 +159,15 @@ describe("extraParameters", () => {
     ).toThrow(/extraParameters must not have "tz" together with "webhook_uuid"/);
     const extras = { tz: "UTC", webhook_uuid: UUID };
     expect(isAccepted(honestCut("v1", type, extras), [], "accept")).toBe(true);
+  });
+
+  it("names an undeclared parameter that leaves two uuids beside a declared one", () => {
+    const cut = honestCut("v1", type, { tz: "UTC", webhook_uuid: UUID });
+    expect(findAmbiguity(cut, ["webhook_uuid"])).toHaveProperty("parameter", "tz");
+    expect(isAccepted(cut, ["webhook_uuid"], "accept")).toBe(true);
+    // One after uuid is the likelier reason.
+    const both = honestCut("v1", type, { tz: "UTC", zone: "eu" });
+    expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
   });
 
   it.each<[string, Record<string, string>]>([

@@ -66,7 +66,7 @@ export function createFindAmbiguity({ extraParameters, undeclaredParameters }: K
       if (problem === undefined) return undefined;
     }
     const { reason, after, before } = problem;
-    const added = undeclared.find((name) => name > (after ?? "") && name < (before ?? ""));
+    const added = undeclared.findLast((name) => name > (after ?? "") && name < (before ?? ""));
     return added === undefined ? { reason } : describeUndeclared(added);
   };
 }
@@ -179,7 +179,7 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     const rest = tail.slice(type.end);
     const uuid = findOnly(uuidPattern, rest, mayBeUuid);
     if (uuid?.value !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
-      return { reason: "the text shows another uuid", after: UUID, before: "\uffff" };
+      return { reason: "the text shows another uuid", after: TYPE, before: "\uffff" };
     }
     // A parameter after the uuid may end with "uuid" and a text.
     if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
