@@ -22,23 +22,25 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .argument("<sid>", "SID of the Key")
     .option("--force", "also revoke the Key of --username");
 
-  addServiceAction(list, terminal, async (client, options) => {
+  addServiceAction(list, terminal, async (client) => {
     const all = await collect(client.keys.list({ signal }));
-    if (options.json) return printJson(terminal, all);
+    if (list.opts<KeyOptions>().json) return printJson(terminal, all);
     const rows = all.map((key) => [key.sid, key.date_created, key.friendly_name]);
     printTable(terminal, ["SID", "CREATED", "NAME"], rows);
   });
 
-  addServiceAction(create, terminal, async (client, options: KeyOptions) => {
-    const key = await client.keys.create({ friendly_name: options.name }, { signal });
-    if (options.json) return printJson(terminal, key);
+  addServiceAction(create, terminal, async (client) => {
+    const { name, json } = create.opts<KeyOptions>();
+    const key = await client.keys.create({ friendly_name: name }, { signal });
+    if (json) return printJson(terminal, key);
     print(terminal, `${key.sid}\n${key.secret}`);
     terminal.stderr.write("The secret is shown only once: store it now.\n");
   });
 
-  addServiceAction(remove, terminal, async (client, options: KeyOptions, sid) => {
-    await client.keys.delete(sid, { force: options.force, signal });
-    if (options.json) return printJson(terminal, { sid, deleted: true });
+  addServiceAction(remove, terminal, async (client, sid) => {
+    const { force, json } = remove.opts<KeyOptions>();
+    await client.keys.delete(sid, { force, signal });
+    if (json) return printJson(terminal, { sid, deleted: true });
     print(terminal, `deleted ${sid}`);
   });
 }

@@ -28,12 +28,12 @@ const SETTINGS = [
 
 /**
  * Adds the options of the service to a command, each with a variable of the environment, and its
- * action, which runs with a client and the argument of the command, or "".
+ * action, which receives a client and the argument of the command, or "".
  */
-export function addServiceAction<Options extends ServiceOptions>(
+export function addServiceAction(
   command: Command,
   terminal: Terminal,
-  run: (client: AdminClient, options: Options, argument: string) => Promise<void>,
+  run: (client: AdminClient, argument: string) => Promise<void>,
 ): void {
   for (const [flags, variable, description] of SETTINGS) {
     const option = new Option(flags, `${description}, or $${variable}`);
@@ -42,10 +42,9 @@ export function addServiceAction<Options extends ServiceOptions>(
     command.addOption(value === "" ? option : option.default(value, `$${variable}`));
   }
   command.option("--json", "print one JSON document").action(async () => {
-    const options = command.opts<Options>();
-    const client = await connectToService(terminal, options);
+    const client = await connectToService(terminal, command.opts<ServiceOptions>());
     try {
-      await run(client, options, command.args[0] ?? "");
+      await run(client, command.args[0] ?? "");
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       throw new Error(client.usesKey ? KEY_REJECTED : ACCOUNT_REJECTED, { cause: error });

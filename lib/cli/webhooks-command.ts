@@ -47,29 +47,30 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
         .default([...PUSH_EVENT_TYPES]),
     );
 
-  addServiceAction(list, terminal, async (client, options) => {
+  addServiceAction(list, terminal, async (client) => {
     const all = await collect(client.webhooks.list({ signal }));
-    if (options.json) return printJson(terminal, all);
+    if (list.opts<ServiceOptions>().json) return printJson(terminal, all);
     const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
       return [sid, status, version, hideUserInfo(webhook_url ?? ""), (event_types ?? []).join(" ")];
     });
     printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
   });
 
-  addServiceAction(ensure, terminal, async (client, options: EnsureOptions) => {
-    const { url, name, events, status, version } = options;
+  addServiceAction(ensure, terminal, async (client) => {
+    const { url, name, events, status, version, json } = ensure.opts<EnsureOptions>();
     const input = { friendly_name: name, event_types: events, webhook_url: url, status, version };
     const ensured = await client.webhooks.ensure(input, { signal });
-    if (options.json) return printJson(terminal, ensured);
+    if (json) return printJson(terminal, ensured);
     print(terminal, `${ensured.result} ${ensured.webhook.sid}`);
     printFindings(terminal, ensured.findings);
   });
 
-  addServiceAction(check, terminal, async (client, options: CheckOptions) => {
-    const receiver = { publicUrl: options.url, handledTypes: () => options.handled };
+  addServiceAction(check, terminal, async (client) => {
+    const { url, handled, json } = check.opts<CheckOptions>();
+    const receiver = { publicUrl: url, handledTypes: () => handled };
     const findings = await client.webhooks.check(receiver, { signal });
     if (findings.length > 0) terminal.hasFailed = true;
-    if (options.json) return printJson(terminal, findings);
+    if (json) return printJson(terminal, findings);
     if (findings.length === 0) print(terminal, paint(terminal, "green", "No configuration drift."));
     printFindings(terminal, findings);
   });
