@@ -380,7 +380,7 @@ export function describeContract(engine: Engine): void {
       await store(factor("a", { receiver: "shop" }));
       const event = eventFixture("factor.created", { uuid: "a" });
       const named = { accountSid: event.account_sid, receiver: "shop", event };
-      const waiting = { state: "waiting", ...named, attempts: 0, error: undefined };
+      const waiting = { state: "waiting", ...named, attempts: 0, failures: [] };
       expect(await find("a")).toEqual({ ...waiting, at: expect.any(Date) as Date });
       let finish = () => {};
       fails = () => new Promise((resolve) => void (finish = () => resolve(undefined)));
@@ -389,11 +389,11 @@ export function describeContract(engine: Engine): void {
       expect(await find("a")).toMatchObject({ state: "active", ...named, attempts: 1 });
       finish();
       await until(async () => (await queue.stats()).active === 0);
-      expect(await find("a")).toEqual({ state: "handled", attempts: 0 });
+      expect(await find("a")).toEqual({ state: "handled", attempts: 0, failures: [] });
       await worker.close();
     });
 
-    it("tells the last failure, and when the handlers run again", async () => {
+    it("tells when the handlers run again", async () => {
       const slow = await open({ backoff: 60_000 });
       fails = () => new Error("not yet");
       const startMs = Date.now();
@@ -401,17 +401,52 @@ export function describeContract(engine: Engine): void {
       await store(factor("a"), slow);
       await until(async () => (await queue.stats()).delayed === 1);
       const found = await find("a");
-      const failed = { state: "delayed", attempts: 1, error: "HANDLER_FAILED: not yet" };
-      expect(found).toMatchObject(failed);
+      expect(found).toMatchObject({ state: "delayed", attempts: 1 });
+      expect(found?.failures).toMatchObject([{ error: "HANDLER_FAILED: not yet" }]);
       expect(Number(found?.at) - startMs).toBeGreaterThan(59_000);
       expect(Number(found?.at) - Date.now()).toBeLessThan(61_000);
+    });
+
+    it("tells the failed attempts, the oldest first, also those before a retry", async () => {
+      fails = (_event, attempt) => new Error(`attempt ${attempt}`);
+      const startMs = Date.now();
+      work();
+      await store(factor("a"));
+      for (const count of [3, 6]) {
+        await until(async () => (await queue.stats()).deadLetters === 1);
+        const { failures = [], ...found } = (await find("a")) ?? {};
+        expect(found).toMatchObject({ state: "dead", attempts: 3 });
+        const errors = Array.from(
+          { length: count },
+          (_, index) => `HANDLER_FAILED: attempt ${(index % 3) + 1}`,
+        );
+        expect(failures.map(({ error }) => error)).toEqual(errors);
+        const times = [startMs, ...failures.map(({ at }) => at.getTime()), Date.now()];
+        expect(times).toEqual(times.toSorted((one, other) => one - other));
+        expect(await queue.retry("a")).toBe(true);
+      }
+    });
+
+    it("keeps the last 10 failed attempts, and 1,000 characters of each error", async () => {
+      const patient = await open({ attempts: 12, backoff: 1 });
+      fails = (_event, attempt) => new Error(`attempt ${attempt} ${"ü".repeat(2_000)}`);
+      work({}, patient);
+      await store(factor("a"), patient);
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      const { failures = [] } = (await find("a")) ?? {};
+      expect(failures).toHaveLength(10);
+      for (const [index, { error }] of failures.entries()) {
+        expect(error).toMatch(new RegExp(`^HANDLER_FAILED: attempt ${index + 3} ü+…$`));
+        expect(error).toHaveLength(1_001);
+      }
+      expect(await collect(queue.deadLetters())).toMatchObject([{ error: failures[9]?.error }]);
     });
 
     it("finds dead letters, and what was retried or discarded", async () => {
       await makeDead(factor("a"), factor("b"));
       const [letter] = await collect(queue.deadLetters());
-      const failed = { state: "dead", attempts: 1, error: "HANDLER_FAILED: down" };
-      expect(await find("a")).toMatchObject({ ...failed, at: letter?.failedAt });
+      const failed = { state: "dead", attempts: 1, at: letter?.failedAt };
+      expect(await find("a")).toMatchObject(failed);
       await queue.retry("a");
       await queue.discard("b");
       expect(await find("a")).toMatchObject({ state: "waiting", attempts: 0 });

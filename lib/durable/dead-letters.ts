@@ -1,5 +1,6 @@
 import { parseJson } from "../form/text";
 import type { DeadLetter, DeadLetterOptions, DurableQueue, EventStatus } from "./durable-queue";
+import { readFailures } from "./failures";
 import type { QueueStore, StoredDeadLetter } from "./storage";
 import { readEventNames, readStoredEvent } from "./stored-event";
 import { hashKey } from "./stored-keys";
@@ -49,10 +50,10 @@ export function createEventOperations(
   return {
     async *deadLetters() {
       for await (const page of listPages()) {
-        for (const { body, error, attempts, failedAtMs } of page) {
+        for (const { body, errors, attempts, failedAtMs } of page) {
           const { uuid, ...read } = readNamed(body);
-          const failedAt = new Date(failedAtMs);
-          yield { uuid, ...read, error: String(parseJson(error)), attempts, failedAt };
+          const { error = "" } = readFailures(errors).at(-1) ?? {};
+          yield { uuid, ...read, error, attempts, failedAt: new Date(failedAtMs) };
         }
       }
     },
@@ -75,11 +76,10 @@ export function createEventOperations(
       if (newest === undefined) {
         return found.length > stored.length ? HANDLED : undefined;
       }
-      const { state, body, attempts, error, atMs } = newest;
+      const { state, body, attempts, errors, atMs } = newest;
       const { accountSid, receiver, event } = readNamed(body);
       const at = atMs === null ? undefined : new Date(atMs);
-      const reason = error === null ? undefined : String(parseJson(error));
-      return { state, accountSid, receiver, event, attempts, error: reason, at };
+      return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
     },
   };
 }
@@ -90,7 +90,7 @@ const HANDLED: EventStatus = {
   receiver: undefined,
   event: undefined,
   attempts: 0,
-  error: undefined,
+  failures: [],
   at: undefined,
 };
 

@@ -53,6 +53,14 @@ export interface DeadLetterOptions {
 /** Where an event of a queue is. */
 export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
 
+/** An attempt whose handlers failed. */
+export interface EventFailure {
+  /** When they failed. */
+  at: Date;
+  /** The code and the messages of their errors. */
+  error: string;
+}
+
 /** What a queue knows of an event; see `queue.find`. */
 export interface EventStatus {
   /**
@@ -71,8 +79,8 @@ export interface EventStatus {
   event: PushEvent | UnknownPushEvent | undefined;
   /** How often its handlers were started, since it was stored or retried; 0 when it was handled. */
   attempts: number;
-  /** The code and the message of the last error of its handlers, if they failed. */
-  error: string | undefined;
+  /** Its last failed attempts, at most 10, the oldest first; also those before a retry. */
+  failures: readonly EventFailure[];
   /** When its handlers were or are to run, or when they failed for the last time. */
   at: Date | undefined;
 }

@@ -14,6 +14,12 @@ export type {
   RedisInstance,
   ServerAddress,
 } from "./redis/options";
-export type { DeadLetter, DeadLetterOptions, EventState, EventStatus } from "./durable-queue";
+export type {
+  DeadLetter,
+  DeadLetterOptions,
+  EventFailure,
+  EventState,
+  EventStatus,
+} from "./durable-queue";
 export { QueueError } from "./queue-error";
 export type { QueueErrorCode } from "./queue-error";

@@ -42,14 +42,16 @@ export interface ClaimedEvent extends Run {
   attempt: number;
   /** How often its handlers have failed. */
   failures: number;
+  /** Its failed attempts, as `addFailure` writes them. */
+  errors: string | null;
 }
 
 /** A run whose handlers failed. @experimental */
 export interface FailedRun extends Run {
   /** How often its handlers have failed, this run included. */
   failures: number;
-  /** The reason as JSON of ASCII characters. */
-  error: string;
+  /** The failed attempts, this one included, as `addFailure` writes them. */
+  errors: string;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
 }
@@ -66,8 +68,8 @@ export interface Member {
 export interface StoredDeadLetter {
   id: string;
   body: string;
-  /** As JSON. */
-  error: string;
+  /** Its failed attempts. */
+  errors: string;
   /** How often its handlers were started. */
   attempts: number;
   /** When it failed, by the clock of the store, in milliseconds. */
@@ -86,8 +88,8 @@ export interface StoredState {
   body: string | null;
   /** How often its handlers were started. */
   attempts: number;
-  /** The last failure, as JSON. */
-  error: string | null;
+  /** Its failed attempts. */
+  errors: string | null;
   /** When its handlers are to run, or failed for the last time. */
   atMs: number | null;
 }

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from "node:events";
-import { parseJson, toAsciiJson } from "../form/text";
+import { parseJson } from "../form/text";
 import type { Availability } from "./availability";
 import type { AddToBatch } from "./batches";
 import type { EventRunner, RunFailure } from "./event-runner";
+import { addFailure } from "./failures";
 import { createMemberId, type Heartbeat } from "./heartbeat";
 import { pauseAfter, type QueueSettings } from "./queue-options";
 import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
@@ -103,8 +104,8 @@ export function startWorker(
     const failures = event.failures + 1;
     const isDead = failure.isPermanent || failures >= settings.attempts;
     const pauseMs = isDead ? undefined : pauseAfter(settings.backoff, failures);
-    const error = toAsciiJson(failure.reason);
-    const isDeadNow = await settle(failRun, { id, started, failures, error, pauseMs });
+    const errors = addFailure(event.errors, failure.reason);
+    const isDeadNow = await settle(failRun, { id, started, failures, errors, pauseMs });
     if (isDeadNow === true) {
       runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
     }

@@ -32,6 +32,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Cuts a text of a sender or of an error, so that it stays small; never within a character. */
+export function cutText(text: string, maxCharacters = 1_024): string {
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
 /** Also line separators, marks that reverse the direction of text, and lone surrogates. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { eventFixture } from "express-push-verification/testing";
-import {
-  createPseudonym,
-  cutText,
-  maskIdentity,
-  maskValues,
-} from "../../../lib/admin/console/mask";
+import { createPseudonym, maskIdentity, maskValues } from "../../../lib/admin/console/mask";
+import { cutText } from "../../../lib/form/text";
 
 describe("maskIdentity", () => {
   it.each([

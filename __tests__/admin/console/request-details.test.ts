@@ -78,7 +78,7 @@ describe("GET /console/requests/:id", () => {
     const { queue, asked } = createQueueWith({
       ...FOUND,
       state: "delayed",
-      error: `HANDLER_FAILED: no user ${JANE}`,
+      failures: [{ at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` }],
     });
     const app = await startConsole({ router: { queue } });
     await app.deliver("challenge.approved", { uuid: "evt-1", entity_identity: JANE });
@@ -131,7 +131,7 @@ describe("POST /console/resend", () => {
     ["dead", ["retry evt-1"], {}],
     ["delayed", [], { problem: expect.stringContaining("delayed") }],
   ])("leaves an event that is %s to the queue", async (state, changes, result) => {
-    const { queue } = createQueueWith({ ...FOUND, state, error: "boom" });
+    const { queue } = createQueueWith({ ...FOUND, state, failures: [] });
     const retry = (uuid: string) => {
       queue.changes.push(`retry ${uuid}`);
       return Promise.resolve(true);

@@ -97,7 +97,7 @@ const STATES: State[] = [
           state: "dead",
           event: undefined,
           attempts: 8,
-          error: "HANDLER_FAILED: the database is away",
+          failures: [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }],
           at: new Date(Date.UTC(2026, 2, 5, 9)),
         });
       return startBusy({ router: { queue: { ...createMemoryQueue(ERRORS), find } } });

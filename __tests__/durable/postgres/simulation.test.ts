@@ -17,7 +17,7 @@ const CLOCK = `
 const ROWS = `
   select coalesce((select json_agg(event) from (
     select id, body, run_at as "runAtMs", pause as "pauseMs", owner, started, failures, stalls,
-      failed_at as "failedAtMs", error from push.event
+      failed_at as "failedAtMs", errors from push.event
   ) as event), '[]') as events, coalesce((select json_agg(member) from (
     select id, seen_at as "seenAtMs", since as "sinceMs" from push.member
   ) as member), '[]') as members`;

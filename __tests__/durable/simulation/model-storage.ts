@@ -1,4 +1,5 @@
 /** A storage in memory with the semantics of the engines, whose clock is the caller's. */
+import { addFailure } from "../../../lib/durable/failures";
 import {
   LEASE_MS,
   MAX_CLOCK_SKEW_MS,
@@ -11,7 +12,6 @@ import {
   type Run,
   type StoredOutcome,
 } from "../../../lib/durable/storage";
-import { toAsciiJson } from "../../../lib/form/text";
 
 /** A row of the model. */
 export interface ModelEvent {
@@ -25,7 +25,7 @@ export interface ModelEvent {
   failures: number;
   stalls: number;
   failedAtMs: number | undefined;
-  error: string | undefined;
+  errors: string | null;
 }
 
 /** A member that beats. */
@@ -87,7 +87,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       release(event);
       if (event.stalls <= MAX_STALLS) continue;
       event.failedAtMs = nowMs();
-      event.error = toAsciiJson(STALLED);
+      event.errors = addFailure(event.errors, STALLED);
     }
   }
 
@@ -121,7 +121,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         if (kept !== undefined) return kept;
         contents.set(key, content);
         const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
-        const rest = { owner: undefined, failedAtMs: undefined, error: undefined };
+        const rest = { owner: undefined, failedAtMs: undefined, errors: null };
         events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
         if (outcome !== undefined && bugs.forgetsOutcomes !== true) storage.record([outcome]);
         return content;
@@ -151,8 +151,8 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         event.started++;
         claimed.push(event);
       }
-      return claimed.map(({ id, body, started, failures, stalls }) => {
-        return { id, body, started, attempt: failures + stalls + 1, failures };
+      return claimed.map(({ id, body, started, failures, stalls, errors }) => {
+        return { id, body, started, attempt: failures + stalls + 1, failures, errors };
       });
     },
     finish(runs: readonly Run[]): void {
@@ -175,7 +175,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         else listener.onFailed(event);
         event.owner = undefined;
         event.failures = run.failures;
-        event.error = run.error;
+        event.errors = run.errors;
         event.pauseMs = run.pauseMs ?? event.pauseMs;
         if (run.pauseMs === undefined) event.failedAtMs = nowMs();
         else event.runAtMs = nowMs() + run.pauseMs;
@@ -213,7 +213,6 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         const event = events.get(Number(id));
         if (event?.failedAtMs === undefined) return false;
         event.failedAtMs = undefined;
-        event.error = undefined;
         event.failures = 0;
         event.stalls = 0;
         event.pauseMs = 0;

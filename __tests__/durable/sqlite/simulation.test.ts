@@ -15,7 +15,7 @@ async function start(): Promise<RealStorage> {
   opened.exec(SCHEMA);
   const operations = createFileOperations(opened, { dedupeTtlMs: TTL_MS, outcomeTtlMs: TTL_MS });
   const events = opened.prepare(`SELECT id, body, run_at AS runAtMs, pause AS pauseMs, owner,
-    started, failures, stalls, failed_at AS failedAtMs, error FROM event`);
+    started, failures, stalls, failed_at AS failedAtMs, errors FROM event`);
   const members = opened.prepare("SELECT id, seen_at AS seenAtMs, since AS sinceMs FROM member");
   const withoutNull = (row: object) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));

@@ -1,5 +1,5 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { parseJson } from "../../form/text";
+import { cutText, parseJson } from "../../form/text";
 import { digest } from "../../signature/signature";
 
 type Event = PushEvent | UnknownPushEvent;
@@ -22,12 +22,6 @@ const pseudonymKey = crypto.randomUUID();
 export function createPseudonym(identity: string): string {
   const hash = Buffer.from(digest(pseudonymKey, identity, "sha256"), "base64");
   return hash.toString("hex").slice(0, 8);
-}
-
-/** Cuts a text of a sender or of an error, so that a row stays small; never within a character. */
-export function cutText(text: string, maxCharacters = 1_024): string {
-  if (text.length <= maxCharacters) return text;
-  return `${text.slice(0, maxCharacters).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** Parameters whose values many events have in common. */

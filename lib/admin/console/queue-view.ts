@@ -1,6 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "./console-view";
-import { cutText, maskText } from "./mask";
+import { cutText } from "../../form/text";
+import { maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
 /** A dead letter, as the queues of express-push-verification/durable list them. */
@@ -25,7 +26,7 @@ interface FoundEvent {
   state: string;
   event: PushEvent | UnknownPushEvent | undefined;
   attempts: number;
-  error: string | undefined;
+  failures: readonly { at: Date; error: string }[];
   at: Date | undefined;
 }
 

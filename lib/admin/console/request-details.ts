@@ -70,11 +70,12 @@ async function findQueued(
   reveals: boolean,
 ): Promise<QueuedState | undefined> {
   const found = await queue?.find?.(event.uuid, { accountSid: event.account_sid });
+  const error = found?.failures.at(-1)?.error;
   return (
     found && {
       state: found.state,
       attempts: found.attempts,
-      error: found.error && maskText(found.error, event, reveals),
+      error: error && maskText(error, event, reveals),
       atMs: found.at?.getTime(),
     }
   );

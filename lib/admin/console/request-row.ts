@@ -1,8 +1,9 @@
 import type { WebhookError } from "../../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import { cutText } from "../../form/text";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { EventView, RequestResult, RequestRow } from "./console-view";
-import { createPseudonym, cutText, maskIdentity, maskText } from "./mask";
+import { createPseudonym, maskIdentity, maskText } from "./mask";
 
 /** The uuid of the events that a console sends begins with it. */
 export const TEST_UUID_PREFIX = "console-test-";

@@ -41,7 +41,7 @@ const createTables = (schema: string) => `
     failed_at bigint,
     uuid_hash uuid not null,
     body text not null,
-    error text
+    errors text
   );
   create index event_due on ${schema}.event (queue, run_at, id)
     where owner is null and failed_at is null;

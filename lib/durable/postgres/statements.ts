@@ -1,5 +1,4 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
-import { toAsciiJson } from "../../form/text";
 
 const PAGE = 100;
 const PURGED_ROWS = 1_000;
@@ -7,10 +6,10 @@ const PURGED_ROWS = 1_000;
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
-const DEAD_LETTER = `id::text, body, error, failures + stalls as attempts, failed_at as "failedAtMs",
+const DEAD_LETTER = `id::text, body, errors, failures + stalls as attempts, failed_at as "failedAtMs",
   ${NOW} as "listedAtMs"`;
 
-const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures,
+const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures, errors,
   run_at as "runAtMs"`;
 
 /** Writes the rows of a batch, which is one parameter. */
@@ -106,10 +105,10 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       with input as materialized (
         select * from ${batch(
           "$1",
-          "id bigint, started int, failures int, error text, pause_ms bigint",
+          "id bigint, started int, failures int, errors text, pause_ms bigint",
         )}
       ), failed as (
-        update ${event} as event set owner = null, failures = input.failures, error = input.error,
+        update ${event} as event set owner = null, failures = input.failures, errors = input.errors,
           run_at = coalesce(${NOW} + pause_ms, run_at), pause = coalesce(pause_ms, pause),
           failed_at = case when pause_ms is null then ${NOW} end
         from input
@@ -155,7 +154,8 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       ), released as (
         update ${event} set owner = null, stalls = stalls + 1, run_at = least(run_at, ${NOW}),
           failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end,
-          error = case when stalls >= ${MAX_STALLS} then '${toAsciiJson(STALLED)}' else error end
+          errors = case when stalls < ${MAX_STALLS} then errors
+            else coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ${NOW} || ',"error":"${STALLED}"}]' end
         from dead where owner = dead.id
         returning 1
       ), forgotten as (
@@ -174,7 +174,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     // A run more: no late report on one before meets the event.
     retry: `
       with retried as (
-        update ${event} set failed_at = null, error = null, started = started + 1, failures = 0,
+        update ${event} set failed_at = null, started = started + 1, failures = 0,
           stalls = 0, run_at = ${NOW}, pause = 0
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
         returning 1
@@ -188,7 +188,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       select count(*)::int as count from removed`,
 
     find: `
-      select body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, error,
+      select body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
         coalesce(failed_at, run_at) as "atMs", case when event.id is null then 'handled'
           when failed_at is not null then 'dead' when owner is not null then 'active'
           when run_at > ${NOW} then 'delayed' else 'waiting' end as state

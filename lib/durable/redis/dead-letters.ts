@@ -1,5 +1,6 @@
 import { ErrorCode, type Job, type JobState, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
+import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
 import type { NewEvent, QueueStore, StoredDeadLetter, StoredState } from "../storage";
 import { readEventNames } from "../stored-event";
@@ -109,14 +110,13 @@ export function createRedisDeadLetters(
     if (!isOfUuid(job, uuidHash)) return undefined;
     // The score of a delayed job is its due time * 4096 and more.
     const dueMs = score === null ? undefined : Math.floor(Number(score) / 4096);
-    const { data, attemptsStarted, failedReason, finishedOn, processedOn, timestamp } = job;
+    const { data, attemptsStarted, finishedOn, processedOn, timestamp } = job;
     const startMs = known === "active" ? processedOn : timestamp;
     return {
       state: known === "delayed" && (dueMs ?? 0) <= Date.now() ? ("waiting" as const) : known,
       body: JSON.stringify(data),
       attempts: attemptsStarted,
-      error:
-        (failedReason as string | undefined) === undefined ? null : JSON.stringify(failedReason),
+      errors: errorsOf(job),
       atMs: (known === "dead" ? finishedOn : (dueMs ?? startMs)) ?? null,
       storedAtMs: timestamp,
     };
@@ -169,7 +169,7 @@ const HANDLED: StoredState & { storedAtMs: number } = {
   state: "handled",
   body: null,
   attempts: 0,
-  error: null,
+  errors: null,
   atMs: null,
   storedAtMs: 0,
 };
@@ -186,14 +186,27 @@ async function addAll(counts: readonly Promise<number>[]): Promise<number> {
 }
 
 function storedLetterOf(job: Job): StoredDeadLetter {
-  const { id = "", data, failedReason, attemptsStarted, finishedOn = 0 } = job;
+  const { id = "", data, attemptsStarted, finishedOn = 0 } = job;
   return {
     id,
     body: JSON.stringify(data),
-    error: JSON.stringify(failedReason),
+    errors: errorsOf(job),
     attempts: attemptsStarted,
     failedAtMs: finishedOn,
     // By the clocks of processes, which may differ.
     listedAtMs: Math.max(Date.now(), finishedOn),
   };
+}
+
+/**
+ * Returns the failed attempts of a job: each is the stack of its error, except that of BullMQ itself
+ * for a job whose workers died too often.
+ */
+function errorsOf({ stacktrace, finishedOn, timestamp }: Job): string {
+  const failures = (stacktrace ?? []).map((stack) => {
+    if (parseJson(stack) !== undefined) return stack;
+    const [error] = stack.split("\n", 1);
+    return JSON.stringify({ at: finishedOn ?? timestamp, error });
+  });
+  return `[${failures.join()}]`;
 }

@@ -10,6 +10,7 @@ export type {
   DeadLetter,
   DeadLetterOptions,
   DurableQueue,
+  EventFailure,
   EventState,
   EventStatus,
   EventWorker,

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Queue, type Telemetry } from "bullmq";
 import { parseJson } from "../../form/text";
+import { MAX_FAILURES } from "../failures";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
 import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
@@ -130,7 +131,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
         backoff: { type, delay, jitter },
         deduplication: { id: event.key, ttl: dedupeTtlMs },
         removeOnComplete: true,
-        stackTraceLimit: 1,
+        stackTraceLimit: MAX_FAILURES,
       },
     };
   }

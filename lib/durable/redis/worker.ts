@@ -1,7 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job, type Telemetry } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
-import { createEventRunner, type RunnerParts } from "../event-runner";
+import { createEventRunner, type RunFailure, type RunnerParts } from "../event-runner";
+import { writeFailure } from "../failures";
 import { LEASE_MS, MAX_STALLS } from "../storage";
 import type { StoredEvent } from "../stored-event";
 import type { WorkOptions } from "../work-options";
@@ -130,9 +131,7 @@ export function startRedisWorker(
 
   async function handleJob(job: Job<StoredEvent>): Promise<void> {
     const failure = await runner.handle(job.data, job.attemptsStarted);
-    if (failure === undefined) return;
-    const { reason, isPermanent } = failure;
-    throw isPermanent ? new UnrecoverableError(reason) : new Error(reason);
+    if (failure !== undefined) throw createJobError(failure);
   }
 
   function removeActive({ id }: { id?: string | undefined } = {}): void {
@@ -168,6 +167,13 @@ export function startRedisWorker(
     abandon,
     freeSinceMs: () => (isStopped ? undefined : runner.freeSinceMs()),
   };
+}
+
+/** BullMQ keeps the stacks of the last attempts with the job: here each is the failed attempt. */
+function createJobError({ reason, isPermanent }: RunFailure): Error {
+  const error = isPermanent ? new UnrecoverableError(reason) : new Error(reason);
+  error.stack = writeFailure(reason);
+  return error;
 }
 
 function isDeadLetter(job: Job, error: Error): boolean {

@@ -4,6 +4,7 @@ export type {
   DeadLetter,
   DeadLetterOptions,
   DurableQueue,
+  EventFailure,
   EventState,
   EventStatus,
   EventWorker,

@@ -114,9 +114,9 @@ export function createFileOperations(
     },
     fail(runs) {
       const nowMs = Date.now();
-      return runs.flatMap(({ id, started, failures, error, pauseMs }) => {
-        if (pauseMs === undefined) sql.failForEver.run(failures, error, nowMs, id, started);
-        else sql.fail.run(failures, error, nowMs + pauseMs, pauseMs, id, started);
+      return runs.flatMap(({ id, started, failures, errors, pauseMs }) => {
+        if (pauseMs === undefined) sql.failForEver.run(failures, errors, nowMs, id, started);
+        else sql.fail.run(failures, errors, nowMs + pauseMs, pauseMs, id, started);
         return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
       });
     },
@@ -134,7 +134,7 @@ export function createFileOperations(
       countOthers();
       if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
       for (const { id } of dead) {
-        sql.release.run(nowMs, nowMs, Number(id));
+        sql.release.run(nowMs, nowMs, nowMs, Number(id));
         sql.forgetMember.run(Number(id));
       }
     },

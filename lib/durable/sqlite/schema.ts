@@ -33,7 +33,7 @@ export const SCHEMA = `
     failures INTEGER NOT NULL DEFAULT 0,
     stalls INTEGER NOT NULL DEFAULT 0,
     failed_at INTEGER,
-    error TEXT
+    errors TEXT
   ) STRICT;
   CREATE INDEX event_due ON event (run_at, id) WHERE owner IS NULL AND failed_at IS NULL;
   CREATE INDEX event_owner ON event (owner) WHERE owner IS NOT NULL;

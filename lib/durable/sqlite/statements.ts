@@ -1,12 +1,11 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
-import { toAsciiJson } from "../../form/text";
 
 const PAGE = 100;
 /** How many rows a purge looks at, so that stores are not kept waiting. */
 export const PURGED_ROWS = 200;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
-const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, error, failures + stalls AS attempts,
+const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
   failed_at AS failedAtMs, ? AS listedAtMs FROM event`;
 
 /**
@@ -30,15 +29,16 @@ export const STATEMENTS = {
   isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= ? LIMIT 1`,
   findDue: `SELECT id FROM event WHERE ${DUE} AND run_at <= ? ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
-  findClaimed: `SELECT id, body, started, failures + stalls + 1 AS attempt, failures FROM event
+  findClaimed: `SELECT id, body, started, failures + stalls + 1 AS attempt, failures,
+    errors FROM event
     WHERE id = ?`,
 
   // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, error = ?, run_at = ?, pause = ?
+  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, run_at = ?, pause = ?
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
-  failForEver: `UPDATE event SET owner = NULL, failures = ?, error = ?, failed_at = ?
+  failForEver: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
   isDead: "SELECT 1 FROM event WHERE id = ? AND started = ? AND failed_at IS NOT NULL",
 
@@ -58,7 +58,8 @@ export const STATEMENTS = {
   // A clock that was set back would leave it due in the future.
   release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?),
     failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN ? END,
-    error = CASE WHEN stalls >= ${MAX_STALLS} THEN '${toAsciiJson(STALLED)}' ELSE error END
+    errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
+      ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ? || ',"error":"${STALLED}"}]' END
     WHERE owner = ?`,
   countOthers: `SELECT count(*) AS count FROM member WHERE seen_at > ? - ${LEASE_MS}`,
 
@@ -68,12 +69,12 @@ export const STATEMENTS = {
   deadLetters: `${DEAD_LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
   findDeadLetters: `${DEAD_LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
   // A run more: no late report on one before meets the event.
-  retry: `UPDATE event SET failed_at = NULL, error = NULL, started = started + 1, failures = 0,
+  retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
 
   find: `
-    SELECT body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, error,
+    SELECT body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
       coalesce(failed_at, run_at) AS atMs, CASE WHEN event.id IS NULL THEN 'handled'
         WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
         WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state
