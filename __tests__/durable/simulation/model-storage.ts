@@ -25,7 +25,7 @@ export interface ModelEvent {
   failures: number;
   stalls: number;
   failedAtMs: number | undefined;
-  errors: string | null;
+  errors: string | undefined;
 }
 
 /** A member that beats. */
@@ -87,7 +87,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       release(event);
       if (event.stalls <= MAX_STALLS) continue;
       event.failedAtMs = nowMs();
-      event.errors = addFailure(event.errors, STALLED);
+      event.errors = addFailure(event.errors ?? null, STALLED);
     }
   }
 
@@ -121,7 +121,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         if (kept !== undefined) return kept;
         contents.set(key, content);
         const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
-        const rest = { owner: undefined, failedAtMs: undefined, errors: null };
+        const rest = { owner: undefined, failedAtMs: undefined, errors: undefined };
         events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
         if (outcome !== undefined && bugs.forgetsOutcomes !== true) storage.record([outcome]);
         return content;
@@ -152,7 +152,8 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         claimed.push(event);
       }
       return claimed.map(({ id, body, started, failures, stalls, errors }) => {
-        return { id, body, started, attempt: failures + stalls + 1, failures, errors };
+        const attempt = failures + stalls + 1;
+        return { id, body, started, attempt, failures, errors: errors ?? null };
       });
     },
     finish(runs: readonly Run[]): void {
