@@ -217,21 +217,24 @@ export function describeConfirmation(engine: StoppableEngine): void {
     "keep their only attempt while the store %s after confirm",
     async (_name, outage) => {
       const { push, queue, deliver } = await open({}, { attempts: 1, storeTimeoutMs: 500 });
-      confirm = async () => {
-        await outage.begin();
-        return true;
-      };
+      const begun = new Promise<void>((resolve) => {
+        confirm = async () => {
+          await outage.begin();
+          resolve();
+          return true;
+        };
+      });
       queue.work(push.handlers);
       const waiting = wait(50_000);
       expect(await deliver(approval())).toBe(200);
-      await until(() => calls.length > 0);
-      // Longer than storeTimeoutMs.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await begun;
+      // After storeTimeoutMs.
+      expect(await deliver(eventRequest("factor.created", { uuid: "late" }))).toBe(503);
       expect(calls).toEqual(["confirm approval"]);
       confirm = () => true;
       await outage.end();
       expect(await waiting).toHaveProperty("uuid", "approval");
-      await until(() => calls.some((call) => call.startsWith("handle")), 30_000);
+      await until(() => calls.some((call) => call.startsWith("handle approval")), 30_000);
       expect(await countDead()).toBe(0);
     },
     90_000,

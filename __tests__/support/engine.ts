@@ -33,6 +33,8 @@ export interface StoppableEngine extends SuiteEngine {
   listArguments(): [engine: EngineName, location: string, name: string];
   /** The store does not reply; what was sent to it runs afterwards. */
   freeze: EngineOutage;
+  /** Whether workers keep their events however long the store is frozen; a lock of Redis lapses. */
+  keepsRuns: boolean;
   /** The server ends as in a crash; undefined for an engine without a server. */
   kill?: EngineOutage;
   /** Every way in which the store goes away, {@link StoppableEngine.freeze} among them. */

@@ -52,6 +52,7 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
       },
       listArguments: () => ["postgres", server.url, name()],
       freeze,
+      keepsRuns: true,
       kill,
       outages: [
         // SIGTERM would wait for the end of all connections.

@@ -25,6 +25,7 @@ export function describeOnRedis(title: string, suite: (engine: StoppableEngine) 
       stop: stopRedis,
       listArguments: () => ["redis", server.url, name],
       freeze,
+      keepsRuns: false,
       kill,
       outages: [
         { name: "is stopped", begin: () => server.stop(), end: () => server.start() },

@@ -35,6 +35,7 @@ export function describeOnSqlite(title: string, suite: (engine: StoppableEngine)
       },
       listArguments: () => ["sqlite", file, name],
       freeze,
+      keepsRuns: true,
       outages: [freeze],
       failures: [],
       async countConnections() {

@@ -63,7 +63,12 @@ describeWithRedis("ready()", () => {
       expect(String(error)).toContain(words);
       expect(String(error)).toContain('durability: "provider"');
       const before = await connectionCount(server);
-      await new Promise((later) => setTimeout(later, 1_500));
+      const checkCount = async () => {
+        const text = await server.redis.info("commandstats");
+        return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, "im").exec(text)?.[1]);
+      };
+      const checksBefore = await checkCount();
+      await until(async () => (await checkCount()) > checksBefore);
       expect(await connectionCount(server)).toBe(before);
       expect(logger.error).toHaveBeenCalledTimes(1);
       await expect(store(queue)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: error });

@@ -7,7 +7,6 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -255,11 +254,11 @@ it("logs nothing while another process creates the file", async () => {
   const connection = connect(file);
   connection.exec("BEGIN EXCLUSIVE");
   const error = jest.fn();
-  const ready = open(file, "q", { ...silent, error }).ready();
-  await sleep(1_000);
+  const queue = open(file, "q", { ...silent, error });
+  await until(async () => /another process/.test((await queue.health()).reason ?? ""));
   connection.exec("ROLLBACK");
   connection.close();
-  await ready;
+  await queue.ready();
   expect(error).not.toHaveBeenCalled();
 });
 
