@@ -145,6 +145,11 @@ describe("extraParameters", () => {
     expect(isAccepted(honestCut("v1", type, extras), ["status_uuid"])).toBe(true);
   });
 
+  it("accepts a declared name before type that ends like the text before uuid", () => {
+    const cut = honestCut("v1", "factor.created", { uuid: "01J9ZQ5K3M8T7V2W", type_uuid: "" });
+    expect(isAccepted(cut, ["iduuid", "type_uuid"])).toBe(true);
+  });
+
   it("rejects, as the documented price, a value with a dot where it may be the type", () => {
     const extras = { status: "ok", user_type: "app.admin" };
     expect(isAccepted(honestCut("v1", type, extras), Object.keys(extras))).toBe(false);

@@ -274,6 +274,12 @@ export function chooseGenuine(random: Random, declared: readonly string[] = []) 
   const text = () => from(IDENTITIES) + (isChosen(0.5) ? from(IDENTITIES) : "");
   const json = () =>
     JSON.stringify({ [text()]: text(), entity_identity: text(), account_sid: sid("AC"), type });
+  const identity = text();
+  // Stated in docs/signatures: an identity must not contain such a name.
+  const mayEnd = (value: string) =>
+    declared.some(
+      (name) => name > "entity_identity" && name < "factor_sid" && value.includes(name),
+    );
   const event: Record<string, string> = {
     uuid: from([
       randomUUID(),
@@ -287,7 +293,7 @@ export function chooseGenuine(random: Random, declared: readonly string[] = []) 
     type,
     account_sid: sid("AC"),
     service_sid: sid("VA"),
-    entity_identity: isChosen(0.3) ? randomUUID() : text(),
+    entity_identity: isChosen(0.3) || mayEnd(identity) ? randomUUID() : identity,
     factor_sid: sid("YF"),
     ...(isChallenge && { challenge_sid: sid("YC") }),
     ...(version === "v2" && {
