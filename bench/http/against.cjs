@@ -77,7 +77,10 @@ async function against(commit) {
         `${before.toFixed(1).padStart(6)} µs ${now.toFixed(1).padStart(6)} µs ${ratio.toFixed(3)}  ${name}`,
       );
     }
-    const counts = await instructions([join(folder, "dist"), join(ROOT, "dist")]);
+    const counts = await instructions([
+      { dist: join(folder, "dist") },
+      { dist: join(ROOT, "dist") },
+    ]);
     if (counts === undefined) console.log("no instructions counted: valgrind is not installed");
     else {
       const [before, now] = counts;

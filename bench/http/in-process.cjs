@@ -2,8 +2,9 @@
 /**
  * Good webhook requests through a receiver in this process, without a socket:
  *
- * DIST=<build> AUTH_TOKEN=… PUBLIC_URL=… node in-process.cjs <file of signed requests> <count>
+ * DIST=<build> AUTH_TOKEN=… PUBLIC_URL=… node in-process.cjs <file of signed requests> <count> [observer]
  */
+const { subscribe } = require("node:diagnostics_channel");
 const { readFileSync } = require("node:fs");
 const http = require("node:http");
 const { Socket } = require("node:net");
@@ -41,7 +42,37 @@ async function receive({ signature, body }) {
   if (res.statusCode !== 200) throw new Error(`The response was ${res.statusCode}.`);
 }
 
-async function main(file, count) {
+/** What an app may have that watches a receiver. */
+const OBSERVERS = {
+  nobody() {},
+  channels() {
+    const ends = ["start", "end", "asyncStart", "asyncEnd", "error"];
+    const traces = ["receive", "handle"].flatMap((name) => ends.map((end) => `${name}:${end}`));
+    for (const name of ["received", "handled"])
+      subscribe(`express-push-verification:${name}`, () => {});
+    for (const name of traces) subscribe(`tracing:express-push-verification:${name}`, () => {});
+  },
+  "otel-without-sdk"() {
+    require(`${DIST}/otel`).instrumentPushWebhooks();
+  },
+  otel() {
+    const { metrics } = require("@opentelemetry/api");
+    const meters = require("@opentelemetry/sdk-metrics");
+    const sdk = require("@opentelemetry/sdk-trace-node");
+    const exporter = new sdk.InMemorySpanExporter();
+    const spanProcessors = [new sdk.SimpleSpanProcessor(exporter)];
+    new sdk.NodeTracerProvider({ spanProcessors }).register();
+    const reader = new meters.PeriodicExportingMetricReader({
+      exporter: new meters.InMemoryMetricExporter(meters.AggregationTemporality.CUMULATIVE),
+      exportIntervalMillis: 3_600_000,
+    });
+    metrics.setGlobalMeterProvider(new meters.MeterProvider({ readers: [reader] }));
+    require(`${DIST}/otel`).instrumentPushWebhooks();
+  },
+};
+
+async function main(file, count, observer = "nobody") {
+  OBSERVERS[observer]();
   const requests = JSON.parse(readFileSync(file, "utf8"));
   for (const request of requests.slice(0, Number(count))) await receive(request);
   // Without the deadlines of the receiver.

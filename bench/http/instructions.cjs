@@ -12,10 +12,10 @@ const VALGRIND = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=
 /** V8 writes machine code while it runs. */
 const SELF_MODIFYING = "--smc-check=all-non-file";
 
-function countInstructions(dist, file, count) {
+function countInstructions({ dist, observer = "nobody" }, file, count) {
   const script = join(__dirname, "in-process.cjs");
   // One thread: what others compile or collect would be counted at random.
-  const node = [process.execPath, "--single-threaded", script, file, String(count)];
+  const node = [process.execPath, "--single-threaded", script, file, String(count), observer];
   const env = { ...process.env, DIST: dist, AUTH_TOKEN, PUBLIC_URL };
   return new Promise((resolve, reject) => {
     execFile("valgrind", [...VALGRIND, SELF_MODIFYING, ...node], { env }, (error, _out, text) => {
@@ -27,24 +27,24 @@ function countInstructions(dist, file, count) {
 }
 
 /**
- * Counts the instructions per request of several builds.
+ * Counts the instructions per request of several builds, each with an observer of in-process.cjs.
  *
- * @param {string[]} dists
+ * @param {{ dist: string, observer?: string }[]} builds
  * @returns {Promise<number[] | undefined>} undefined without valgrind
  */
-async function instructions(dists) {
+async function instructions(builds) {
   const folder = mkdtempSync(join(tmpdir(), "push-instructions-"));
   const file = join(folder, "requests.json");
   writeFileSync(file, JSON.stringify(Array.from({ length: COUNTS[1] }, () => signRequest())));
-  const countPerRequest = async (dist) => {
+  const countPerRequest = async (build) => {
     const [few, many] = [
-      await countInstructions(dist, file, COUNTS[0]),
-      await countInstructions(dist, file, COUNTS[1]),
+      await countInstructions(build, file, COUNTS[0]),
+      await countInstructions(build, file, COUNTS[1]),
     ];
     return (many - few) / (COUNTS[1] - COUNTS[0]);
   };
   try {
-    return await Promise.all(dists.map(countPerRequest));
+    return await Promise.all(builds.map(countPerRequest));
   } catch (error) {
     if (error.code === "ENOENT") return undefined;
     throw error;

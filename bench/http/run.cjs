@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [console] [starts] [memory]
+ * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [console] [starts] [memory] [tracing]
  * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
@@ -16,6 +16,7 @@ const BENCHES = {
   uploads: () => require("./uploads.cjs").uploads(),
   console: () => require("./console.cjs").consolePage(),
   starts: () => require("./starts.cjs").starts(),
+  tracing: () => require("./tracing.cjs").tracing(),
   memory: () => {
     console.log("\nHeld for what is remembered, in the heap and beside it");
     const args = ["--expose-gc", `${__dirname}/memory.cjs`];
