@@ -299,6 +299,28 @@ describe("createDeliverOnce", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  it.each([
+    [0, 60_000],
+    [30_000, 60_000],
+    [90_000, 90_000],
+  ])(
+    "claims a uuid for longer than handlers of %i ms may run, and for %i ms",
+    async (ms, least) => {
+      const claims: number[] = [];
+      const { complete, release } = scripted(["new"]);
+      const store: DedupeStore = {
+        claim: ({ leaseMs }) => (claims.push(leaseMs), "new"),
+        complete,
+        release,
+      };
+      const finishAtMs = performance.now() + ms;
+      const first = { run: async () => {}, deadlineAtMs: finishAtMs, finishAtMs };
+      await createDeliverOnce(store, () => {})(callOf("a"), first);
+      expect(claims).toEqual([expect.any(Number)]);
+      expect(claims[0]).toBeGreaterThanOrEqual(least);
+    },
+  );
+
   it("releases a claim that succeeds after the deadline", async () => {
     let reply!: (claim: Claim) => void;
     const claimed = new Promise<Claim>((resolve) => (reply = resolve));

@@ -14,6 +14,7 @@ describe("createGetParts", () => {
     ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p?", "/p?a=1", undefined, []],
+    ["https://h.test/p?", "/p?&a=1", undefined, []],
     ["https://h.test/p", "/p?a=1#", undefined, []],
     ["https://h.test/p", "/p?a=1#&b=2", undefined, []],
     ["https://h.test/p#f", "/p?a=1#f", undefined, []],

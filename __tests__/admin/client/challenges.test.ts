@@ -137,6 +137,17 @@ describe("confirmWith", () => {
     await expect(confirmWith(client)(event, { signal })).resolves.toBe(false);
   });
 
+  it.each([{ sid: `YC${"1".repeat(32)}` }, { identity: "mallory" }])(
+    "confirms no event if the service responds with %j",
+    async (difference) => {
+      const event = createChallenge("approve");
+      const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
+      const fetched = { ...(await client.challenges.fetch(key)), ...difference };
+      const other = { challenges: { fetch: async () => fetched } };
+      await expect(confirmWith(other)(event, { signal })).resolves.toBe(false);
+    },
+  );
+
   it.each<[string | null, boolean]>([
     [new Date(Date.now() - 5_000).toISOString(), true],
     [new Date(Date.now() - 700_000).toISOString(), false],
