@@ -128,7 +128,10 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
   };
   // No name before "type" can be after it.
   const ownUuid = excludeLonger(UUID, within(TYPE, "\uffff"));
-  const afterType = [excludeLonger(UUID, names) + UUID, ...within(TYPE, UUID).map(escapePattern)].join("|");
+  const afterType = [
+    excludeLonger(UUID, names) + UUID,
+    ...within(TYPE, UUID).map(escapePattern),
+  ].join("|");
   const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
   const typePattern = new RegExp(
