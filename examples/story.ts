@@ -8,7 +8,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
-import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import { adminRouter, confirmWith, createAdminClient } from "express-push-verification/admin";
 import { createEmulator } from "express-push-verification/emulator";
 
 void main();
@@ -25,7 +25,15 @@ async function main(): Promise<void> {
   const { port } = server.address() as AddressInfo;
   const appUrl = `http://127.0.0.1:${port}`;
 
-  const push = pushWebhooks({ authToken, publicUrl: `${appUrl}/webhooks/push` });
+  const client = createAdminClient({
+    accountUrl: serviceUrl,
+    verifyUrl: serviceUrl,
+    accountSid,
+    serviceSid,
+    password: authToken,
+  });
+  const publicUrl = `${appUrl}/webhooks/push`;
+  const push = pushWebhooks({ authToken, publicUrl, confirm: confirmWith(client) });
   push.on(["factor.created", "factor.verified", "factor.deleted"], (event) => {
     const name = event.factor_friendly_name ?? "(v1)";
     console.log(`  handled: ${event.type} for ${event.entity_identity} (${name})`);
@@ -39,13 +47,6 @@ async function main(): Promise<void> {
     console.log(`  rejected: ${error.code}${cause === undefined ? "" : `, ${cause.code}`}`);
   });
 
-  const client = createAdminClient({
-    accountUrl: serviceUrl,
-    verifyUrl: serviceUrl,
-    accountSid,
-    serviceSid,
-    password: authToken,
-  });
   const staffPassword = randomBytes(8).toString("hex");
   const isStaff = (password: string | undefined) => password === `Bearer ${staffPassword}`;
   app.use("/webhooks/push", push);
@@ -101,7 +102,7 @@ async function main(): Promise<void> {
 
   const open = emulator.createChallenge({ factor_sid }).sid;
   const cli = "npx tsx lib/cli/main.ts";
-  const trigger = `${cli} trigger challenge.approved --url ${push.publicUrl}`;
+  const trigger = `${cli} trigger factor.created --url ${push.publicUrl}`;
   const asStaff = `-H "Authorization: Bearer ${staffPassword}"`;
   console.log(`
 It runs until Ctrl-C. In another terminal, try:

@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const readMetrics = collectMetrics();
   const app = express();
   app.use("/webhooks/push", push);
-  // A real login takes both from its session, not from the request.
+  // A real login takes both from its session, and its receiver has the option confirm.
   app.get("/login/:challengeSid/:entityIdentity", async (req, res) => {
     const { challengeSid, entityIdentity } = req.params;
     const outcome = await push.waitForChallenge({
