@@ -194,7 +194,7 @@ describe("npm run story", () => {
   }
 
   it.each([
-    ["/push", 0, /^200 challenge\.approved v2 in [\d.]+ ms \(uuid [^)]+, challenge_sid YC\w+\)\n$/],
+    ["/push", 0, /^200 factor\.created v2 in [\d.]+ ms \(uuid [^)]+\)\n$/],
     ["--duplicate", 0, /^(200 .*\n){2}$/],
     ["--bad-signature", 1, /^403 /],
     ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],

@@ -74,9 +74,15 @@ it("explains a query of publicUrl that the request does not have", async () => {
 });
 
 it("shows no user info of publicUrl", async () => {
-  const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere";
-  const error = await reject({ publicUrl, authToken: "x" });
-  expect(JSON.stringify(error.explain())).not.toContain("hunter2");
+  const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere?a=1";
+  const get = signedRequestOf(params, { method: "GET" });
+  for (const [error, code] of [
+    [await reject({ publicUrl, authToken: "x" }), "URL_PATH"],
+    [await reject({ publicUrl, methods: ["GET"] }, get), "URL_QUERY_EXTRA"],
+  ] as const) {
+    expect(error.explain()?.causes).toContainEqual(expect.objectContaining({ code }));
+    expect(JSON.stringify(error.explain())).not.toContain("hunter2");
+  }
 });
 
 it("has no explanation when there is no token", async () => {

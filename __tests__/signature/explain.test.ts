@@ -6,8 +6,8 @@ import {
   explainCause,
   explainMalformed,
   explainSignature,
-  listBodyPairs,
 } from "../../lib/signature/explain";
+import { listBodyPairs } from "../../lib/signature/explain/bodies";
 import { TYPESCRIPT } from "../support/child-processes";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
 

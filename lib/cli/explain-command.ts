@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
-import { explainCause, explainSignature, listBodyPairs } from "../signature/explain";
+import { explainCause, explainSignature } from "../signature/explain";
+import { listBodyPairs } from "../signature/explain/bodies";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/received-request";

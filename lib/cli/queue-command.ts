@@ -1,5 +1,5 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../observability/logger";
@@ -125,17 +125,7 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
 }
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
-  const timer = new AbortController();
-  const timeout = sleep(READY_WITHIN_MS, undefined, {
-    signal: AbortSignal.any([signal, timer.signal]),
-  });
-  const tooLate = async () => {
-    await timeout;
-    throw new Error(`The queue was not ready within ${READY_WITHIN_MS / 1_000} s.`);
-  };
-  try {
-    await Promise.race([queue.ready(), tooLate()]);
-  } finally {
-    timer.abort();
-  }
+  const end = AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]);
+  await Promise.race([queue.ready(), once(end, "abort")]);
+  if (end.aborted) throw new Error(`The queue was not ready within ${READY_WITHIN_MS / 1_000} s.`);
 }

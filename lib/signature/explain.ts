@@ -1,5 +1,4 @@
 import type { SignatureCauseCode, SignatureReport } from "./explain/causes";
-import type { Pair } from "../form/form";
 import type * as Bodies from "./explain/bodies";
 import type { GivenBody } from "./explain/bodies";
 import type * as Engine from "./explain/explain-signature";
@@ -40,9 +39,4 @@ export function explainCause(code: SignatureCauseCode, url?: string): SignatureR
 /** Returns a value that is a body with content: bytes, text or a flat object. Else undefined. */
 export function asGivenBody(value: unknown): GivenBody | undefined {
   return loadBodies().asGivenBody(value);
-}
-
-/** Lists the pairs of a form or of a flat object; undefined without a body or if malformed. */
-export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
-  return loadBodies().listBodyPairs(body);
 }

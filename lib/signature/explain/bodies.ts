@@ -1,5 +1,6 @@
 import { decodeForm, type Pair } from "../../form/form";
 import { listFlatPairs } from "../../form/parameters";
+import { parseJson } from "../../form/text";
 
 const MAX_JSON_LENGTH = 65_536;
 
@@ -37,10 +38,5 @@ export function listJsonPairs(body: GivenBody | undefined): Pair[] | undefined {
 export function parseJsonObject(body: GivenBody | undefined): object | undefined {
   if (!isExactBody(body) || body.length > MAX_JSON_LENGTH) return undefined;
   const text = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return undefined;
-  }
+  return /^\s*\{/.test(text) ? (parseJson(text) as object | undefined) : undefined;
 }
