@@ -5,6 +5,10 @@ import type { CloseOptions } from "../time/close-options";
 import type { Health } from "../observability/health";
 import type { WorkOptions } from "./work-options";
 
+export type { QueueErrorCode } from "./queue-error";
+export type { Backoff, QueueOptions } from "./queue-options";
+export type { WorkOptions } from "./work-options";
+
 /** Runs handlers for the events of a queue; see `queue.work`. */
 export interface EventWorker extends AsyncDisposable {
   /** Takes no more events, and resolves when the running handlers have finished. */

@@ -10,19 +10,17 @@ import { RETRIED_FIELD } from "./stats";
 
 const UUID_DIGITS = 8;
 
+/** How the identifiers of the jobs of a uuid begin; another uuid may share it. */
+const startOf = (uuidHash: string) => `${uuidHash.slice(0, UUID_DIGITS)}-`;
+
 /** Returns the identifier of the job of an event: unique, as the content is. */
 export function jobIdOf({ uuidHash, content }: NewEvent): string {
-  return `${uuidHash.slice(0, UUID_DIGITS)}-${content}`;
+  return startOf(uuidHash) + content;
 }
 
 /** Returns the content of the event of a job. */
 export function contentOf(jobId: string): string {
   return jobId.slice(UUID_DIGITS + 1);
-}
-
-/** Returns the pattern of the jobs of a uuid; another uuid may share it. */
-function jobPatternOf(uuidHash: string): string {
-  return `${uuidHash.slice(0, UUID_DIGITS)}-*`;
 }
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
@@ -74,7 +72,7 @@ export function createRedisDeadLetters(
     const jobIds = new Set<string>();
     let cursor = "0";
     do {
-      const scan = ["MATCH", jobPatternOf(uuidHash), "COUNT", SCAN_COUNT] as const;
+      const scan = ["MATCH", `${startOf(uuidHash)}*`, "COUNT", SCAN_COUNT] as const;
       const [next, found] = await redis.zscan(failedKey, cursor, ...scan);
       cursor = next;
       // The identifiers alternate with the times of failure.
@@ -83,31 +81,30 @@ export function createRedisDeadLetters(
     return [...jobIds];
   }
 
-  /** Lists the jobs of the keys of a uuid; compares all keys of Redis. */
-  async function findFirstIds(uuidHash: string): Promise<string[]> {
-    const start = keyOf(`de:${uuidHash.slice(0, KEY_START)}`);
+  /** Lists the keys that may be those of a uuid or of its jobs; compares all keys of Redis. */
+  async function findKeys(uuidHash: string): Promise<string[]> {
     const keys = new Set<string>();
     let cursor = "0";
     do {
       // Not the prefix, which may have characters of a pattern.
-      const args = [cursor, `*:de:${uuidHash.slice(0, KEY_START)}*`] as const;
+      const args = [cursor, `*:${uuidHash.slice(0, UUID_DIGITS)}*`] as const;
       const [next, found] = (await redis.eval(SCAN, 1, failedKey, ...args)) as [string, string[]];
       cursor = next;
-      for (const key of found) if (key.startsWith(start)) keys.add(key);
+      for (const key of found) keys.add(key);
     } while (cursor !== "0");
-    const jobIds = keys.size > 0 ? await redis.mget([...keys]) : [];
-    return jobIds.filter((id) => id !== null);
+    return [...keys];
   }
 
-  async function readState(jobId: string, uuidHash: string) {
+  /** Reads the state of the job with a key; undefined when there is none, or it is of another uuid. */
+  async function readState(key: string, uuidHash: string) {
+    const jobId = key.slice(keyOf("").length);
     const [job, state, score] = await Promise.all([
       getQueue().getJob(jobId),
       getQueue().getJobState(jobId),
       redis.zscore(keyOf("delayed"), jobId),
     ]);
     const known = STATES[state];
-    if (job === undefined || known === undefined) return HANDLED;
-    if (!isOfUuid(job, uuidHash)) return undefined;
+    if (job === undefined || known === undefined || !isOfUuid(job, uuidHash)) return undefined;
     // The score of a delayed job is its due time * 4096 and more.
     const dueMs = score === null ? undefined : Math.floor(Number(score) / 4096);
     const { data, attemptsStarted, finishedOn, processedOn, timestamp } = job;
@@ -153,10 +150,14 @@ export function createRedisDeadLetters(
       return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedLetterOf);
     },
     async find(uuidHash) {
-      const ids = await Promise.all([findFirstIds(uuidHash), findIds(uuidHash)]);
-      const read = Array.from(new Set(ids.flat()), (id) => readState(id, uuidHash));
-      const states = (await Promise.all(read)).filter((state) => state !== undefined);
-      return states.toSorted((one, other) => one.storedAtMs - other.storedAtMs);
+      const keys = await findKeys(uuidHash);
+      const listKeys = (start: string) => keys.filter((key) => key.startsWith(keyOf(start)));
+      const jobs = listKeys(startOf(uuidHash)).filter((key) => !key.endsWith(":lock"));
+      const read = await Promise.all(jobs.map((key) => readState(key, uuidHash)));
+      const states = read.filter((state) => state !== undefined);
+      const kept = listKeys(`de:${uuidHash.slice(0, KEY_START)}`);
+      const handled = kept.slice(states.length).map(() => HANDLED);
+      return [...handled, ...states.toSorted((one, other) => one.storedAtMs - other.storedAtMs)];
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map(discardOne)),
@@ -165,13 +166,12 @@ export function createRedisDeadLetters(
   };
 }
 
-const HANDLED: StoredState & { storedAtMs: number } = {
+const HANDLED: StoredState = {
   state: "handled",
   body: null,
   attempts: 0,
   errors: null,
   atMs: null,
-  storedAtMs: 0,
 };
 
 const STATES: Readonly<Partial<Record<JobState | "unknown", EventState>>> = {

@@ -5,7 +5,7 @@ import { MAX_FAILURES } from "../failures";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
 import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
-import { createAdmit } from "./memory";
+import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, toConnectionError } from "./setup";
@@ -48,7 +48,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   const subscriber = openConnection(settings, "subscriber");
   const { redis } = connection;
   const checkSetup = createSetupCheck(redis, settings);
-  const admit = createAdmit(redis, settings);
+  const assertMemory = createMemoryCheck(redis, settings);
   const confirm = replicas !== 0 ? createReplicaConfirmation(redis, settings) : undefined;
   const beats = createWorkerBeats(redis, settings);
   const { count, ...deadLetters } = createRedisDeadLetters(getQueue, redis, settings);
@@ -173,8 +173,8 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       // Removes its listeners.
       await queue?.close().catch(() => {});
     },
-    async store(given) {
-      const events = admit(given);
+    async store(events) {
+      assertMemory();
       // Redis runs these first, in the same round trip: no event is stored without its outcome.
       const recording = record(
         events.flatMap((event) =>
@@ -183,8 +183,6 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
       );
       const [kept] = await Promise.all([addAll(events), recording]);
       await confirm?.(events.map(dedupeKeyOf));
-      // Those that were stored return the same content again.
-      if (events.length < given.length) throw new Error("Redis has no memory for the event yet.");
       return kept;
     },
     record,

@@ -95,20 +95,18 @@ function createDurabilityCheck(settings: RedisSettings) {
   const { durability, logger } = settings;
   let lastReported: string | undefined;
 
-  function report(problem: string): void {
-    if (problem === lastReported) return;
-    lastReported = problem;
-    if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
-    else logger.warn({}, problem);
-  }
-
   async function findProblem(server: Redis): Promise<string | undefined> {
     const wrong: string[] = [];
     let unknown: string | undefined;
     for (const [name, required] of Object.entries(REQUIRED)) {
-      const value = await readSetting(server, name);
-      if (typeof value !== "string") unknown ??= value.reason;
-      else if (value !== required) wrong.push(`  ${name} ${required}`);
+      try {
+        const [, value] = (await server.config("GET", name)) as (string | undefined)[];
+        if (value === undefined) unknown ??= `CONFIG GET ${name} replied nothing`;
+        else if (value !== required) wrong.push(`  ${name} ${required}`);
+      } catch (error) {
+        if (findRedisRejection(error) === undefined) throw error;
+        unknown ??= `CONFIG GET ${name} replied "${describeRedisError(error)}"`;
+      }
     }
     if (wrong.length > 0) {
       return `redisQueue: this Redis may lose events that got a 200. Change in redis.conf, and restart it:\n${wrong.join("\n")}\nOr set durability: "warn" to run like this.`;
@@ -122,21 +120,9 @@ function createDurabilityCheck(settings: RedisSettings) {
     const problem = await findProblem(server);
     if (problem === undefined) return;
     if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
-    report(problem);
+    if (problem === lastReported) return;
+    lastReported = problem;
+    if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
+    else logger.warn({}, problem);
   };
-}
-
-async function readSetting(server: Redis, name: string): Promise<string | Unknown> {
-  try {
-    const [, value] = (await server.config("GET", name)) as (string | undefined)[];
-    return value ?? { reason: `CONFIG GET ${name} replied nothing` };
-  } catch (error) {
-    if (findRedisRejection(error) === undefined) throw error;
-    return { reason: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
-  }
-}
-
-/** A setting that Redis does not show. */
-interface Unknown {
-  reason: string;
 }
