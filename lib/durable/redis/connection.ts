@@ -51,7 +51,7 @@ const SENTINEL_OPTIONS = {
 
 /** A connection to Redis, which reconnects until its end. */
 export interface Connection {
-  /** For a cluster, a `Cluster` of ioredis, which has the same commands. */
+  /** Or a `Cluster`, which has the same commands. */
   readonly redis: Redis;
   /** Closes it and the copies that BullMQ made of it, and rejects their commands. */
   end(): void;
@@ -155,7 +155,7 @@ function endClient(redis: Redis): void {
   redis.disconnect();
 }
 
-/** Returns the servers that store: the one of a connection, or the primaries of a cluster. */
+/** Lists the servers that store: the primaries of a cluster. */
 export function listServers(redis: Redis): Redis[] {
   return redis.isCluster ? (redis as unknown as Cluster).nodes("master") : [redis];
 }
@@ -182,13 +182,9 @@ const TRANSIENT =
  * something; undefined for an outage. A cluster hides the reply of its last node in the error.
  */
 export function findRedisRejection(error: unknown): Error | undefined {
-  const { name, message, lastNodeError } = Object(error) as Partial<ClusterError>;
+  const { name, message, lastNodeError } = Object(error) as Error & { lastNodeError?: unknown };
   if (lastNodeError !== undefined) return findRedisRejection(lastNodeError);
-  return name === "ReplyError" && !TRANSIENT.test(message ?? "") ? (error as Error) : undefined;
-}
-
-interface ClusterError extends Error {
-  lastNodeError: unknown;
+  return name === "ReplyError" && !TRANSIENT.test(message) ? (error as Error) : undefined;
 }
 
 /** Returns a field of the reply of INFO; undefined when Redis does not say. */

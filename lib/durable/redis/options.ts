@@ -1,9 +1,4 @@
-import {
-  oneOf,
-  wholeNumber,
-  type OptionRule,
-  type OptionRules,
-} from "../../validation/validate-options";
+import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
 import {
   isName,
   QUEUE_RULES,
@@ -92,19 +87,16 @@ export type RedisSettings = QueueSettings &
   Filled<Omit<RedisQueueOptions, keyof QueueOptions | "telemetry">> &
   Pick<RedisQueueOptions, "telemetry">;
 
-/** The rule of the option `connection`. */
-const CONNECTION_RULE: OptionRule = {
-  accepts: (value) => findProblem(value) === undefined,
-  expected: 'a URL such as "redis://127.0.0.1:6379", options of ioredis, or an ioredis instance',
-  explain: (value) => findProblem(value) ?? "",
-  required: true,
-  secret: true,
-};
-
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
 const RULES: OptionRules<RedisQueueOptions> = {
   ...QUEUE_RULES,
-  connection: CONNECTION_RULE,
+  connection: {
+    accepts: (value) => findProblem(value) === undefined,
+    expected: 'a URL such as "redis://127.0.0.1:6379", options of ioredis, or an ioredis instance',
+    explain: (value) => findProblem(value) ?? "",
+    required: true,
+    secret: true,
+  },
   prefix: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
   durability: oneOf("require", "provider", "warn", "trust"),
   replicas: {
@@ -119,11 +111,7 @@ const RULES: OptionRules<RedisQueueOptions> = {
   },
 };
 
-/**
- * Validates the options of `redisQueue` and fills in the defaults.
- *
- * @throws TypeError for an option that is unknown or impossible.
- */
+/** Validates the options of `redisQueue` and fills in the defaults. */
 export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
   const settings = resolveQueueOptions("redisQueue", options, RULES);
   return {
@@ -139,7 +127,10 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
 
 /** A cluster keeps the keys of a script on one node only if they share a hash tag. */
 function toKeyPrefix({ connection, prefix = "push" }: RedisQueueOptions): string {
-  return isClusterConnection(connection) && !/\{.+\}/.test(prefix) ? `{${prefix}}` : prefix;
+  const { isCluster = optionsOf(connection).cluster !== undefined } = Object(connection) as {
+    isCluster?: boolean;
+  };
+  return isCluster && !/\{.+\}/.test(prefix) ? `{${prefix}}` : prefix;
 }
 
 /** Returns whether a value is an instance of ioredis. */
@@ -147,17 +138,16 @@ export function isRedisInstance(value: unknown): value is RedisInstance {
   return isClient(value) && typeof value.defineCommand === "function";
 }
 
-/** Returns whether a connection is one to a Redis Cluster. */
-function isClusterConnection(connection: RedisConnection): boolean {
-  if (typeof connection === "string") return false;
-  return isRedisInstance(connection) ? connection.isCluster : connection.cluster !== undefined;
+/** Returns the options of a connection; none of a URL. */
+function optionsOf(connection: unknown): RedisConnectionOptions {
+  return Object(
+    isRedisInstance(connection) ? connection.options : connection,
+  ) as RedisConnectionOptions;
 }
 
 /** Returns whether sentinels name the primary of a connection. */
 export function hasSentinels(connection: RedisConnection): boolean {
-  if (typeof connection === "string") return false;
-  const options = isRedisInstance(connection) ? connection.options : connection;
-  return ((options as RedisConnectionOptions).sentinels ?? []).length > 0;
+  return (optionsOf(connection).sentinels ?? []).length > 0;
 }
 
 /** Returns what is wrong with a connection, or "" for what the rule says already. */
@@ -167,7 +157,7 @@ function findProblem(value: unknown): string | undefined {
   if (isClient(value) && !isRedisInstance(value)) {
     return "This client is not one of ioredis: pass the URL or the options of its server.";
   }
-  const options = (isRedisInstance(value) ? value.options : value) as RedisConnectionOptions;
+  const options = optionsOf(value);
   if (options.url !== undefined && !isRedisInstance(value)) {
     // Without this, ioredis would connect to localhost.
     return "ioredis has no option url: pass the URL itself as connection.";
@@ -183,8 +173,7 @@ function findProblem(value: unknown): string | undefined {
     return "A cluster has the database 0 only.";
   }
   // The options of an instance without sentinels have null.
-  if ((sentinels ?? undefined) === undefined) return undefined;
-  if (areAddresses(sentinels) && typeof name === "string") return undefined;
+  if (!sentinels || (areAddresses(sentinels) && typeof name === "string")) return undefined;
   return 'sentinels must be a list such as [{ host: "127.0.0.1", port: 26379 }], with the name of their group in name.';
 }
 

@@ -14,10 +14,8 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 /**
- * Creates the check that the servers of a connection can hold the queue: they are primaries, accept
- * its commands and lose no event that they confirmed.
- *
- * @throws (by the check) QueueError; Error for an outage.
+ * Creates the check that the servers of a connection can hold the queue; it throws QueueError, or
+ * Error for an outage.
  */
 export function createSetupCheck(redis: Redis, settings: RedisSettings): () => Promise<void> {
   const checkDurability = createDurabilityCheck(settings);
@@ -85,12 +83,7 @@ function findAdvice(words: string): string {
   return "Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included.";
 }
 
-/**
- * Creates the check that a server loses nothing that it has confirmed. A problem is logged once.
- *
- * @throws (by the check) QueueError when Redis may lose events and `durability` is `"require"`,
- *   or `"provider"` and Redis shows a wrong setting.
- */
+/** Creates the check that a server loses nothing that it has confirmed. A problem is logged once. */
 function createDurabilityCheck(settings: RedisSettings) {
   const { durability, logger } = settings;
   let lastReported: string | undefined;

@@ -78,13 +78,8 @@ function findWaitingSince(job: (string | null)[]): number {
   return Math.max(retriedAtMs, startedAtMs + pauseMs);
 }
 
-/** The workers that take events, in all processes of a queue. */
-export interface WorkerBeats {
-  /** Counts a worker for the next 10 s. */
-  beat(workerId: string): Promise<void>;
-  remove(workerId: string): Promise<void>;
-  count(): Promise<number>;
-}
+/** The workers that take events, in all processes of a queue: each counts for 10 s after a beat. */
+export type WorkerBeats = ReturnType<typeof createWorkerBeats>;
 
 const VALID_MS = 10_000;
 /** The clock of Redis: those of the processes may differ. */
@@ -99,15 +94,11 @@ const COUNT = `${NOW}
   return redis.call("ZCOUNT", KEYS[1], now, "+inf")`;
 
 /** Creates the list of workers, which is kept in Redis. */
-export function createWorkerBeats(redis: Redis, { prefix, name }: RedisSettings): WorkerBeats {
+export function createWorkerBeats(redis: Redis, { prefix, name }: RedisSettings) {
   const key = `${prefix}:${name}:workers`;
   return {
-    async beat(workerId) {
-      await redis.eval(BEAT, 1, key, workerId, VALID_MS);
-    },
-    async remove(workerId) {
-      await redis.zrem(key, workerId);
-    },
+    beat: (workerId: string) => redis.eval(BEAT, 1, key, workerId, VALID_MS),
+    remove: (workerId: string) => redis.zrem(key, workerId),
     count: async () => Number(await redis.eval(COUNT, 1, key)),
   };
 }
