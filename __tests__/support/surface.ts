@@ -69,15 +69,15 @@ function listExports(index: string): { file: string; name: string }[] {
   const lines = read(index).matchAll(/export (?:type )?(?:\{([^}]*)\}|\*) from "([^"]+)";/g);
   return [...lines].flatMap(([, names, target = ""]) => {
     const file = join(dirname(index), `${target}.d.ts`);
-    if (names === undefined) return [...listDeclared(file), ...listExports(file)];
+    if (names === undefined) return listDeclared(file).concat(listExports(file));
     return listNames(names).map(({ name }) => ({ file, name }));
   });
 }
 
 function listDeclared(file: string): { file: string; name: string }[] {
-  const { declarations } = readDeclarations(file);
-  const exported = [...declarations].filter(([, text]) => text.startsWith("export "));
-  return exported.map(([name]) => ({ file, name }));
+  return Array.from(readDeclarations(file).declarations)
+    .filter(([, text]) => text.startsWith("export "))
+    .map(([name]) => ({ file, name }));
 }
 
 function readDeclarations(file: string): DeclarationFile {
