@@ -82,7 +82,7 @@ function mayImport(file: string, target: string): boolean {
 
 function isReexportsOnly(file: string): boolean {
   const text = readFileSync(join(lib, file), "utf8").replaceAll(/\/\*\*[^]*?\*\//g, "");
-  return text.replaceAll(/export (type )?\{[^}]*\} from "[^"]+";/g, "").trim() === "";
+  return text.replaceAll(/export (type )?(\{[^}]*\}|\*) from "[^"]+";/g, "").trim() === "";
 }
 
 /** Each function and each type has a name of its own. */
