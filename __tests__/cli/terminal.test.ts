@@ -1,4 +1,6 @@
-import { paint, printTable, withoutControls } from "../../lib/cli/terminal";
+import fc from "fast-check";
+import { paint, printJson, printTable, withoutControls } from "../../lib/cli/terminal";
+import { CONTROL, hostileText } from "../support/control-characters";
 import { createTerminal } from "../support/terminals";
 
 describe("paint", () => {
@@ -34,5 +36,18 @@ describe("printTable", () => {
 describe("withoutControls", () => {
   it("keeps line breaks and replaces other control characters", () => {
     expect(withoutControls("a\nb\u001B[2J\u009B\u202Ec")).toBe("a\nb?[2J??c");
+  });
+});
+
+describe("printJson", () => {
+  it("prints no control character but line breaks, and the same value", () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const { terminal, written } = createTerminal();
+        printJson(terminal, { [text]: [text] });
+        expect(JSON.parse(written.stdout)).toEqual({ [text]: [text] });
+        expect(written.stdout.replaceAll("\n", "")).not.toMatch(CONTROL);
+      }),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Option, type Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
-import { paint, print, type Terminal } from "./terminal";
+import { paint, print, printJson, type Terminal } from "./terminal";
 import { assertUrl, UsageError } from "./usage-error";
 
 interface RunOptions {
@@ -38,10 +38,8 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         ...(serviceSid !== "" && { serviceSid }),
       });
       emulator.onDelivery((delivery) => {
-        print(
-          terminal,
-          json === true ? JSON.stringify(delivery) : describeDelivery(terminal, delivery),
-        );
+        if (json === true) printJson(terminal, delivery, 0);
+        else print(terminal, describeDelivery(terminal, delivery));
       });
       await emulator.listen(port).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;
@@ -61,7 +59,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         );
       }
       if (json === true) {
-        print(terminal, JSON.stringify(settings));
+        printJson(terminal, settings, 0);
       } else {
         for (const pair of Object.entries(settings)) print(terminal, `export ${pair.join("=")}`);
         const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;

@@ -1,3 +1,5 @@
+import { toAsciiJson } from "../form/text";
+
 /** Streams, environment and state that a command uses instead of those of the process. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
@@ -23,14 +25,21 @@ export function print({ stdout }: Terminal, line: string): void {
   stdout.write(`${line}\n`);
 }
 
+/** Control characters, marks of direction and separators, but no line break. */
+const CONTROLS = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
+
 /** Writes one JSON document to stdout. */
-export function printJson(terminal: Terminal, value: unknown): void {
-  print(terminal, JSON.stringify(value, null, 2));
+export function printJson(terminal: Terminal, value: unknown, indent = 2): void {
+  const json = JSON.stringify(value, null, indent);
+  print(
+    terminal,
+    json.replaceAll(CONTROLS, (text) => toAsciiJson(text).slice(1, -1)),
+  );
 }
 
 /** Replaces the control characters of a text from elsewhere, except line breaks, by `?`. */
 export function withoutControls(text: unknown): string {
-  return String(text).replaceAll(/(?!\n)\p{C}/gu, "?");
+  return String(text).replaceAll(CONTROLS, "?");
 }
 
 /** Writes rows to stdout: in aligned columns on a terminal, with tabs in a pipe. */

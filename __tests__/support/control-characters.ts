@@ -1,0 +1,24 @@
+/** Texts with characters that a terminal or a log may take for more than text. */
+import fc from "fast-check";
+
+/** Arbitrary short texts of control characters, marks of direction, separators and letters. */
+export const hostileText = fc
+  .array(
+    fc.constantFrom(
+      ..."\u0000\u0007\n\r\t\u001B[]31m;\u007F\u0085\u009B\u009D\u00AD\u061C\u200B\u202E\u2028\u2029\u2066\uFEFF",
+      ..."aä€😀%/?=&#@:",
+      "\u{E0001}",
+      "\uD800",
+      "%9B",
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(""));
+
+export const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** Lists the texts in a value. */
+export function listTexts(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return Object.values(Object(value) as object).flatMap(listTexts);
+}
