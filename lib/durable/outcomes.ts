@@ -8,24 +8,14 @@ import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
 import { hashKey } from "./stored-keys";
 
-/** The outcomes that the processes of a queue share. */
-export interface SharedOutcomes {
-  wait: OutcomeStore["wait"];
-  /** Returns an outcome as it is stored. */
-  toStored(account: string, event: ChallengeEvent): StoredOutcome;
-  /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
-  notice(keys: readonly string[]): void;
-  /** Reads all outcomes that are awaited, in case that a hint was lost. */
-  recheck(): void;
-  /** Rejects the pending waits in the same turn, and every later wait. */
-  close(): void;
-}
-
 const KEYS_PER_READ = 500;
 const RECHECK_MS = 3_000;
 
-/** Creates the outcomes of a queue. A wait reads its outcome first, and after each hint. */
-export function createSharedOutcomes(store: QueueStore, settings: QueueSettings): SharedOutcomes {
+/**
+ * Creates the outcomes that the processes of a queue share. A wait reads its outcome first, and after
+ * each hint.
+ */
+export function createSharedOutcomes(store: QueueStore, settings: QueueSettings) {
   const { name, maxWaiting, logger } = settings;
   const awaited = new Set<string>();
   const waiters = createWaiters({
@@ -85,13 +75,17 @@ export function createSharedOutcomes(store: QueueStore, settings: QueueSettings)
   const keyOf = (account: string, challengeSid: string) =>
     hashKey(name, joinOutcomeKey({ account, challengeSid }));
   return {
-    wait: (wait) => waiters.wait(keyOf(wait.account, wait.challengeSid), wait),
-    toStored: (account, event) => ({
+    wait: ((wait) =>
+      waiters.wait(keyOf(wait.account, wait.challengeSid), wait)) satisfies OutcomeStore["wait"],
+    toStored: (account: string, event: ChallengeEvent): StoredOutcome => ({
       key: keyOf(account, event.challenge_sid),
       params: toAsciiJson(event.params),
     }),
-    notice: (keys) => read(keys.filter((key) => awaited.has(key))),
+    /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
+    notice: (keys: readonly string[]) => read(keys.filter((key) => awaited.has(key))),
+    /** Reads all outcomes that are awaited, in case that a hint was lost. */
     recheck,
+    /** Rejects the pending waits in the same turn, and every later wait. */
     close: waiters.close,
   };
 }

@@ -2,16 +2,6 @@ import { Socket } from "node:net";
 import { Client, Pool, types, type ClientConfig, type PoolClient } from "pg";
 import type { PostgresSettings } from "./options";
 
-/** The connections of a queue to its Postgres. */
-export interface ServerConnections {
-  /** Runs a statement on any connection; Postgres prepares it once per connection. */
-  query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>;
-  /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
-  createClient(): { client: Client; destroy: () => void };
-  /** Closes every connection, also those that Postgres does not respond on. */
-  close(): void;
-}
-
 /**
  * Postgres plans with the size that a table had when it was analyzed last, and keeps plans: a plan
  * for an empty queue would read all rows of one with a backlog. By index it reads only its own.
@@ -39,10 +29,7 @@ const getTypeParser: typeof types.getTypeParser = (
 ): unknown => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));
 
 /** Creates the connections of a queue; they connect on use. */
-export function createServerConnections({
-  connection,
-  maxConnections,
-}: PostgresSettings): ServerConnections {
+export function createServerConnections({ connection, maxConnections }: PostgresSettings) {
   const sockets = new Set<Socket>();
 
   /** pg cannot close a connection that Postgres does not respond on. */
@@ -70,6 +57,7 @@ export function createServerConnections({
   const prepared = new WeakSet<PoolClient>();
 
   return {
+    /** Runs a statement on any connection; Postgres prepares it once per connection. */
     async query<Row extends object>(name: string, text: string, values: unknown[]) {
       const client = await pool.connect();
       let failure: Error | undefined;
@@ -85,12 +73,14 @@ export function createServerConnections({
         client.release(failure);
       }
     },
+    /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
     createClient() {
       const socket = openSocket();
       const client = new Client({ ...config, stream: () => socket });
       client.on("error", ignore);
       return { client, destroy: () => void socket.destroy() };
     },
+    /** Closes every connection, also those that Postgres does not respond on. */
     close() {
       pool.end().catch(ignore);
       for (const socket of sockets) socket.destroy();

@@ -65,11 +65,7 @@ const RULES: OptionRules<PostgresQueueOptions> = {
   maxConnections: wholeNumber(3, 1_000, "connections"),
 };
 
-/**
- * Validates the options of `postgresQueue` and fills in the defaults.
- *
- * @throws TypeError for an option that is unknown or impossible.
- */
+/** Validates the options of `postgresQueue` and fills in the defaults. */
 export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresSettings {
   const settings = resolveQueueOptions("postgresQueue", options, RULES);
   return {

@@ -26,12 +26,6 @@ export function createFileStorage(settings: SqliteSettings): Storage {
   let thread: Worker | undefined;
   let lastId = 0;
 
-  function settle(id: number, end: (request: PendingRequest) => void): void {
-    const request = pending.get(id);
-    pending.delete(id);
-    if (request !== undefined) end(request);
-  }
-
   function send(request: FileRequest): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     thread?.postMessage(request);
@@ -70,22 +64,18 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     });
     // An error of ours in the thread; its exit follows.
     started.on("error", (error) => (failure = error));
-    const opened = new Promise<void>((resolve) => {
-      started.on("message", (message: ThreadMessage) => {
-        if (message.type === "open") resolve();
-        else if (message.type === "closed") failure = toError(message.failure);
-        else if (message.type === "done") {
-          settle(message.id, (request) => request.resolve(message.value as never));
-        } else if (message.type === "failed") {
-          settle(message.id, (request) => request.reject(toError(message.failure)));
-        } else {
-          const { isDue, outcomes } = message.news;
-          onHint({ hasEvents: isDue, outcomes });
-        }
-      });
+    started.on("message", ({ id, value, failure: failed, hint }: ThreadMessage) => {
+      if (hint !== undefined) onHint(hint);
+      if (id === undefined) {
+        if (failed !== undefined) failure = toError(failed);
+        return;
+      }
+      const request = pending.get(id);
+      pending.delete(id);
+      if (failed === undefined) request?.resolve(value as never);
+      else request?.reject(toError(failed));
     });
-    const early = await Promise.race([opened, ended]);
-    if (early !== undefined) throw early;
+    await new Promise<never>((resolve, reject) => void pending.set(0, { resolve, reject }));
     return { ended };
   }
 

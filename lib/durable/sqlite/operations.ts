@@ -1,5 +1,5 @@
 import type { QueueStats } from "../durable-queue";
-import type { ClaimedEvent, Storage } from "../storage";
+import type { ClaimedEvent, Hint, Storage } from "../storage";
 import { rangeOfKeys } from "../stored-keys";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
@@ -19,15 +19,8 @@ export interface FileOperations extends Operations {
   isClaimNeeded(owner: number, held: readonly number[]): boolean;
   /** Whether other members than those of the last beat use the file. */
   isShared(): boolean;
-  readNews(): FileNews;
-}
-
-/** What the thread looks for between requests. */
-export interface FileNews {
-  /** Whether an event is due. */
-  isDue: boolean;
-  /** The keys of the outcomes that were stored since the last time. */
-  outcomes: string[];
+  /** Reads whether an event is due, and the outcomes that were stored since the last time. */
+  readNews(): Hint;
 }
 
 /** How each method runs: as a read, or in a transaction that a power cut may undo or not. */
@@ -173,7 +166,7 @@ export function createFileOperations(
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
       if (otherCount === 0) countOthers();
       return {
-        isDue: sql.isAnyDue.get(Date.now()) !== undefined,
+        hasEvents: sql.isAnyDue.get(Date.now()) !== undefined,
         outcomes: added.map(({ key }) => toHex(key)),
       };
     },

@@ -4,14 +4,9 @@ import { QueueError, type QueueErrorCode } from "../queue-error";
 import { openDatabase, type Database } from "./database";
 import { describeFileError, explainDamage, isDamage } from "./file-error";
 import { sqliteCodeOf } from "./node-sqlite";
-import {
-  createFileOperations,
-  METHODS,
-  type FileNews,
-  type FileOperations,
-  type MethodName,
-} from "./operations";
+import { createFileOperations, METHODS, type FileOperations, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
+import type { Hint } from "../storage";
 
 /** What the thread is started with. */
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
@@ -29,13 +24,14 @@ export interface ThreadFailure {
 }
 
 /** What the thread posts. */
-export type ThreadMessage =
-  | { type: "open" }
-  /** The file is closed, and the thread ends. */
-  | { type: "closed"; failure: ThreadFailure }
-  | { type: "done"; id: number; value: unknown }
-  | { type: "failed"; id: number; failure: ThreadFailure }
-  | { type: "news"; news: FileNews };
+export interface ThreadMessage {
+  /** Of the request that this is the reply to; 0: the file is open. */
+  id?: number;
+  value?: unknown;
+  /** Without `id`: the file is closed, and the thread ends. */
+  failure?: ThreadFailure;
+  hint?: Hint;
+}
 
 /** While other processes share the file: they cannot call this one. */
 const SHARED_POLL_MS = 5;
@@ -66,14 +62,14 @@ function openFile(): void {
     database = openDatabase(file, name);
     operations = createFileOperations(database.connection, settings);
   } catch (error) {
-    post({ type: "closed", failure: toThreadFailure(explainDamage(file, error)) });
+    post({ failure: toThreadFailure(explainDamage(file, error)) });
     port?.close();
     return;
   }
   const pragma = database.connection.prepare("PRAGMA data_version");
   dataVersion = () => Number(pragma.get()?.data_version);
   seenVersion = dataVersion();
-  post({ type: "open" });
+  post({ id: 0 });
   port?.on("message", receive);
   schedulePoll();
 }
@@ -86,10 +82,10 @@ function receive(request: FileRequest): void {
   const [id, method, args] = request;
   guard(() => {
     try {
-      post({ type: "done", id, value: run(method, args) });
+      post({ id, value: run(method, args) });
     } catch (error) {
       if (isDamage(error)) throw error;
-      post({ type: "failed", id, failure: toThreadFailure(error) });
+      post({ id, failure: toThreadFailure(error) });
     }
   });
 }
@@ -110,7 +106,7 @@ function schedulePoll(): void {
   setTimeout(() => {
     guard(() => {
       const version = dataVersion();
-      if (version !== seenVersion) post({ type: "news", news: operations.readNews() });
+      if (version !== seenVersion) post({ hint: operations.readNews() });
       seenVersion = version;
       schedulePoll();
     });
@@ -123,7 +119,7 @@ function guard(step: () => unknown): void {
   try {
     step();
   } catch (error) {
-    post({ type: "closed", failure: toThreadFailure(explainDamage(file, error)) });
+    post({ failure: toThreadFailure(explainDamage(file, error)) });
     closeFile();
   }
 }
