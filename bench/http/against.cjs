@@ -48,7 +48,7 @@ async function compareBuilds(contestant, dist) {
   for (const server of servers) await warmUp(server);
   const [before, now, ratios] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
-    // In turns: what else runs on the machine then disturbs both alike.
+    // In turns: other load of the machine then disturbs both alike.
     const figures = [];
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       figures[index] = await measureRound(servers[index]);
@@ -63,7 +63,7 @@ async function compareBuilds(contestant, dist) {
 
 const format = (count) => `${(count / 1_000).toFixed(1)} k`.padStart(9);
 
-/** @param {string} commit what git knows it by */
+/** @param {string} commit its hash or any other name of git */
 async function against(commit) {
   if (commit === "") throw new Error("Pass a commit: npm run bench -- against=<commit>");
   const folder = build(commit);

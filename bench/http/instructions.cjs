@@ -14,7 +14,7 @@ const SELF_MODIFYING = "--smc-check=all-non-file";
 
 function countInstructions({ dist, observer = "nobody" }, file, count) {
   const script = join(__dirname, "in-process.cjs");
-  // One thread: what others compile or collect would be counted at random.
+  // One thread: the work of compilers and collectors on others would be counted at random.
   const node = [process.execPath, "--single-threaded", script, file, String(count), observer];
   const env = { ...process.env, DIST: dist, AUTH_TOKEN, PUBLIC_URL };
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 "use strict";
-/** What a receiver holds for what it remembers: run with --expose-gc. */
+/** The memory that uuids and outcomes take: run with --expose-gc. */
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
 const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
@@ -18,7 +18,7 @@ function holdUuid(dedupe) {
   dedupe.complete(key);
 }
 
-// Alive to the end, or what one frees would be taken off the next.
+// Alive to the end: memory that is freed would be taken off the next figure.
 const kept = [];
 
 function measureBytes() {

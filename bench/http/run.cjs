@@ -18,7 +18,7 @@ const BENCHES = {
   starts: () => require("./starts.cjs").starts(),
   tracing: () => require("./tracing.cjs").tracing(),
   memory: () => {
-    console.log("\nHeld for what is remembered, in the heap and beside it");
+    console.log("\nMemory of uuids and outcomes, in the heap and beside it");
     const args = ["--expose-gc", `${__dirname}/memory.cjs`];
     if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exitCode = 1;
   },

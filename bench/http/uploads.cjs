@@ -58,7 +58,7 @@ async function uploads() {
       statuses.add(outcome.status);
       answeredMs.push(outcome.answeredMs);
       cpuMs.push((after.cpuMicros - before.cpuMicros) / 1_000);
-      // An idle process is slow to wake: what a good call costs it, measured in the same way.
+      // An idle process is slow to wake: the cost of a good call, measured in the same way.
       await sendAll(server.port, [makeGoodCall()], 200);
       await sleep(50);
       const afterGood = await server.measure();

@@ -12,7 +12,7 @@ interface Histogram {
 }
 
 /**
- * Counts what the receivers and workers of this process do, for Prometheus. Call it once.
+ * Counts the diagnostics messages of this process, for Prometheus. Call it once.
  *
  * @example
  * const readMetrics = collectMetrics();
