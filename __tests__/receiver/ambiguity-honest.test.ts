@@ -1,11 +1,11 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { pushWebhooks, verifyPushRequest } from "express-push-verification";
+import { pushWebhooks, sign, verifyPushRequest } from "express-push-verification";
 import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
 import { joinCut, type Cut } from "../support/cuts";
 import { send, startServer, stopServers } from "../support/servers";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { AUTH_TOKEN, encodeForm, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const type = "challenge.approved";
 const { account_sid } = SIDS;
@@ -103,6 +103,26 @@ describe("honest requests", () => {
     ["tz with a type that is not known", "v2", { type: "challenge.expired", tz: "UTC" }],
   ])("rejects, as the documented price, %s", (_what, version, overrides) => {
     expect(isAccepted(honestCut(version, type, overrides))).toBe(false);
+  });
+});
+
+it("in an emergency, undeclared parameters of a GET are accepted after those of the specification", async () => {
+  const cut = honestCut("v2", type);
+  const verify = (params: Cut) => {
+    const url = `${PUBLIC_URL}?${encodeForm(params)}`;
+    const signature = sign({ authToken: AUTH_TOKEN, url, params: [] });
+    const request = { method: "GET", url, headers: { "x-service-signature": signature } };
+    return verifyPushRequest(request, {
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      methods: ["GET"],
+      undeclaredParameters: "accept",
+    });
+  };
+  await expect(verify([...cut, ["zone", "eu"]])).resolves.toHaveProperty("type", type);
+  await expect(verify([["zone", "eu"], ...cut])).rejects.toMatchObject({
+    code: "PAYLOAD_AMBIGUOUS",
+    parameter: "zone",
   });
 });
 
