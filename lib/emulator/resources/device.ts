@@ -2,9 +2,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { signChallenge, signFactor, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision } from "./challenge";
 import type { Entities } from "./entities";
-import { notFound } from "../emulator-error";
 import type { Factor, NewFactor } from "./factor";
-import { copyFactor, registerFactor } from "./factors";
+import { copyFactor, findChallenge, registerFactor } from "./factors";
 import { decisionSchema, validateFields } from "./schemas";
 
 /**
@@ -36,18 +35,12 @@ export function createDevice(entities: Entities): Device {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const publicKey = keys.publicKey.export({ type: "spki", format: "der" }).toString("base64");
 
-  function findChallenge(sid: string): Challenge {
-    const challenge = entities.findChallenge(sid);
-    if (challenge === undefined) throw notFound(`/Challenges/${sid}`);
-    return challenge;
-  }
-
   const sign = (sid: string, status: Decision) =>
-    signChallenge(keys.privateKey, findChallenge(sid), status);
+    signChallenge(keys.privateKey, findChallenge(entities, sid), status);
 
   function answer(sid: string, status: Decision, given: ChallengeDecision = {}): Challenge {
     const decision = structuredClone(validateFields(decisionSchema, given));
-    const challenge = findChallenge(sid);
+    const challenge = findChallenge(entities, sid);
     return structuredClone(entities.answerChallenge(challenge, sign(sid, status), decision));
   }
 

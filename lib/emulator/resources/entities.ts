@@ -54,6 +54,11 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
     return entity;
   }
 
+  function isCode({ binding, config }: StoredFactor, code: string): boolean {
+    if (binding === undefined || !("secret" in binding)) return false;
+    return isTotpCode(binding.secret, config as unknown as TotpConfig, code, now());
+  }
+
   function deleteFactor(factor: StoredFactor): void {
     factors.delete(factor.sid);
     emit("factor.deleted", fieldsOf(factor));
@@ -155,13 +160,9 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
     markVerified,
     /** Verifies a factor by a payload of its device: a signature, or a one-time password. */
     verifyFactor(factor: StoredFactor, payload: string): StoredFactor {
-      const { binding, config, sid } = factor;
-      const isValid =
-        binding !== undefined &&
-        ("public_key" in binding
-          ? isFactorPayload(binding.public_key, sid, payload)
-          : isTotpCode(binding.secret, config as unknown as TotpConfig, payload, now()));
-      if (!isValid) {
+      const { binding, sid } = factor;
+      const key = binding !== undefined && "public_key" in binding ? binding.public_key : undefined;
+      if (key === undefined ? !isCode(factor, payload) : !isFactorPayload(key, sid, payload)) {
         throw new EmulatorError("FACTOR_VERIFICATION_FAILED", "Factor verification failed");
       }
       return markVerified(factor);
@@ -210,16 +211,12 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
     decide,
     /** Decides a challenge by a payload of its device: a signed decision, or a one-time password. */
     answerChallenge(challenge: Challenge, payload: string, given?: ChallengeDecision): Challenge {
-      const { binding, config } = findPendingFactor(challenge);
+      const factor = findPendingFactor(challenge);
+      const { binding } = factor;
       let status: Decision | undefined;
       if (binding !== undefined && "public_key" in binding) {
         status = readDecision(binding.public_key, challenge, payload);
-      } else if (
-        binding !== undefined &&
-        isTotpCode(binding.secret, config as unknown as TotpConfig, payload, now())
-      ) {
-        status = "approved";
-      }
+      } else if (isCode(factor, payload)) status = "approved";
       if (status === undefined) {
         throw new EmulatorError("CHALLENGE_VERIFICATION_FAILED", "Challenge verification failed");
       }

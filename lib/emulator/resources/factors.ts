@@ -36,10 +36,9 @@ export interface Factors {
 /** Creates the methods of an emulator that act on entities for users and devices. */
 export function createFactors(entities: Entities): Factors {
   const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/Factors/${sid}`);
-  const findChallenge = (sid: string) => entities.findChallenge(sid) ?? fail(`/Challenges/${sid}`);
 
   function decide(sid: string, status: "approved" | "denied", given: ChallengeDecision = {}) {
-    const challenge = findChallenge(sid);
+    const challenge = findChallenge(entities, sid);
     const decision = structuredClone(validateFields(decisionSchema, given));
     return structuredClone(entities.decide(challenge, status, decision));
   }
@@ -53,10 +52,15 @@ export function createFactors(entities: Entities): Factors {
       const { factor_sid, ...fields } = structuredClone(validateFields(newChallengeSchema, given));
       return structuredClone(entities.createChallenge(findFactor(factor_sid), fields));
     },
-    fetchChallenge: (sid) => structuredClone(findChallenge(sid)),
+    fetchChallenge: (sid) => structuredClone(findChallenge(entities, sid)),
     approveChallenge: (sid, decision) => decide(sid, "approved", decision),
     denyChallenge: (sid, decision) => decide(sid, "denied", decision),
   };
+}
+
+/** Finds a challenge. @throws EmulatorError 20404 when there is none. */
+export function findChallenge(entities: Entities, sid: string): Challenge {
+  return entities.findChallenge(sid) ?? fail(`/Challenges/${sid}`);
 }
 
 /** Creates a factor from the fields that a method receives. */
