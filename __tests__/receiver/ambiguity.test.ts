@@ -84,6 +84,16 @@ describe("a second cut over HTTP", () => {
       `${v2Head}|entity_identity=ada|${v2Factor.replace("=x|", "=xfactor_friendly_namex|")}`,
     ],
     [
+      "a challenge in the details of another",
+      honestCut("v2", type, {
+        factor_friendly_name: "x",
+        factor_metadata: "{}",
+        challenge_details: `${sid("challenge_sid")}d`,
+        challenge_metadata: "{}",
+      }),
+      `account_sid=${account_sid}|challenge_details=|challenge_sid=YC${"b".repeat(32)}|d=challenge_metadata{}challenge_sid${challenge_sid}|entity_identity=eve|${v2Factor}`,
+    ],
+    [
       "a shorter identity and an empty unknown parameter",
       honestCut("v1", type, { entity_identity: "adaf" }),
       `${head}|entity_identity=ada|f=|${factor}|${tail}`,
@@ -183,11 +193,11 @@ describe("a second cut over HTTP", () => {
     ["what another product appends by POST to a known name", "", `AccountSid${account_sid}Tox`],
     ["a parameter that is not declared", "", "&zone=eu"],
     ["one before the first known one", "a=1&", ""],
-    ["a POST of the account", "", `&factor_friendly_name=account_sid${account_sid}`],
+    ["a POST of the account", "", `&challenge_hidden_details=account_sid${account_sid}`],
     ["the hash of a body", "", "&bodySHA256=aa"],
   ])("rejects a GET with %s", async (_what, before, after) => {
-    const query = before + encodeForm(honestCut("v1", type)) + after;
+    const query = before + encodeForm(honestCut("v2", type)) + after;
     const one = await deliver(`${PUBLIC_URL}?${query}`, { query });
-    expect(one).toMatchObject({ status: 400, code: expect.stringMatching(/^PAYLOAD/), events: [] });
+    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
   });
 });

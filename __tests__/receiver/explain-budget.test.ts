@@ -47,6 +47,16 @@ describe("createExplainBudget", () => {
     expect(spend(work(0))).toBe(0);
   });
 
+  it("allows 10 reports and 300 ms by default", () => {
+    const { spend } = createExplainBudget();
+    const reports = Array.from({ length: 11 }, () => spend(work(0)));
+    expect(reports).toEqual([...Array<number>(10).fill(0), undefined]);
+    const slow = createExplainBudget();
+    expect([299, 1, 1].map((ms) => slow.spend(work(ms)))).toEqual([299, 1, undefined]);
+    nowMs += 60_000;
+    expect([spend(work(0)), slow.spend(work(0))]).toEqual([0, 0]);
+  });
+
   it("counts the work of a report that throws", () => {
     const { spend } = createExplainBudget(limits);
     const fail = () => {
