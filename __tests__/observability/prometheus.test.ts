@@ -5,7 +5,9 @@ it("returns what was published since the call in the text format of Prometheus",
   publish("received", { method: "POST" });
   const readMetrics = collectMetrics();
   publish("duplicate", { type: "factor.created" });
+  // An account may sign any text as a type: each would be kept for ever.
   publish("duplicate", { type: 'new "type"\\\n' });
+  publish("duplicate", { type: "factor.snoozed" });
   for (const durationMs of [4, 500, 9_000]) {
     publish("rejected", { code: "SIGNATURE_MISMATCH", status: 403, durationMs });
   }
@@ -13,7 +15,7 @@ it("returns what was published since the call in the text format of Prometheus",
     `# HELP push_webhooks_total Webhook requests and events by result.
 # TYPE push_webhooks_total counter
 push_webhooks_total{what="duplicate",code="",type="factor.created"} 1
-push_webhooks_total{what="duplicate",code="",type="new \\"type\\"\\\\\\n"} 1
+push_webhooks_total{what="duplicate",code="",type="other"} 2
 push_webhooks_total{what="rejected",code="SIGNATURE_MISMATCH",type=""} 3
 # HELP push_webhooks_seconds Time to reject, to store or to handle.
 # TYPE push_webhooks_seconds histogram

@@ -1,6 +1,7 @@
 import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { pushWebhooks } from "express-push-verification";
 import { instrumentPushWebhooks } from "express-push-verification/otel";
+import { publish } from "../../lib/observability/diagnostics";
 import { silent } from "../support/durable";
 import { startTelemetry } from "../support/telemetry";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
@@ -106,6 +107,17 @@ it("what an untrusted client sends makes no new names of spans and metrics", asy
     }),
   ]);
   expect(JSON.stringify(points)).not.toContain("4711");
+});
+
+it("counts dead letters by the types that it knows", async () => {
+  for (const type of ["factor.created", "signed 4711"]) {
+    publish("dead-lettered", { type, attempts: 8 });
+  }
+  const points = (await telemetry.readMetrics())["push_webhooks.dead_letters"] ?? [];
+  expect(points.map(({ attributes }) => attributes["push_webhooks.event.type"])).toEqual([
+    "factor.created",
+    "_OTHER",
+  ]);
 });
 
 it("ends when the returned function is called", async () => {

@@ -1,4 +1,5 @@
 import { subscribe } from "node:diagnostics_channel";
+import { isPushEventType } from "../event/event";
 import { DIAGNOSTIC_NAMES, type Diagnostics } from "./diagnostics";
 
 /** The upper limits of the durations that are counted together, in seconds. */
@@ -28,8 +29,10 @@ export function collectMetrics(): (stats?: object) => string {
   const durations = new Map<string, Histogram>();
   for (const name of DIAGNOSTIC_NAMES) {
     subscribe(`express-push-verification:${name}`, (message) => {
-      const { type = "", code = "", durationMs } = message as Partial<Diagnostics["failed"]>;
-      const labels = `what="${name}",code="${code}",type="${escapeLabel(type)}"`;
+      const { type, code = "", durationMs } = message as Partial<Diagnostics["failed"]>;
+      // An account may sign any text as a type.
+      const known = type === undefined ? "" : isPushEventType(type) ? type : "other";
+      const labels = `what="${name}",code="${code}",type="${known}"`;
       totals.set(labels, (totals.get(labels) ?? 0) + 1);
       if (durationMs !== undefined) observe(`what="${name}"`, durationMs / 1_000);
     });
@@ -75,11 +78,4 @@ function describeGauge([key, value]: [string, number]): string[] {
   const words = key.replace(/Ms$/, "").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const name = `push_webhooks_queue_${words}${unit}`;
   return [`# TYPE ${name} gauge`, `${name} ${amount}`];
-}
-
-/** A signed event may be of a type that this version does not know. */
-function escapeLabel(value: string): string {
-  return value.replaceAll(/["\\\n]/g, (character) =>
-    character === "\n" ? "\\n" : `\\${character}`,
-  );
 }

@@ -13,6 +13,7 @@ import {
   type Span,
 } from "@opentelemetry/api";
 import type { WebhookError } from "../errors/webhook-error";
+import { isPushEventType } from "../event/event";
 import type { Diagnostics } from "../observability/diagnostics";
 import type { Traces } from "../observability/tracing";
 
@@ -156,7 +157,8 @@ export function instrumentPushWebhooks(): () => void {
       end(message, message.error);
     },
     "express-push-verification:dead-lettered"({ type }: Diagnostics["dead-lettered"]) {
-      deadLetters.add(1, { "push_webhooks.event.type": type });
+      // Any other text would be a time series of its own.
+      deadLetters.add(1, { "push_webhooks.event.type": isPushEventType(type) ? type : "_OTHER" });
     },
   };
   const entries = Object.entries(subscribers) as [string, (message: unknown) => void][];
