@@ -181,6 +181,16 @@ describe("a second cut over HTTP", () => {
     expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
   });
 
+  it("rejects the URL of a GET Webhook that an attacker chose as a POST", async () => {
+    const chosen = `${head}|entity_identity=ada|${factor}|service_sid=${service_sid}|type=${type}`;
+    const query = `?account_sid=${account_sid}&uuid`;
+    const cut: Cut = [...cutAt(chosen), ["tz", query.slice(0, -4)], ["uuid", `=${UUID}`]];
+    const text = `${joinCut(cutAt(chosen))}tz${query}=${UUID}`;
+    expect(joinCut(cut)).toBe(text);
+    const one = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) });
+    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+  });
+
   it("rejects a signed POST as a GET with 403 SIGNATURE_MISMATCH", async () => {
     const honest = honestCut("v1", type);
     const one = await deliver(PUBLIC_URL + joinCut(honest), { query: encodeForm(honest) });
