@@ -44,19 +44,14 @@ export function withoutControls(text: unknown): string {
 
 /** Writes rows to stdout: in aligned columns on a terminal, with tabs in a pipe. */
 export function printTable(terminal: Terminal, header: string[], cells: unknown[][]): void {
-  const rows = cells.map((row) => row.map((cell) => withoutControls(cell).replaceAll("\n", "?")));
-  if (!terminal.stdout.isTTY) {
-    for (const row of [header, ...rows]) print(terminal, row.join("\t"));
-    return;
-  }
-  const widths = header.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  const shown = cells.map((row) => row.map((cell) => withoutControls(cell).replaceAll("\n", "?")));
+  const rows = [header, ...shown];
+  const widths = header.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
-  const align = (row: string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
-  print(terminal, paint(terminal, "dim", align(header)));
-  for (const row of rows) print(terminal, align(row));
+  for (const row of rows) {
+    const aligned = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    const line = terminal.stdout.isTTY ? aligned.join("  ").trimEnd() : row.join("\t");
+    print(terminal, row === header ? paint(terminal, "dim", line) : line);
+  }
 }

@@ -1,8 +1,8 @@
 import type { SignatureCauseCode } from "./causes";
-import { listBodyPairs, listJsonPairs, type GivenBody } from "./bodies";
+import { listBodyPairs, parseJsonObject, type GivenBody } from "./bodies";
 import { Variants, type Variant } from "./variants";
 import type { Pair } from "../../form/form";
-import { KNOWN_NAMES } from "../../form/parameters";
+import { KNOWN_NAMES, listFlatPairs } from "../../form/parameters";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { joinParams } from "../signature";
 
@@ -84,7 +84,7 @@ function addBody(
   params: readonly Pair[],
   body: GivenBody | undefined,
 ): void {
-  const inJson = listJsonPairs(body);
+  const inJson = listFlatPairs(parseJsonObject(body));
   if (inJson !== undefined) return add(inJson, "BODY_JSON", "body");
   const inForm = listBodyPairs(body);
   if (inForm !== undefined) add(inForm, compareWithBody(params, inForm));

@@ -29,11 +29,6 @@ export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   }
 }
 
-/** Lists the pairs of the JSON text of a flat object; undefined for any other body. */
-export function listJsonPairs(body: GivenBody | undefined): Pair[] | undefined {
-  return listFlatPairs(parseJsonObject(body));
-}
-
 /** Returns the object whose JSON text a body of at most 64 kB is; undefined for any other body. */
 export function parseJsonObject(body: GivenBody | undefined): object | undefined {
   if (!isExactBody(body) || body.length > MAX_JSON_LENGTH) return undefined;
