@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRetry } from "../time/retry";
-import { isChallengeEvent, type ChallengeEvent } from "../event/event";
+import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import type { QueuedEvent } from "../delivery/event-queue";
-import type { Handlers } from "../delivery/handler-registry";
-import type { DeliveryResult } from "../event/event";
 import { CLOSED } from "../observability/health";
 import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
-import { createClosedError, keepConnected, type Availability } from "./availability";
+import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import type { DurableQueue, EventWorker } from "./durable-queue";
@@ -16,30 +14,19 @@ import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
-import type { QueueStore, NewEvent, StoredOutcome } from "./storage";
+import type { NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
 import { toNewEvent } from "./stored-event";
 import { compareContent } from "./stored-keys";
-import { validateWork, type WorkOptions } from "./work-options";
-import type { RunnerParts } from "./event-runner";
-import type { QueueWorker } from "./worker";
-
-/** What runs the handlers of the events of a queue in this process. */
-export interface WorkerPool {
-  start(handlers: Handlers, options: WorkOptions): QueueWorker;
-  /** Called when the store can be used, for the first time and after an outage. */
-  onOpen(): void;
-  /** Called before the store is closed; `isIdle`: no event is held. */
-  stop(): void;
-}
-
-/** What the pool of an engine may use. */
-export interface PoolParts extends RunnerParts {
-  settings: QueueSettings;
-  availability: Availability;
-}
+import { validateWork } from "./work-options";
+import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
 
 const LONGEST_PAUSE_MS = 200;
 const PAUSE_AFTER_FAILURE_MS = 100;
+
+/** Creates the queue of an engine that implements {@link Storage}. */
+export function createStorageQueue(storage: Storage, settings: QueueSettings): DurableQueue {
+  return createQueue(storage, settings, (parts) => createStoragePool(storage, parts));
+}
 
 /** Creates the queue of an engine: all that engines have in common. */
 export function createQueue(
@@ -55,7 +42,7 @@ export function createQueue(
   const availability = keepConnected(store, logger, {
     onOpen() {
       outcomes.recheck();
-      pool.onOpen();
+      pool.onOpen?.();
     },
     onHint({ hasEvents, outcomes: keys }) {
       if (hasEvents) lookForEvents();
@@ -154,7 +141,7 @@ export function createQueue(
     const finishing = [...workers].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...running, ...finishing]), options);
     for (const worker of workers) worker.abandon();
-    pool.stop();
+    pool.stop?.();
     availability.close();
     await store.close();
   }

@@ -1,12 +1,19 @@
 import { EventEmitter, once } from "node:events";
+import type { Handlers } from "../delivery/handler-registry";
 import { parseJson } from "../form/text";
 import type { Availability } from "./availability";
-import type { AddToBatch } from "./batches";
-import type { EventRunner, RunFailure } from "./event-runner";
+import { createBatches, type AddToBatch } from "./batches";
+import {
+  createEventRunner,
+  type EventRunner,
+  type RunFailure,
+  type RunnerParts,
+} from "./event-runner";
 import { addFailure } from "./failures";
-import { createMemberId, type Heartbeat } from "./heartbeat";
+import { createMemberId, startHeartbeat } from "./heartbeat";
 import { pauseAfter, type QueueSettings } from "./queue-options";
 import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
+import type { WorkOptions } from "./work-options";
 
 /** Takes events and runs their handlers until it is finished. */
 export interface QueueWorker {
@@ -23,24 +30,89 @@ export interface QueueWorker {
   freeSinceMs(): number | undefined;
 }
 
-/** What the workers of a process share. */
-export interface StorageWorkerParts {
-  storage: Storage;
+/** What runs the handlers of the events of a queue in this process. */
+export interface WorkerPool {
+  start(handlers: Handlers, options: WorkOptions): QueueWorker;
+  /** Called when the store can be used, for the first time and after an outage. */
+  onOpen?(): void;
+  /** Called before the store is closed. */
+  stop?(): void;
+}
+
+/** What the pool of an engine may use. */
+export interface PoolParts extends RunnerParts {
   settings: QueueSettings;
   availability: Availability;
-  heartbeat: Heartbeat;
-  finishRun: AddToBatch<Run, void>;
-  /** Resolves with whether the run made the event a dead letter. */
-  failRun: AddToBatch<FailedRun, boolean>;
 }
 
 /** How many events may be on their way to be finished, beside those whose handlers run. */
 const MAX_SETTLING = 128;
 const PAUSE_AFTER_FAILURE_MS = 100;
 
+/**
+ * Creates the pool of workers that claim their events from a storage.
+ *
+ * @param createRunner replaced by the simulation, whose runs need no handlers.
+ */
+export function createStoragePool(
+  storage: Storage,
+  parts: PoolParts,
+  createRunner = createEventRunner,
+): WorkerPool {
+  const workers = new Set<QueueWorker>();
+  const shared = createSharedParts(storage, parts, () => {
+    for (const worker of workers) worker.look();
+  });
+  return {
+    start(handlers, options) {
+      const worker = startWorker(shared, createRunner(handlers, options, parts));
+      workers.add(worker);
+      return {
+        ...worker,
+        async finish() {
+          await worker.finish();
+          workers.delete(worker);
+        },
+      };
+    },
+    onOpen: shared.heartbeat.beat,
+    stop: shared.heartbeat.stop,
+  };
+}
+
+/** Creates what the workers of a process share. */
+function createSharedParts(
+  storage: Storage,
+  { settings, availability }: PoolParts,
+  onBeat: () => void,
+) {
+  return {
+    storage,
+    settings,
+    availability,
+    heartbeat: startHeartbeat(storage, availability, onBeat),
+    finishRun: createBatches(async (runs: readonly Run[]) => {
+      await availability.watchWrite(storage.finish(runs));
+      return [];
+    }),
+    /** Resolves with whether the run made the event a dead letter. */
+    failRun: createBatches(async (runs: readonly FailedRun[]) => {
+      const dead = new Set(await availability.watchWrite(storage.fail(runs)));
+      return runs.map(({ id }) => dead.has(id));
+    }, 1),
+  };
+}
+
 /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-export function startWorker(
-  { storage, settings, availability, heartbeat, finishRun, failRun }: StorageWorkerParts,
+function startWorker(
+  {
+    storage,
+    settings,
+    availability,
+    heartbeat,
+    finishRun,
+    failRun,
+  }: ReturnType<typeof createSharedParts>,
   runner: EventRunner,
 ): QueueWorker {
   const { concurrency } = runner;

@@ -7,10 +7,9 @@ import type { EventRunner, RunFailure } from "../../../lib/durable/event-runner"
 import { createSharedOutcomes } from "../../../lib/durable/outcomes";
 import type { QueueSettings } from "../../../lib/durable/queue-options";
 import type { ClaimedEvent, NewEvent, Run, Storage } from "../../../lib/durable/storage";
-import { createStoragePool } from "../../../lib/durable/storage-queue";
 import { toAsciiJson } from "../../../lib/form/text";
 import { hashKey } from "../../../lib/durable/stored-keys";
-import type { QueueWorker } from "../../../lib/durable/worker";
+import { createStoragePool, type QueueWorker } from "../../../lib/durable/worker";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createModel, type ModelBugs, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";

@@ -1,5 +1,5 @@
 import type { DurableQueue } from "../durable-queue";
-import { createStorageQueue } from "../storage-queue";
+import { createStorageQueue } from "../queue";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 

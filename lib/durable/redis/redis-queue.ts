@@ -26,9 +26,6 @@ export function redisQueue(options: RedisQueueOptions): DurableQueue {
   return createQueue(store, settings, ({ recordOutcome }) => ({
     start: (handlers, workOptions) =>
       startRedisWorker({ settings, recordOutcome }, store, handlers, workOptions),
-    // BullMQ reconnects its workers itself.
-    onOpen() {},
-    stop() {},
   }));
 }
 

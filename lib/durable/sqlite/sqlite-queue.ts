@@ -1,5 +1,5 @@
 import type { DurableQueue } from "../durable-queue";
-import { createStorageQueue } from "../storage-queue";
+import { createStorageQueue } from "../queue";
 import { createFileStorage } from "./file-storage";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
