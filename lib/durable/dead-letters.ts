@@ -5,12 +5,6 @@ import type { QueueStore, StoredDeadLetter } from "./storage";
 import { readEventNames, readStoredEvent } from "./stored-event";
 import { hashKey } from "./stored-keys";
 
-/** The operations of a queue on single events. */
-export type EventOperations = Pick<
-  DurableQueue,
-  "deadLetters" | "retry" | "retryAll" | "discard" | "find"
->;
-
 /**
  * Creates the operations of a queue on single events.
  *
@@ -20,7 +14,7 @@ export function createEventOperations(
   store: QueueStore,
   name: string,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
-): EventOperations {
+): Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard" | "find"> {
   /** Lists pages. What fails from now on is left out: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;

@@ -1,29 +1,15 @@
 import type { Availability } from "./availability";
 import { BEAT_MS, type Member, type Storage } from "./storage";
 
-/** Shows that this process and its workers are alive, and takes the events of those that are not. */
-export interface Heartbeat {
-  add(member: Member): void;
-  /** Forgets a member that holds no event; later beats try again when this fails. */
-  remove(member: Member): Promise<void>;
-  /** Sends a beat now. */
-  beat(): void;
-  stop(): void;
-}
-
 const PURGE_MS = 5_000;
 
 /**
- * Starts the heartbeat of a process. It comes from the app's thread: a process that is blocked must
- * lose its events to others.
+ * Shows that this process and its workers are alive, and takes the events of those that are not. Beats
+ * come from the app's thread: a process that is blocked must lose its events to others.
  *
  * @param onBeat called after each beat: what another process stored, or lost, may be due.
  */
-export function startHeartbeat(
-  storage: Storage,
-  availability: Availability,
-  onBeat: () => void,
-): Heartbeat {
+export function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
   const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
   let isBeating = false;
   let isDue = false;
@@ -72,17 +58,19 @@ export function startHeartbeat(
   }, BEAT_MS);
   timer.unref();
   return {
-    add(member) {
+    add(member: Member): void {
       members.add(member);
       beat();
     },
-    async remove(member) {
+    /** Forgets a member that holds no event. */
+    async remove(member: Member): Promise<void> {
       members.delete(member);
       // Otherwise its row expires.
       await storage.leave([member]).catch(() => {});
     },
+    /** Sends a beat now. */
     beat,
-    stop() {
+    stop(): void {
       isStopped = true;
       clearInterval(timer);
     },

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type OptionRules } from "../../validation/validate-options";
+import type { OptionRules } from "../../validation/validate-options";
 import {
   QUEUE_RULES,
   resolveQueueOptions,
@@ -43,10 +43,7 @@ export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSetting
   const settings = resolveQueueOptions("sqliteQueue", options, RULES);
   const file = resolve(options.file);
   assertLocal(file);
-  return {
-    ...settings,
-    file,
-  };
+  return { ...settings, file };
 }
 
 function isFilePath(value: unknown): boolean {
