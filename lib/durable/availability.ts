@@ -42,6 +42,25 @@ const MAX_IN_USE_MS = 12_000;
 /** As long as a process may take to create the file: no outage. */
 const CREATION_MS = 3_000;
 
+const PAUSE_AFTER_FAILURE_MS = 100;
+
+/** Repeats a write until the store has it; undefined when that is not wanted any more. */
+export async function writeAtLast<Value>(
+  availability: Availability,
+  write: () => Promise<Value>,
+  isOver = availability.isOver,
+): Promise<Value | undefined> {
+  while (!isOver()) {
+    try {
+      return await write();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
+      await availability.whenOpen();
+    }
+  }
+  return undefined;
+}
+
 /** Creates the error of an operation on a queue that was closed. */
 export function createClosedError(): WebhookError {
   return new WebhookError("CLOSING", "The queue was closed.");
@@ -82,11 +101,9 @@ export function keepConnected(
     const text = isRejected ? reason : `${title} cannot be used: ${reason}`;
     if (logger !== undefined) logger[isRejected ? "error" : "warn"]({ code }, text);
     else {
-      const warning = isRejected && code.startsWith("FILE_") ? store.outageCode : code;
-      process.emitWarning(text, {
-        type: "PushWebhooksWarning",
-        code: isRejected ? warning : store.outageCode,
-      });
+      const isNamed = isRejected && !code.startsWith("FILE_");
+      const warning = isNamed ? code : store.outageCode;
+      process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
     }
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createRetry } from "../time/retry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import type { QueuedEvent } from "../delivery/event-queue";
@@ -6,7 +5,7 @@ import { CLOSED } from "../observability/health";
 import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
-import { createClosedError, keepConnected } from "./availability";
+import { createClosedError, keepConnected, writeAtLast } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import type { DurableQueue, EventWorker } from "./durable-queue";
@@ -21,7 +20,6 @@ import { validateWork } from "./work-options";
 import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
 
 const LONGEST_PAUSE_MS = 200;
-const PAUSE_AFTER_FAILURE_MS = 100;
 
 /** Creates the queue of an engine that implements {@link Storage}. */
 export function createStorageQueue(storage: Storage, settings: QueueSettings): DurableQueue {
@@ -94,17 +92,9 @@ export function createQueue(
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
   async function recordOutcome(account: string, event: ChallengeEvent): Promise<void> {
     const outcome = outcomes.toStored(account, event);
-    while (!availability.isOver()) {
-      try {
-        await storeOutcome(outcome);
-        outcomes.notice([outcome.key]);
-        return;
-      } catch {
-        await sleep(PAUSE_AFTER_FAILURE_MS);
-        await availability.whenOpen();
-      }
-    }
-    throw createClosedError();
+    const stored = writeAtLast(availability, () => storeOutcome(outcome).then(() => true));
+    if ((await stored) !== true) throw createClosedError();
+    outcomes.notice([outcome.key]);
   }
 
   async function storeOnce(

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { Handlers } from "../delivery/handler-registry";
 import { parseJson } from "../form/text";
-import type { Availability } from "./availability";
+import { writeAtLast, type Availability } from "./availability";
 import { createBatches, type AddToBatch } from "./batches";
 import {
   createEventRunner,
@@ -47,7 +47,6 @@ export interface PoolParts extends RunnerParts {
 
 /** How many events may be on their way to be finished, beside those whose handlers run. */
 const MAX_SETTLING = 128;
-const PAUSE_AFTER_FAILURE_MS = 100;
 
 /**
  * Creates the pool of workers that claim their events from a storage.
@@ -190,20 +189,8 @@ function startWorker(
   }
 
   /** Goes on until the store has it: otherwise this process would keep the event for ever. */
-  async function settle<Item, Result>(
-    add: AddToBatch<Item, Result>,
-    item: Item,
-  ): Promise<Result | undefined> {
-    while (!isOver()) {
-      try {
-        return await add(item);
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
-        await availability.whenOpen();
-      }
-    }
-    return undefined;
-  }
+  const settle = <Item, Result>(add: AddToBatch<Item, Result>, item: Item) =>
+    writeAtLast(availability, () => add(item), isOver);
 
   function reportIfIdle(): void {
     if (isIdle()) state.emit("idle");
