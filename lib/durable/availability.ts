@@ -20,8 +20,12 @@ export interface Availability {
   outage(): StoreOutage | undefined;
   /** Whether it will never be used again. */
   isOver(): boolean;
-  /** Reports that writes begin to fail, and that they succeed again. */
-  watchWrite<Value>(write: Promise<Value>): Promise<Value>;
+  /**
+   * Reports that writes begin to fail, and that they succeed again.
+   *
+   * @param addsRows a full disk rejects these writes alone: others succeed meanwhile.
+   */
+  watchWrite<Value>(write: Promise<Value>, addsRows?: boolean): Promise<Value>;
   /** Rejects pending and later calls of `ready`. */
   close(): void;
 }
@@ -43,6 +47,8 @@ const MAX_IN_USE_MS = 12_000;
 const CREATION_MS = 3_000;
 
 const PAUSE_AFTER_FAILURE_MS = 100;
+/** After this time without a failed write, any that succeeds ends an outage. */
+const QUIET_MS = 2_000;
 
 /** Repeats a write until the store has it; undefined when that is not wanted any more. */
 export async function writeAtLast<Value>(
@@ -83,7 +89,7 @@ export function keepConnected(
   /** The message of the last report; undefined while the store can be used. */
   let reported: string | undefined;
   let inUseSinceMs: number | undefined;
-  let areWritesFailing = false;
+  let writeFailedAtMs: number | undefined;
   let isClosed = false;
   let resume: (() => void) | undefined;
   const state = new EventEmitter<{ change: [] }>().setMaxListeners(0);
@@ -117,7 +123,7 @@ export function keepConnected(
     closedBy = undefined;
     rejection = undefined;
     inUseSinceMs = undefined;
-    areWritesFailing = false;
+    writeFailedAtMs = undefined;
     outage = undefined;
     state.emit("change");
     listener.onOpen();
@@ -185,19 +191,20 @@ export function keepConnected(
     },
     outage: () => outage,
     isOver,
-    async watchWrite(write) {
+    async watchWrite(write, addsRows = false) {
       try {
         const value = await write;
-        if (areWritesFailing && closedBy === undefined) {
+        const quietMs = performance.now() - (writeFailedAtMs ?? Number.POSITIVE_INFINITY);
+        if ((addsRows ? quietMs >= 0 : quietMs >= QUIET_MS) && closedBy === undefined) {
           reportEnd();
           outage = undefined;
+          writeFailedAtMs = undefined;
         }
-        areWritesFailing = false;
         return value;
       } catch (error) {
         // Otherwise the end of the connection is reported.
         if (closedBy === undefined && !isClosed) {
-          areWritesFailing = true;
+          writeFailedAtMs = performance.now();
           const cause = error instanceof QueueError ? error : createNeutralCause(error);
           outage ??= { error: cause, since: new Date() };
           report(cause);

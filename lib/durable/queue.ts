@@ -50,10 +50,10 @@ export function createQueue(
   const outcomes = createSharedOutcomes(store, settings);
   const pool = createPool({ settings, availability, recordOutcome });
   const storeEvent = createBatches((events: readonly NewEvent[]) =>
-    availability.watchWrite(store.store(events)),
+    availability.watchWrite(store.store(events), true),
   );
   const storeOutcome = createBatches(async (items: readonly StoredOutcome[]) => {
-    await availability.watchWrite(store.record(items));
+    await availability.watchWrite(store.record(items), true);
     return [];
   });
   const retry = createRetry({
