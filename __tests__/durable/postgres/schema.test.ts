@@ -1,7 +1,7 @@
 import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, silent } from "../../support/durable";
+import { queuedEvent, sidOf, silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { until } from "../../support/redis";
@@ -24,7 +24,7 @@ describeWithPostgres("the schema in Postgres", () => {
     await server.remove();
   });
 
-  const open = () => postgresQueue({ connection: server.url, name: "q", logger: silent });
+  const open = (name = "q") => postgresQueue({ connection: server.url, name, logger: silent });
 
   /** Postgres counts what a connection has read when it ends, at the latest. */
   async function countReadRows(): Promise<number> {
@@ -38,6 +38,21 @@ describeWithPostgres("the schema in Postgres", () => {
       from pg_stat_user_tables where relid = 'push.event'::regclass`);
     return row!.count as number;
   }
+
+  it("keeps uuids and outcomes of two queues apart", async () => {
+    const queues = [open("staging"), open("production")] as const;
+    const [staging, production] = queues;
+    const wait = { account: "", challengeSid: sidOf(1) };
+    const waits = Promise.allSettled([
+      staging.outcomes.wait({ ...wait, timeoutMs: 20_000 }),
+      production.outcomes.wait({ ...wait, timeoutMs: 500 }),
+    ]);
+    const denied = eventFixture("challenge.denied", { challenge_sid: sidOf(1), uuid: "u" });
+    expect(await staging.store(queuedEvent(denied), Number.POSITIVE_INFINITY)).toBe("new");
+    expect((await waits).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(await production.store(queuedEvent(denied), Number.POSITIVE_INFINITY)).toBe("new");
+    for (const one of queues) await one.close();
+  });
 
   it("lets a worker take and finish events without reading those of other queues", async () => {
     queue = open();
