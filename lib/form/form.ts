@@ -42,7 +42,7 @@ export class FormError extends StacklessError {
  * @throws FormError for invalid UTF-8 or percent-encoding, a lone surrogate, too many parameters.
  */
 export function decodeForm(form: Uint8Array | string): Pair[] {
-  const text = readText(form).replaceAll(/\+/g, " ");
+  const text = readText(form);
   const pairs: Pair[] = [];
   let equalsAt = -1;
   for (let start = 0; start < text.length;) {
@@ -67,15 +67,21 @@ function indexOrEnd(text: string, character: string, start: number): number {
   return at === -1 ? text.length : at;
 }
 
+const PLUS = 0x2b;
+const SPACE = 0x20;
+
+/** Returns the text of a form, with a space for each plus. */
 function readText(form: Uint8Array | string): string {
-  if (typeof form !== "string") {
-    if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
-    const bytes = Buffer.isBuffer(form) ? form : Buffer.from(form);
-    // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-    return bytes.toString("utf8");
+  if (typeof form === "string") {
+    assertWellFormed(form);
+    return form.replaceAll("+", " ");
   }
-  assertWellFormed(form);
-  return form;
+  if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
+  // In a copy of the bytes: in a text, replacing costs three times as much.
+  const bytes = Buffer.from(form);
+  for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
+  // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
+  return bytes.toString("utf8");
 }
 
 function decodePart(part: string): string {

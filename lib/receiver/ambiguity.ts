@@ -256,7 +256,7 @@ function isOtherProduct(text: string): boolean {
 }
 
 function isAt(text: string, at: number, sid: string): boolean {
-  return at > 0 && text.startsWith(sid, at);
+  return at > 0 && text.slice(at, at + sid.length) === sid;
 }
 
 /**

@@ -104,6 +104,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
     let hasEnded = false;
+    let timer: NodeJS.Timeout | undefined;
     const fail = (error: unknown) => {
       clearTimeout(timer);
       // Flow control then stops the client, until the response is written.
@@ -125,9 +126,13 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
       clearTimeout(timer);
       resolve(collector.take());
     };
-    const timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
     req.on("data", add).on("end", end).on("error", cut).on("close", cut);
     // By another middleware.
     if (req.isPaused()) req.resume();
+    // Most bodies arrive with their headers, and need no timer.
+    process.nextTick(() => {
+      if (req.complete || hasEnded) return;
+      timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
+    });
   });
 }

@@ -94,16 +94,12 @@ export function createRetry(options: RetryOptions = {}): Retry {
     }
   }
 
-  return async function retry(attempt, deadlineAtMs = Number.POSITIVE_INFINITY, onAttemptFailed) {
+  return function retry(attempt, deadlineAtMs = Number.POSITIVE_INFINITY, onAttemptFailed) {
     const first = begin(attempt);
-    if (!isPending(first)) return first;
+    if (!isPending(first)) return Promise.resolve(first);
     if (retrying >= maxRetrying) return attemptOnce(first);
     retrying++;
-    try {
-      return await retryUntil(first, attempt, deadlineAtMs, onAttemptFailed);
-    } finally {
-      retrying--;
-    }
+    return retryUntil(first, attempt, deadlineAtMs, onAttemptFailed).finally(() => retrying--);
   };
 }
 
