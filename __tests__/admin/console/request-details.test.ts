@@ -74,18 +74,24 @@ describe("GET /console/requests/:id", () => {
     expect((await readDetails(app, 3)).status).toBe(404);
   });
 
-  it("asks the queue where the event is, and masks its error", async () => {
+  it("asks the queue where the event is, and masks the error of each attempt", async () => {
     const { queue, asked } = createQueueWith({
       ...FOUND,
       state: "delayed",
-      failures: [{ at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` }],
+      failures: [
+        { at: new Date(2_000), error: "HANDLER_FAILED: ECONNREFUSED" },
+        { at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` },
+      ],
     });
     const app = await startConsole({ router: { queue } });
     await app.deliver("challenge.approved", { uuid: "evt-1", entity_identity: JANE });
     expect((await readDetails(app, 1)).details.queued).toEqual({
       state: "delayed",
       attempts: 3,
-      error: "HANDLER_FAILED: no user <entity_identity>",
+      failures: [
+        { atMs: 2_000, error: "HANDLER_FAILED: ECONNREFUSED" },
+        { atMs: 4_000, error: "HANDLER_FAILED: no user <entity_identity>" },
+      ],
       atMs: 5_000,
     });
     expect(asked).toEqual([["evt-1", { accountSid: ACCOUNT_SID }]]);

@@ -98,7 +98,13 @@ describeWithRedis("with a queue", () => {
 
   itInBrowser("a login hangs as its event became a dead letter", async () => {
     const { url: connection } = await startRedis();
-    const queue = redisQueue({ name: "walkthrough", connection, attempts: 1, logger: silent });
+    const queue = redisQueue({
+      name: "walkthrough",
+      connection,
+      attempts: 2,
+      backoff: 1,
+      logger: silent,
+    });
     await queue.ready();
     const app = await startConsole({ router: { queue }, receiver: { queue } });
     const database = createDatabase();
@@ -112,7 +118,11 @@ describeWithRedis("with a queue", () => {
     await page.locator(".requests .line", { hasText: "200 stored" }).click();
     const details = page.locator(".details");
     await details.getByText("dead", { exact: true }).waitFor();
-    await details.getByText("ECONNREFUSED while writing <entity_identity>").waitFor();
+    const failed = details.locator("dt", { hasText: "Failed" }).locator("+ dd");
+    expect(await failed.allInnerTexts()).toEqual([
+      expect.stringContaining("ECONNREFUSED while writing <entity_identity>"),
+      expect.stringContaining("ECONNREFUSED while writing <entity_identity>"),
+    ]);
     await details.getByRole("link", { name: "Show the dead letter" }).click();
     const letter = page.locator(".letter[aria-current]", { hasText: "evt-jane-1" });
     await letter.waitFor();

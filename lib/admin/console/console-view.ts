@@ -99,8 +99,8 @@ export interface QueuedState {
   state: string;
   /** How often its handlers were started. */
   attempts: number;
-  /** The last error of its handlers, as {@link RequestRow.failure}. */
-  error: string | undefined;
+  /** Its last failed attempts, the oldest first; the errors as {@link RequestRow.failure}. */
+  failures: readonly { atMs: number; error: string }[];
   /** When its handlers run next, or failed last. */
   atMs: number | undefined;
 }

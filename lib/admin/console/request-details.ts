@@ -70,12 +70,14 @@ async function findQueued(
   reveals: boolean,
 ): Promise<QueuedState | undefined> {
   const found = await queue?.find?.(event.uuid, { accountSid: event.account_sid });
-  const error = found?.failures.at(-1)?.error;
   return (
     found && {
       state: found.state,
       attempts: found.attempts,
-      error: error && maskText(error, event, reveals),
+      failures: found.failures.map(({ at, error }) => ({
+        atMs: at.getTime(),
+        error: maskText(error, event, reveals),
+      })),
       atMs: found.at?.getTime(),
     }
   );

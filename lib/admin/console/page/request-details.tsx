@@ -41,6 +41,10 @@ export function OpenRequest({ row }: { row: RequestRow }) {
           ],
           ["Handlers", row.failure],
           ["Queue", queued && <QueueState {...queued} uuid={uuid} />],
+          ...(queued?.failures ?? []).map(({ atMs, error }): Fact => [
+            "Failed",
+            [<Time atMs={atMs} />, ": ", <Received text={error} />],
+          ]),
           ["uuid", uuid, true],
           ["Account", row.accountSid, true],
           ["Factor", row.factorSid, true],
@@ -108,13 +112,8 @@ function toCurl(
   return ["curl", ...method, url, ...data].join(" \\\n  ");
 }
 
-function QueueState({
-  state,
-  attempts,
-  error,
-  atMs,
-  uuid,
-}: QueuedState & { uuid: string | undefined }) {
+function QueueState(props: QueuedState & { uuid: string | undefined }) {
+  const { state, attempts, atMs, uuid } = props;
   const when = { dead: "failed last", delayed: "runs again" }[state] ?? "since";
   return (
     <>
@@ -122,8 +121,7 @@ function QueueState({
         {state === "delayed" ? "failed" : state}
       </Pill>
       {attempts > 0 && ` ${plural(attempts, "attempt")}`}
-      {atMs !== undefined && [`, ${when} `, <Time atMs={atMs} />]}
-      {error !== undefined && [": ", <Received text={error} />]}{" "}
+      {atMs !== undefined && [`, ${when} `, <Time atMs={atMs} />]}{" "}
       {state === "dead" && <a href={linkTo("queue", uuid)}>Show the dead letter</a>}
     </>
   );
