@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { PassThrough, Readable } from "node:stream";
+import timers from "node:timers";
 import { isPromise } from "node:util/types";
 import { inject } from "light-my-request";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
@@ -114,6 +115,17 @@ it.each<[string, number, readonly string[], Before?]>([
 it("rejects a body as soon as it exceeds the limit", async () => {
   const chunks = [CHUNKED, chunk(body)];
   expect(await receive(chunks, undefined, { limitBytes: 11 })).toBe("BODY_TOO_LARGE");
+});
+
+it("starts a timer only for a body that is not complete when its headers are", async () => {
+  const start = jest.spyOn(timers, "setTimeout");
+  const bodyTimeoutMs = 43;
+  const started = () => start.mock.calls.filter(([, delayMs]) => delayMs === bodyTimeoutMs);
+  await receive([announced() + body], undefined, { bodyTimeoutMs });
+  expect(started()).toEqual([]);
+  await receive([announced() + halves[0]], undefined, { bodyTimeoutMs });
+  expect(started()).toHaveLength(1);
+  start.mockRestore();
 });
 
 it("rejects a body that is late or cut short, or whose client is gone", async () => {

@@ -103,16 +103,17 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
-    let hasEnded = false;
+    let isSettled = false;
     let timer: NodeJS.Timeout | undefined;
     const fail = (error: unknown) => {
+      isSettled = true;
       clearTimeout(timer);
       // Flow control then stops the client, until the response is written.
       req.off("data", add).pause();
       reject(error);
     };
     const cut = (cause?: unknown) => {
-      if (!hasEnded) fail(truncated(cause));
+      if (!isSettled) fail(truncated(cause));
     };
     const add = (chunk: unknown) => {
       try {
@@ -122,7 +123,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
       }
     };
     const end = () => {
-      hasEnded = true;
+      isSettled = true;
       clearTimeout(timer);
       resolve(collector.take());
     };
@@ -131,7 +132,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     if (req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
     process.nextTick(() => {
-      if (req.complete || hasEnded) return;
+      if (req.complete || isSettled) return;
       timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
     });
   });
