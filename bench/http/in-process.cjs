@@ -74,7 +74,11 @@ const OBSERVERS = {
 async function main(file, count, observer = "nobody") {
   OBSERVERS[observer]();
   const requests = JSON.parse(readFileSync(file, "utf8"));
-  for (const request of requests.slice(0, Number(count))) await receive(request);
+  for (const request of requests.slice(0, Number(count))) {
+    await receive(request);
+    // A server returns to its event loop between two requests.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   // Without the deadlines of the receiver.
   process.exit();
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setTimeout } from "node:timers";
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeout, consumed, isRawBody, truncated } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import type { ReceivedRequest } from "./received-request";
@@ -131,8 +131,8 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     // By another middleware.
     if (req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
-    process.nextTick(() => {
-      if (req.complete || isSettled) return;
+    setImmediate(() => {
+      if (isSettled) return;
       timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
     });
   });
