@@ -1,10 +1,10 @@
 "use strict";
 /** Instructions of a good webhook request in the receiver: a figure that other programs cannot disturb. */
-const { execFile } = require("node:child_process");
-const { mkdtempSync, rmSync, writeFileSync } = require("node:fs");
-const { tmpdir } = require("node:os");
+const { spawn } = require("node:child_process");
+const { once } = require("node:events");
+const { connect } = require("node:net");
 const { join } = require("node:path");
-const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./calls.cjs");
+const { AUTH_TOKEN, makeGoodCall, PUBLIC_URL } = require("./calls.cjs");
 
 /** V8 has compiled the request path after the first. */
 const COUNTS = [8_000, 20_000];
@@ -12,35 +12,51 @@ const VALGRIND = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=
 /** V8 writes machine code while it runs. */
 const SELF_MODIFYING = "--smc-check=all-non-file";
 
-function countInstructions({ dist, observer = "nobody" }, file, count) {
-  const script = join(__dirname, "in-process.cjs");
+const CONNECTIONS = 8;
+
+/** Sends calls to a server, one after the other on each connection, until it ends. */
+function sendCalls(port, calls) {
+  const rest = calls.values();
+  for (let index = 0; index < CONNECTIONS; index++) {
+    const socket = connect(port, "127.0.0.1").setNoDelay(true);
+    const sendNext = () => {
+      const { value } = rest.next();
+      if (value !== undefined) socket.write(value);
+    };
+    // The server ends without closing its connections.
+    socket
+      .on("connect", sendNext)
+      .on("data", sendNext)
+      .on("error", () => {});
+  }
+}
+
+async function countInstructions({ dist, observer = "nobody" }, calls) {
+  const script = join(__dirname, "counted-server.cjs");
   // One thread: the work of compilers and collectors on others would be counted at random.
-  const node = [process.execPath, "--single-threaded", script, file, String(count), observer];
+  const node = [process.execPath, "--single-threaded", script, String(calls.length), observer];
   const env = { ...process.env, DIST: dist, AUTH_TOKEN, PUBLIC_URL };
-  return new Promise((resolve, reject) => {
-    execFile("valgrind", [...VALGRIND, SELF_MODIFYING, ...node], { env }, (error, _out, text) => {
-      const refs = /I\s+refs:\s+([\d,]+)/.exec(text)?.[1];
-      if (error !== null || refs === undefined) reject(error ?? new Error(text));
-      else resolve(Number(refs.replaceAll(",", "")));
-    });
-  });
+  const server = spawn("valgrind", [...VALGRIND, SELF_MODIFYING, ...node], { env });
+  let text = "";
+  server.stderr.on("data", (chunk) => (text += chunk));
+  server.stdout.once("data", (port) => sendCalls(Number(port), calls));
+  await once(server, "close");
+  const refs = /I\s+refs:\s+([\d,]+)/.exec(text)?.[1];
+  if (refs === undefined) throw new Error(text);
+  return Number(refs.replaceAll(",", ""));
 }
 
 /**
- * Counts the instructions per request of several builds, each with an observer of in-process.cjs.
+ * Counts the instructions per request of several builds, each with an observer of counted-server.cjs.
  *
  * @param {{ dist: string, observer?: string }[]} builds
  * @returns {Promise<number[] | undefined>} undefined without valgrind
  */
 async function instructions(builds) {
-  const folder = mkdtempSync(join(tmpdir(), "push-instructions-"));
-  const file = join(folder, "requests.json");
-  writeFileSync(file, JSON.stringify(Array.from({ length: COUNTS[1] }, () => signRequest())));
+  const calls = Array.from({ length: COUNTS[1] }, makeGoodCall);
   const countPerRequest = async (build) => {
-    const [few, many] = [
-      await countInstructions(build, file, COUNTS[0]),
-      await countInstructions(build, file, COUNTS[1]),
-    ];
+    const few = await countInstructions(build, calls.slice(0, COUNTS[0]));
+    const many = await countInstructions(build, calls);
     return (many - few) / (COUNTS[1] - COUNTS[0]);
   };
   try {
@@ -48,8 +64,6 @@ async function instructions(builds) {
   } catch (error) {
     if (error.code === "ENOENT") return undefined;
     throw error;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
