@@ -117,11 +117,12 @@ it("rejects a body as soon as it exceeds the limit", async () => {
   expect(await receive(chunks, undefined, { limitBytes: 11 })).toBe("BODY_TOO_LARGE");
 });
 
-it("starts a timer only for a body that is not complete when its headers are", async () => {
+it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {
   const start = jest.spyOn(timers, "setTimeout");
   const bodyTimeoutMs = 43;
   const started = () => start.mock.calls.filter(([, delayMs]) => delayMs === bodyTimeoutMs);
   await receive([announced() + body], undefined, { bodyTimeoutMs });
+  await receive([CHUNKED + chunk(body)], undefined, { limitBytes: 11, bodyTimeoutMs });
   expect(started()).toEqual([]);
   await receive([announced() + halves[0]], undefined, { bodyTimeoutMs });
   expect(started()).toHaveLength(1);
