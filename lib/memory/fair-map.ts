@@ -168,8 +168,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
       const known = accounts.get(account)?.shares.get(owner);
       if (known !== undefined) removeExpired(known, addedMs);
       if (known?.entries.has(key) === true) return undefined;
-      const isOpen = known !== undefined && known.entries.size > 0;
-      const share = isOpen ? known : openShare(account, owner);
+      const share = openShare(account, owner);
       const ownKey = copyText(key);
       const entry: FairEntry<Value> = {
         share,
