@@ -194,8 +194,9 @@ export function keepConnected(
     async watchWrite(write, addsRows = false) {
       try {
         const value = await write;
-        const quietMs = performance.now() - (writeFailedAtMs ?? Number.POSITIVE_INFINITY);
-        if ((addsRows ? quietMs >= 0 : quietMs >= QUIET_MS) && closedBy === undefined) {
+        const isFailing = writeFailedAtMs !== undefined;
+        const isQuiet = performance.now() - (writeFailedAtMs ?? 0) >= QUIET_MS;
+        if (isFailing && (addsRows || isQuiet) && closedBy === undefined) {
           reportEnd();
           outage = undefined;
           writeFailedAtMs = undefined;

@@ -65,7 +65,11 @@ const RULES: OptionRules<PostgresQueueOptions> = {
   maxConnections: wholeNumber(3, 1_000, "connections"),
 };
 
-/** Validates the options of `postgresQueue` and fills in the defaults. */
+/**
+ * Validates the options of `postgresQueue` and fills in the defaults.
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
 export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresSettings {
   const settings = resolveQueueOptions("postgresQueue", options, RULES);
   return {

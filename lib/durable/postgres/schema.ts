@@ -67,6 +67,7 @@ const createTables = (schema: string) => `
  * Creates the schema if it is missing; needs no privilege for one that is there.
  *
  * @returns the number of the queue in its schema.
+ * @throws QueueError for a schema of another version or of the former engine; what pg throws.
  */
 export async function prepareSchema(
   client: Client,

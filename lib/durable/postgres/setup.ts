@@ -12,7 +12,12 @@ interface Setup {
   settings: string[];
 }
 
-/** Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed. */
+/**
+ * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
+ *
+ * @throws QueueError when it is too old or read-only, or when it may lose events and `durability` is
+ *   `"require"`; Error for a standby; what pg throws.
+ */
 export async function checkDurability(
   client: Client,
   { durability, logger }: PostgresSettings,
@@ -43,7 +48,11 @@ export async function checkDurability(
   else logger.warn({}, problem);
 }
 
-/** Asserts that transactions may write. */
+/**
+ * Asserts that transactions may write.
+ *
+ * @throws QueueError when they may not; what pg throws.
+ */
 export async function assertWritable(client: Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>(
     "show transaction_read_only",
@@ -61,6 +70,8 @@ export async function assertWritable(client: Client): Promise<void> {
  *
  * A pooler in transaction mode gives the connection of one client to the next that begins a
  * transaction, so a second client gets it, or the first one comes back to another connection.
+ *
+ * @throws QueueError `POSTGRES_POOLED` when it does not; what pg throws.
  */
 export async function assertNotPooled(client: Client, second: Client): Promise<void> {
   await second.connect();

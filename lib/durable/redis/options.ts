@@ -111,7 +111,11 @@ const RULES: OptionRules<RedisQueueOptions> = {
   },
 };
 
-/** Validates the options of `redisQueue` and fills in the defaults. */
+/**
+ * Validates the options of `redisQueue` and fills in the defaults.
+ *
+ * @throws TypeError for an option that is unknown or impossible.
+ */
 export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
   const settings = resolveQueueOptions("redisQueue", options, RULES);
   return {

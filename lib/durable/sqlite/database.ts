@@ -22,7 +22,11 @@ export interface Database {
   close(): void;
 }
 
-/** Opens the file of a queue, or creates it. A file of anything else is not changed. */
+/**
+ * Opens the file of a queue, or creates it. A file of anything else is not changed.
+ *
+ * @throws QueueError; what SQLite throws.
+ */
 export function openDatabase(file: string, name: string): Database {
   assertOwn(file, name);
   const connection = connect(file);

@@ -15,6 +15,8 @@ const MIN_DATABASE_BYTES = 512;
  * Asserts that a file is a queue of this name, or empty, or not there, and that SQLite finds no
  * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one would write the
  * -wal of a killed process into a damaged file.
+ *
+ * @throws QueueError; what SQLite throws.
  */
 export function assertOwn(file: string, name: string): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -57,7 +59,11 @@ function connectToRead(file: string): SqliteConnection {
   return connect(file, { readOnly: true });
 }
 
-/** Asserts that an open file is a queue of this name, or empty. */
+/**
+ * Asserts that an open file is a queue of this name, or empty.
+ *
+ * @throws QueueError; what SQLite throws.
+ */
 export function assertSchema(connection: SqliteConnection, file: string, name: string): void {
   const applicationId = readNumber(connection, "PRAGMA application_id");
   const version = readNumber(connection, "PRAGMA user_version");

@@ -24,7 +24,11 @@ interface SqliteModule {
   DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => SqliteConnection;
 }
 
-/** Asserts that this Node.js has node:sqlite. */
+/**
+ * Asserts that this Node.js has node:sqlite.
+ *
+ * @throws TypeError when it has not.
+ */
 export function assertNodeSqlite(): void {
   if (isBuiltin("node:sqlite")) return;
   throw new TypeError(
@@ -78,6 +82,8 @@ const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 /**
  * Repeats a step while another process holds the lock, in pauses below 1 ms: those of SQLite grow to
  * 100 ms, while a transaction of another process takes one fsync.
+ *
+ * @throws what the step throws; `SQLITE_BUSY` after 5 s.
  */
 export function retryWhileLocked<Value>(run: () => Value): Value {
   const deadlineMs = performance.now() + BUSY_MS;
