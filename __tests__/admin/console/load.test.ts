@@ -57,10 +57,12 @@ describeWithBrowser("3,000 webhook requests while the console is open", () => {
       const { usedSize } = await session.send("Runtime.getHeapUsage");
       return { app: process.memoryUsage().heapUsed, page: usedSize };
     };
+    const received = page.locator(".card", { hasText: "Received" });
     await deliverMany(app, 1_000);
+    await received.getByText("1,000").waitFor();
     const before = await measure();
     await deliverMany(app, 3_000);
-    await page.locator(".card", { hasText: "Received" }).getByText("4,000").waitFor();
+    await received.getByText("4,000").waitFor();
     const after = await measure();
     const grown = (name: "app" | "page") => (after[name] - before[name]) / 1_048_576;
     console.log(
