@@ -1,5 +1,4 @@
-import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { Component, type ComponentChildren } from "preact";
 import type { RequestResult, RequestRow } from "../console-view";
 import { settings } from "./api";
 import { type Column, Pill, SelectBox, Table, type Tone } from "./blocks";
@@ -52,6 +51,7 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   const { id } = useStore(place);
   const selected = useStore(selectedRequests);
   const columns = chooseColumns();
+  const columnNames = columns.map(([name]) => name).join(" ");
   const oldestMs = live.value.rows.at(-1)?.atMs ?? Date.now();
   const hasDates = new Date(oldestMs).toDateString() !== new Date().toDateString();
   return (
@@ -62,8 +62,7 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
           row={row}
           isOpen={id === String(row.id)}
           isSelected={selected.includes(row.id)}
-          isNew={row.id >= live.value.firstNewId}
-          columns={columns}
+          columnNames={columnNames}
           hasDates={hasDates}
         />
       ))}
@@ -75,109 +74,116 @@ interface LineProps {
   row: RequestRow;
   isOpen: boolean;
   isSelected: boolean;
-  isNew: boolean;
-  columns: readonly Column[];
+  /** Separated by spaces. */
+  columnNames: string;
   hasDates: boolean;
 }
 
-function RequestLine(props: LineProps) {
-  const { row, isOpen, isSelected, columns, hasDates } = props;
-  const [isNew] = useState(props.isNew);
-  // 200 rows are drawn several times a second in a burst: only those that changed are compared.
-  return useMemo(
-    () => <Line {...props} isNew={isNew} />,
-    [row, isOpen, isSelected, hasDates, columns.map(([name]) => name).join()],
-  );
-}
+/**
+ * A row, and the open request below it. 200 rows are drawn several times a second in a burst: only
+ * those that changed are. `useMemo` would keep the first drawing of each row, and its whole list.
+ */
+class RequestLine extends Component<LineProps> {
+  readonly #isNew = this.props.row.id >= live.value.firstNewId;
 
-function Line({ row, isOpen, isSelected, isNew, columns, hasDates }: LineProps) {
-  const { id, atMs, uuid, tokenIndex, status, type, version } = row;
-  const { time, milliseconds, date } = formatTime(atMs);
-  const result = row.code ?? row.result;
-  const tone = TONES[row.result];
-  const { tokenCount } = settings.receiver ?? {};
-  function toggle({ target }: Event): void {
-    // A click that ends a selection of text copies something.
-    if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
-    replacePlace({ id: isOpen ? undefined : String(id) });
+  override shouldComponentUpdate(next: LineProps): boolean {
+    const names = Object.keys(next) as (keyof LineProps)[];
+    return names.some((name) => next[name] !== this.props[name]);
   }
-  const cells: Readonly<Record<string, ComponentChildren>> = {
-    select: uuid ? (
-      <SelectBox
-        ids={selectedRequests}
-        id={id}
-        isSelected={isSelected}
-        label={`Select the request of ${time}`}
-      />
-    ) : (
-      ""
-    ),
-    time: (
-      <time dateTime={new Date(atMs).toISOString()}>
-        {hasDates && `${date} `}
-        {time}
-        <span class="muted milliseconds">.{milliseconds}</span>
-      </time>
-    ),
-    event: (
+
+  override render({ row, isOpen, isSelected, columnNames, hasDates }: LineProps) {
+    const { id, atMs, uuid, tokenIndex, status, type, version } = row;
+    const names = columnNames.split(" ");
+    const { time, milliseconds, date } = formatTime(atMs);
+    const result = row.code ?? row.result;
+    const tone = TONES[row.result];
+    const { tokenCount } = settings.receiver ?? {};
+    function toggle({ target }: Event): void {
+      // A click that ends a selection of text copies something.
+      if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
+      replacePlace({ id: isOpen ? undefined : String(id) });
+    }
+    const cells: Readonly<Record<string, ComponentChildren>> = {
+      select: uuid ? (
+        <SelectBox
+          ids={selectedRequests}
+          id={id}
+          isSelected={isSelected}
+          label={`Select the request of ${time}`}
+        />
+      ) : (
+        ""
+      ),
+      time: (
+        <time dateTime={new Date(atMs).toISOString()}>
+          {hasDates && `${date} `}
+          {time}
+          <span class="muted milliseconds">.{milliseconds}</span>
+        </time>
+      ),
+      event: (
+        <>
+          {type === undefined ? (
+            <span class="muted">{describeUnread(row)}</span>
+          ) : (
+            <Received text={type} />
+          )}
+          {version !== undefined && <span class="muted"> {version}</span>}
+          {row.isTest && <Pill tone="info">test</Pill>}
+        </>
+      ),
+      entity: row.entity && (
+        <>
+          <Received text={row.entity} /> <small>{row.pseudonym}</small>
+        </>
+      ),
+      result: (
+        <Pill tone={tone}>
+          {status} {result}
+        </Pill>
+      ),
+      // A request that was not authenticated has no uuid: its deliveries cannot be counted.
+      attempt: uuid && row.attempt,
+      token:
+        tokenIndex === undefined
+          ? undefined
+          : `${tokenIndex + 1}${tokenCount === undefined ? "" : ` of ${tokenCount}`}`,
+      duration: formatDuration(row.durationMs),
+      "toggle-cell": (
+        <button
+          type="button"
+          class="toggle"
+          id={`request-${id}`}
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? `details-${id}` : undefined}
+          aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
+        />
+      ),
+    };
+    return (
       <>
-        {type === undefined ? (
-          <span class="muted">{describeUnread(row)}</span>
-        ) : (
-          <Received text={type} />
-        )}
-        {version !== undefined && <span class="muted"> {version}</span>}
-        {row.isTest && <Pill tone="info">test</Pill>}
-      </>
-    ),
-    entity: row.entity && (
-      <>
-        <Received text={row.entity} /> <small>{row.pseudonym}</small>
-      </>
-    ),
-    result: (
-      <Pill tone={tone}>
-        {status} {result}
-      </Pill>
-    ),
-    // A request that was not authenticated has no uuid: its deliveries cannot be counted.
-    attempt: uuid && row.attempt,
-    token:
-      tokenIndex === undefined
-        ? undefined
-        : `${tokenIndex + 1}${tokenCount === undefined ? "" : ` of ${tokenCount}`}`,
-    duration: formatDuration(row.durationMs),
-    "toggle-cell": (
-      <button
-        type="button"
-        class="toggle"
-        id={`request-${id}`}
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? `details-${id}` : undefined}
-        aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
-      />
-    ),
-  };
-  return (
-    <>
-      <tr class={`line ${tone}${isOpen ? " open" : ""}${isNew ? " new" : ""}`} onClick={toggle}>
-        {columns.map(([name]) => (
-          <td class={cells[name] === undefined ? `${name} idle` : name} key={name}>
-            {cells[name] ?? "–"}
-          </td>
-        ))}
-      </tr>
-      {isOpen && (
-        <tr class={`details ${tone}`} id={`details-${id}`}>
-          <td colSpan={columns.length}>
-            <div class="box">
-              <OpenRequest row={row} />
-            </div>
-          </td>
+        <tr
+          class={`line ${tone}${isOpen ? " open" : ""}${this.#isNew ? " new" : ""}`}
+          onClick={toggle}
+        >
+          {names.map((name) => (
+            <td class={cells[name] === undefined ? `${name} idle` : name} key={name}>
+              {cells[name] ?? "–"}
+            </td>
+          ))}
         </tr>
-      )}
-    </>
-  );
+        {isOpen && (
+          <tr class={`details ${tone}`} id={`details-${id}`}>
+            <td colSpan={names.length}>
+              <div class="box">
+                <OpenRequest row={row} />
+              </div>
+            </td>
+          </tr>
+        )}
+      </>
+    );
+  }
 }
 
 /** Says why a request has no event. A signature is checked first: these come after it. */
