@@ -238,7 +238,8 @@ describe("verifyPushRequest", () => {
   });
 
   it("shares one budget for explanations, for all options", async () => {
-    let nowMs = performance.now() + 120_000;
+    // Whole milliseconds: a sum of fractions may be rounded down.
+    let nowMs = Math.ceil(performance.now()) + 120_000;
     const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
     const explain = async (index: number) => {
       const other = { authToken: `another ${index}`, publicUrl: `${PUBLIC_URL}/${index}` };
