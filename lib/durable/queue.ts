@@ -48,7 +48,7 @@ export function createQueue(
     },
   });
   const outcomes = createSharedOutcomes(store, settings);
-  const pool = createPool({ settings, availability, recordOutcome });
+  const pool = createPool({ settings, availability, recordOutcome, lookForEvents });
   const storeEvent = createBatches((events: readonly NewEvent[]) =>
     availability.watchWrite(store.store(events), true),
   );

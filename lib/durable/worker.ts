@@ -43,6 +43,8 @@ export interface WorkerPool {
 export interface PoolParts extends RunnerParts {
   settings: QueueSettings;
   availability: Availability;
+  /** Has each worker of this process look for events. */
+  lookForEvents(): void;
 }
 
 /** How many events may be on their way to be finished, beside those whose handlers run. */
@@ -58,38 +60,22 @@ export function createStoragePool(
   parts: PoolParts,
   createRunner = createEventRunner,
 ): WorkerPool {
-  const workers = new Set<QueueWorker>();
-  const shared = createSharedParts(storage, parts, () => {
-    for (const worker of workers) worker.look();
-  });
+  const shared = createSharedParts(storage, parts);
   return {
-    start(handlers, options) {
-      const worker = startWorker(shared, createRunner(handlers, options, parts));
-      workers.add(worker);
-      return {
-        ...worker,
-        async finish() {
-          await worker.finish();
-          workers.delete(worker);
-        },
-      };
-    },
+    start: (handlers, options) => startWorker(shared, createRunner(handlers, options, parts)),
     onOpen: shared.heartbeat.beat,
     stop: shared.heartbeat.stop,
   };
 }
 
 /** Creates what the workers of a process share. */
-function createSharedParts(
-  storage: Storage,
-  { settings, availability }: PoolParts,
-  onBeat: () => void,
-) {
+function createSharedParts(storage: Storage, parts: PoolParts) {
+  const { settings, availability, lookForEvents } = parts;
   return {
     storage,
     settings,
     availability,
-    heartbeat: startHeartbeat(storage, availability, onBeat),
+    heartbeat: startHeartbeat(storage, availability, lookForEvents),
     finishRun: createBatches(async (runs: readonly Run[]) => {
       await availability.watchWrite(storage.finish(runs));
       return [];

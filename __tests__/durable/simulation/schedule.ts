@@ -244,7 +244,8 @@ export async function runSchedule(
     scheduler.enter(one, () => {
       const storage = connect(one);
       const createOwnRunner = () => createRunner(one);
-      const pool = createStoragePool(storage, PARTS, createOwnRunner);
+      const parts = { ...PARTS, lookForEvents: () => one.worker.look() };
+      const pool = createStoragePool(storage, parts, createOwnRunner);
       one.worker = pool.start({} as Handlers, { concurrency: 2 });
       const store = createBatches((events: readonly NewEvent[]) => storage.store(events));
       for (let stored = 0; stored < 2; stored++) {

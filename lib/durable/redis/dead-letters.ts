@@ -6,7 +6,6 @@ import type { NewEvent, QueueStore, StoredDeadLetter, StoredState } from "../sto
 import { readEventNames } from "../stored-event";
 import { hashKey } from "../stored-keys";
 import type { RedisSettings } from "./options";
-import { RETRIED_FIELD } from "./stats";
 
 const UUID_DIGITS = 8;
 
@@ -35,10 +34,6 @@ const PAGE = `
   return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1})`;
 /** With a key, so that the node of a cluster runs it that has the queue. */
 const SCAN = `return redis.call("SCAN", ARGV[1], "MATCH", ARGV[2], "COUNT", ${SCAN_COUNT})`;
-const MARK_RETRIED = `
-  if redis.call("EXISTS", KEYS[1]) == 1 then
-    redis.call("HSET", KEYS[1], "${RETRIED_FIELD}", ARGV[1])
-  end`;
 /**
  * BullMQ would also remove a job that was retried meanwhile, and its uuid: a replay would be handled.
  */
@@ -67,34 +62,6 @@ export function createRedisDeadLetters(
   const isOfUuid = ({ data }: Job, uuidHash: string) =>
     hashKey(name, readEventNames(data).uuid) === uuidHash;
 
-  /** Lists the dead letters that may be of a uuid. */
-  async function findIds(uuidHash: string): Promise<string[]> {
-    const jobIds = new Set<string>();
-    let cursor = "0";
-    do {
-      const scan = ["MATCH", `${startOf(uuidHash)}*`, "COUNT", SCAN_COUNT] as const;
-      const [next, found] = await redis.zscan(failedKey, cursor, ...scan);
-      cursor = next;
-      // The identifiers alternate with the times of failure.
-      for (const [index, item] of found.entries()) if (index % 2 === 0) jobIds.add(item);
-    } while (cursor !== "0");
-    return [...jobIds];
-  }
-
-  /** Lists the keys that may be those of a uuid or of its jobs; compares all keys of Redis. */
-  async function findKeys(uuidHash: string): Promise<string[]> {
-    const keys = new Set<string>();
-    let cursor = "0";
-    do {
-      // Not the prefix, which may have characters of a pattern.
-      const args = [cursor, `*:${uuidHash.slice(0, UUID_DIGITS)}*`] as const;
-      const [next, found] = (await redis.eval(SCAN, 1, failedKey, ...args)) as [string, string[]];
-      cursor = next;
-      for (const key of found) keys.add(key);
-    } while (cursor !== "0");
-    return [...keys];
-  }
-
   /** Reads the state of the job with a key; undefined when there is none, or it is of another uuid. */
   async function readState(key: string, uuidHash: string) {
     const jobId = key.slice(keyOf("").length);
@@ -122,11 +89,12 @@ export function createRedisDeadLetters(
   async function retryOne(jobId: string): Promise<number> {
     const [job] = await readAll([jobId]);
     if (job === undefined) return 0;
-    // In the same round trip, first: a worker may remove the job right after the retry. A full Redis
-    // rejects it and accepts the retry: stats() then counts from the time when the event was stored.
-    redis.eval(MARK_RETRIED, 1, keyOf(jobId), Date.now()).catch(() => {});
+    // A full Redis rejects it and accepts the retry: stats() then counts from the time when the event
+    // was stored. A worker may have removed the job already.
+    const noted = job.updateProgress(Date.now()).catch(() => {});
     try {
       await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
+      await noted;
       return 1;
     } catch (error) {
       const { code } = error as { code?: unknown };
@@ -140,17 +108,23 @@ export function createRedisDeadLetters(
   }
 
   return {
-    count: () => redis.zcard(failedKey),
     async deadLetters(after = { id: "", failedAtMs: 0 }) {
       const jobIds = await redis.eval(PAGE, 1, failedKey, after.failedAtMs, after.id);
       return (await readAll(jobIds as string[])).map(storedLetterOf);
     },
     async findDeadLetters(uuidHash) {
-      const jobs = await readAll(await findIds(uuidHash));
+      const start = startOf(uuidHash);
+      const found = await scanAll((cursor) =>
+        redis.zscan(failedKey, cursor, "MATCH", `${start}*`, "COUNT", SCAN_COUNT),
+      );
+      // The identifiers alternate with the times of failure.
+      const jobs = await readAll(found.filter((item) => item.startsWith(start)));
       return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedLetterOf);
     },
     async find(uuidHash) {
-      const keys = await findKeys(uuidHash);
+      // All keys of Redis are compared; not with the prefix, which may have characters of a pattern.
+      const pattern = `*:${uuidHash.slice(0, UUID_DIGITS)}*`;
+      const keys = await scanAll((cursor) => redis.eval(SCAN, 1, failedKey, cursor, pattern));
       const listKeys = (start: string) => keys.filter((key) => key.startsWith(keyOf(start)));
       const jobs = listKeys(startOf(uuidHash)).filter((key) => !key.endsWith(":lock"));
       const read = await Promise.all(jobs.map((key) => readState(key, uuidHash)));
@@ -161,9 +135,19 @@ export function createRedisDeadLetters(
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map(discardOne)),
-  } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "find" | "retry" | "discard"> & {
-    count: () => Promise<number>;
-  };
+  } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "find" | "retry" | "discard">;
+}
+
+/** Lists what a scan finds, which may return an item more than once. */
+async function scanAll(scan: (cursor: string) => Promise<unknown>): Promise<string[]> {
+  const found = new Set<string>();
+  let cursor = "0";
+  do {
+    const [next, items] = (await scan(cursor)) as [string, string[]];
+    for (const item of items) found.add(item);
+    cursor = next;
+  } while (cursor !== "0");
+  return [...found];
 }
 
 const HANDLED: StoredState = {

@@ -22,10 +22,9 @@ import type * as workers from "./worker";
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
   const { openRedisStore, startRedisWorker } = loadRedisEngine();
-  const store = openRedisStore(settings);
-  return createQueue(store, settings, ({ recordOutcome }) => ({
+  return createQueue(openRedisStore(settings), settings, ({ recordOutcome }) => ({
     start: (handlers, workOptions) =>
-      startRedisWorker({ settings, recordOutcome }, store, handlers, workOptions),
+      startRedisWorker({ settings, recordOutcome }, handlers, workOptions),
   }));
 }
 

@@ -9,13 +9,7 @@ import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, toConnectionError } from "./setup";
-import { createWorkerBeats, readStats, type WorkerBeats } from "./stats";
-
-/** The events of a queue in Redis, which are jobs of BullMQ. */
-export interface RedisStore extends QueueStore {
-  readonly beats: WorkerBeats;
-  countDeadLetters(): Promise<number>;
-}
+import { readStats } from "./stats";
 
 /**
  * Sets outcomes and announces their keys, except those of challenges that have one. KEYS: the key of each
@@ -38,8 +32,11 @@ const RECORD = `
   end`;
 const PING_MS = 2_000;
 
-/** Opens the connections to Redis, which reconnect by themselves until `close()`. */
-export function openRedisStore(settings: RedisSettings): RedisStore {
+/**
+ * Opens the store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
+ * themselves until `close()`.
+ */
+export function openRedisStore(settings: RedisSettings): QueueStore {
   const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas, telemetry } =
     settings;
   const head = `${prefix}:${name}`;
@@ -50,8 +47,6 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   const checkSetup = createSetupCheck(redis, settings);
   const assertMemory = createMemoryCheck(redis, settings);
   const confirm = replicas !== 0 ? createReplicaConfirmation(redis, settings) : undefined;
-  const beats = createWorkerBeats(redis, settings);
-  const { count, ...deadLetters } = createRedisDeadLetters(getQueue, redis, settings);
   let queue: Queue | undefined;
   let isOpen = false;
   let onHint: ((hint: Hint) => void) | undefined;
@@ -149,9 +144,7 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
   return {
     title: "Redis",
     outageCode: "REDIS_UNREACHABLE",
-    beats,
-    ...deadLetters,
-    countDeadLetters: count,
+    ...createRedisDeadLetters(getQueue, redis, settings),
     async connect(listener) {
       onHint = listener;
       try {
@@ -193,6 +186,6 @@ export function openRedisStore(settings: RedisSettings): RedisStore {
         return params === undefined ? [] : [{ key, params }];
       });
     },
-    stats: () => readStats(redis, beats, settings),
+    stats: async () => readStats(getQueue(), redis, settings),
   };
 }

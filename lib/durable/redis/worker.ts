@@ -9,7 +9,7 @@ import type { WorkOptions } from "../work-options";
 import type { QueueWorker } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection } from "./connection";
 import type { RedisSettings } from "./options";
-import type { RedisStore } from "./redis-store";
+import { createWorkerBeats } from "./stats";
 
 /**
  * How soon the event of a killed worker runs again: its lock lapses after 4 s, then a check finds it.
@@ -28,7 +28,6 @@ const RESTART_MS = 500;
 /** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
   parts: RunnerParts & { settings: RedisSettings },
-  { beats, countDeadLetters }: RedisStore,
   handlers: Handlers,
   workOptions: WorkOptions,
 ): QueueWorker {
@@ -37,6 +36,7 @@ export function startRedisWorker(
   const runner = createEventRunner(handlers, workOptions, parts);
   const connection = openConnection(settings, "worker");
   const { redis } = connection;
+  const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
   let bull: Worker<StoredEvent> | undefined;
   let isStopped = false;
@@ -119,7 +119,7 @@ export function startRedisWorker(
   function reportDeadLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
     runner.reportDeadLetter(job.data, job.attemptsStarted, error.message);
-    countDeadLetters().then(reportLimit, () => {});
+    redis.zcard(`${prefix}:${name}:failed`).then(reportLimit, () => {});
   }
 
   function reportLimit(count: number): void {

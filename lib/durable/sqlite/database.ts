@@ -1,8 +1,11 @@
 import { statSync } from "node:fs";
-import { assertOwn, assertSchema, isEmpty, READS_WAIT } from "./file-check";
+import { assertOwn, assertSchema, isEmpty } from "./file-check";
 import { explainErrors } from "./file-error";
 import { canShare, connect, retryWhileLocked, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
+
+/** Then the file is in use: the caller tries again. */
+const OPEN_MS = 500;
 
 /** A queue's open file. */
 export interface Database {
@@ -13,6 +16,8 @@ export interface Database {
    * @param isDurable whether a power cut after it returns must not undo it.
    */
   transact<Value>(isDurable: boolean, run: () => Value): Value;
+  /** Runs statements that write nothing; again while another process opens or closes the file. */
+  read<Value>(run: () => Value): Value;
   /**
    * Asserts that the file was neither removed nor replaced: SQLite would go on writing to the
    * former one.
@@ -28,34 +33,36 @@ export interface Database {
  * @throws QueueError; what SQLite throws.
  */
 export function openDatabase(file: string, name: string): Database {
-  assertOwn(file, name);
-  const connection = connect(file);
-  try {
-    return prepareDatabase(connection, file, name);
-  } catch (error) {
-    connection.close();
-    throw error;
+  function open(): Database {
+    assertOwn(file, name);
+    const connection = connect(file);
+    try {
+      prepareFile(connection, file, name);
+      return createDatabase(connection, file);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
   }
+
+  return explainErrors(file, () => retryWhileLocked(open, OPEN_MS));
 }
 
-function prepareDatabase(connection: SqliteConnection, file: string, name: string): Database {
-  explainErrors(file, () => {
-    connection.exec(READS_WAIT);
-    // Reads the file, too: SQLite reads the schema before the first statement.
-    const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
-    if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
-    // SQLite does not wait for the lock here when another process opens the file, too.
-    const mode = retryWhileLocked(
-      () => connection.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode,
-    );
-    if (mode !== "wal") throw new Error(`SQLite uses the journal mode ${String(mode)} here.`);
-    // fsync of macOS does not wait for the disk.
-    connection.exec("PRAGMA fullfsync = ON; PRAGMA synchronous = FULL");
-    connection.exec("BEGIN IMMEDIATE");
-    if (isEmpty(connection)) create(connection, name);
-    connection.exec("COMMIT");
-    assertSchema(connection, file, name);
-  });
+function prepareFile(connection: SqliteConnection, file: string, name: string): void {
+  // Reads the file, too: SQLite reads the schema before the first statement.
+  const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
+  if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+  const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
+  if (mode !== "wal") throw new Error(`SQLite uses the journal mode ${String(mode)} here.`);
+  // fsync of macOS does not wait for the disk.
+  connection.exec("PRAGMA fullfsync = ON; PRAGMA synchronous = FULL");
+  connection.exec("BEGIN IMMEDIATE");
+  if (isEmpty(connection)) create(connection, name);
+  connection.exec("COMMIT");
+  assertSchema(connection, file, name);
+}
+
+function createDatabase(connection: SqliteConnection, file: string): Database {
   const { ino } = statSync(file);
   let isFull = true;
   let isOpen = true;
@@ -66,7 +73,7 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
         connection.exec(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
         isFull = isDurable;
       }
-      beginWrite(connection);
+      retryWhileLocked(() => connection.exec("BEGIN IMMEDIATE"));
       try {
         const value = run();
         connection.exec("COMMIT");
@@ -76,6 +83,7 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
         throw error;
       }
     },
+    read: retryWhileLocked,
     assertInPlace() {
       if (statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
       throw new Error(`The file was removed or replaced: ${file}`);
@@ -86,16 +94,6 @@ function prepareDatabase(connection: SqliteConnection, file: string, name: strin
       connection.close();
     },
   };
-}
-
-/** Begins a transaction that writes. */
-function beginWrite(connection: SqliteConnection): void {
-  connection.exec("PRAGMA busy_timeout = 0");
-  try {
-    retryWhileLocked(() => connection.exec("BEGIN IMMEDIATE"));
-  } finally {
-    connection.exec(READS_WAIT);
-  }
 }
 
 function rollBack(connection: SqliteConnection): void {

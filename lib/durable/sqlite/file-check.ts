@@ -1,11 +1,9 @@
 import { statSync } from "node:fs";
 import { QueueError } from "../queue-error";
-import { createDamageError, createNoDatabaseError, explainErrors } from "./file-error";
+import { createDamageError, createNoDatabaseError } from "./file-error";
 import { connect, sqliteCodeOf, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA_VERSION, TABLES } from "./schema";
 
-/** A read waits while another process opens or closes the file. */
-export const READS_WAIT = "PRAGMA busy_timeout = 500";
 /** Checking this much takes 1 to 2 s from a local SSD, and 4 s from a disk that reads 125 MB/s. */
 const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
 /** The size of the smallest page of SQLite. It takes some shorter files for empty databases. */
@@ -13,8 +11,8 @@ const MIN_DATABASE_BYTES = 512;
 
 /**
  * Asserts that a file is a queue of this name, or empty, or not there, and that SQLite finds no
- * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one would write the
- * -wal of a killed process into a damaged file.
+ * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one
+ * would write the -wal of a killed process into a damaged file.
  *
  * @throws QueueError; what SQLite throws.
  */
@@ -22,41 +20,36 @@ export function assertOwn(file: string, name: string): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) return;
   if (bytes < MIN_DATABASE_BYTES) throw createNoDatabaseError(file);
-  explainErrors(file, () => {
-    const connection = connectToRead(file);
-    try {
-      connection.exec(READS_WAIT);
-      // One snapshot: another process may create the tables between two reads.
-      connection.exec("BEGIN");
-      assertSchema(connection, file, name);
-      // Checking a larger one would keep stores waiting for too long.
-      if (bytes <= MAX_CHECKED_BYTES) assertIntact(connection, file);
-    } finally {
-      connection.close();
-    }
-  });
+
+  function check(connection: SqliteConnection): void {
+    // One snapshot: another process may create the tables between two reads.
+    connection.exec("BEGIN");
+    assertSchema(connection, file, name);
+    // Checking a larger one would keep stores waiting for too long.
+    if (bytes <= MAX_CHECKED_BYTES) assertIntact(connection, file);
+  }
+
+  try {
+    useConnection(file, { readOnly: true }, check);
+  } catch (error) {
+    if (sqliteCodeOf(error) !== "SQLITE_READONLY") throw error;
+    // A process was killed while it created the file: only a connection that may write undoes that.
+    useConnection(file, {}, isEmpty);
+    useConnection(file, { readOnly: true }, check);
+  }
 }
 
-/** Opens a connection that cannot write. */
-function connectToRead(file: string): SqliteConnection {
-  const connection = connect(file, { readOnly: true });
+function useConnection(
+  file: string,
+  options: { readOnly?: boolean },
+  run: (connection: SqliteConnection) => void,
+): void {
+  const connection = connect(file, options);
   try {
-    connection.exec(READS_WAIT);
-    connection.exec("SELECT count(*) FROM sqlite_schema");
-    return connection;
-  } catch (error) {
-    connection.close();
-    if (sqliteCodeOf(error) !== "SQLITE_READONLY") throw error;
-  }
-  // A process was killed while it created the file: only a connection that may write undoes that.
-  const writing = connect(file);
-  try {
-    writing.exec(READS_WAIT);
-    writing.exec("SELECT count(*) FROM sqlite_schema");
+    run(connection);
   } finally {
-    writing.close();
+    connection.close();
   }
-  return connect(file, { readOnly: true });
 }
 
 /**

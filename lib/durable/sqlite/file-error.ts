@@ -2,9 +2,9 @@ import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
 /** Replaces what SQLite throws while a file is opened by an error that names the file. */
-export function explainErrors(file: string, run: () => void): void {
+export function explainErrors<Value>(file: string, run: () => Value): Value {
   try {
-    run();
+    return run();
   } catch (error) {
     const code = sqliteCodeOf(error);
     if (code === "SQLITE_NOTADB") throw createNoDatabaseError(file);

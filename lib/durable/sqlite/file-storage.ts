@@ -42,6 +42,13 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     });
   }
 
+  function settle(message: Extract<ThreadMessage, { id: number }>): void {
+    const request = pending.get(message.id);
+    pending.delete(message.id);
+    if (message.type === "result") request?.resolve(message.value as never);
+    else request?.reject(toError(message.failure));
+  }
+
   const names = Object.keys(METHODS) as MethodName[];
   const methods: object = Object.fromEntries(
     names.map((method) => [method, (...args: readonly unknown[]) => call(method, args)]),
@@ -64,19 +71,15 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     });
     // An error of ours in the thread; its exit follows.
     started.on("error", (error) => (failure = error));
-    started.on("message", ({ id, value, failure: failed, hint }: ThreadMessage) => {
-      if (hint !== undefined) onHint(hint);
-      if (id === undefined) {
-        if (failed !== undefined) failure = toError(failed);
-        return;
-      }
-      const request = pending.get(id);
-      pending.delete(id);
-      if (failed === undefined) request?.resolve(value as never);
-      else request?.reject(toError(failed));
+    return new Promise((resolve, reject) => {
+      ended.then(reject);
+      started.on("message", (message: ThreadMessage) => {
+        if (message.type === "open") resolve({ ended });
+        else if (message.type === "hint") onHint(message.hint);
+        else if (message.type === "end") failure = toError(message.failure);
+        else settle(message);
+      });
     });
-    await new Promise<never>((resolve, reject) => void pending.set(0, { resolve, reject }));
-    return { ended };
   }
 
   return {

@@ -45,7 +45,6 @@ export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
-const count = (row: SqlRow | undefined) => Number(row?.count ?? 0);
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: SqlRow[]) => found as unknown as Row[];
 
@@ -67,7 +66,8 @@ export function createFileOperations(
   }
 
   function countOthers(): void {
-    otherCount = Math.max(0, count(sql.countOthers.get(Date.now())) - memberCount);
+    const alive = Number(sql.countMembers.get(Date.now())?.count);
+    otherCount = Math.max(0, alive - memberCount);
   }
 
   return {
@@ -108,8 +108,9 @@ export function createFileOperations(
     fail(runs) {
       const nowMs = Date.now();
       return runs.flatMap(({ id, started, failures, errors, pauseMs }) => {
-        if (pauseMs === undefined) sql.failForEver.run(failures, errors, nowMs, id, started);
-        else sql.fail.run(failures, errors, nowMs + pauseMs, pauseMs, id, started);
+        const times =
+          pauseMs === undefined ? [nowMs, null, null] : [null, nowMs + pauseMs, pauseMs];
+        sql.fail.run(failures, errors, ...times, id, started);
         return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
       });
     },
@@ -151,11 +152,8 @@ export function createFileOperations(
     purge() {
       const nowMs = Date.now();
       sql.releaseOrphans.run(nowMs);
-      const deliveries = sql.purge.get(nowMs);
-      if (count(deliveries) > 0) sql.removeDeliveries.run(Number(deliveries?.id), nowMs);
-      const outcomes = sql.purgeOutcomes.get(nowMs);
-      if (count(outcomes) > 0) sql.removeOutcomes.run(Number(outcomes?.id), nowMs);
-      return count(deliveries) === PURGED_ROWS || count(outcomes) === PURGED_ROWS;
+      const removed = [sql.purge.run(nowMs), sql.purgeOutcomes.run(nowMs)];
+      return removed.some(({ changes }) => Number(changes) === PURGED_ROWS);
     },
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||

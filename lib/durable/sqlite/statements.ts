@@ -36,9 +36,8 @@ export const STATEMENTS = {
   // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, run_at = ?, pause = ?
-    WHERE id = ? AND started = ? AND failed_at IS NULL`,
-  failForEver: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?
+  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?,
+    run_at = coalesce(?, run_at), pause = coalesce(?, pause)
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
   isDead: "SELECT 1 FROM event WHERE id = ? AND started = ? AND failed_at IS NOT NULL",
 
@@ -61,7 +60,7 @@ export const STATEMENTS = {
     errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
       ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ? || ',"error":"${STALLED}"}]' END
     WHERE owner = ?`,
-  countOthers: `SELECT count(*) AS count FROM member WHERE seen_at > ? - ${LEASE_MS}`,
+  countMembers: `SELECT count(*) AS count FROM member WHERE seen_at > ? - ${LEASE_MS}`,
 
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
@@ -95,14 +94,10 @@ export const STATEMENTS = {
     FROM (SELECT ? AS now_ms)`,
 
   // Identifiers grow with time, and so does expires_at unless an option was changed.
-  purge: `SELECT max(id) AS id, count(*) AS count FROM (
-      SELECT id, expires_at FROM delivery ORDER BY id LIMIT ${PURGED_ROWS}
-    ) WHERE expires_at <= ?`,
-  purgeOutcomes: `SELECT max(id) AS id, count(*) AS count FROM (
-      SELECT id, expires_at FROM outcome ORDER BY id LIMIT ${PURGED_ROWS}
-    ) WHERE expires_at <= ?`,
-  removeDeliveries: "DELETE FROM delivery WHERE id <= ? AND expires_at <= ?",
-  removeOutcomes: "DELETE FROM outcome WHERE id <= ? AND expires_at <= ?",
+  purge: `DELETE FROM delivery WHERE expires_at <= ?
+    AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ${PURGED_ROWS})`,
+  purgeOutcomes: `DELETE FROM outcome WHERE expires_at <= ?
+    AND id IN (SELECT id FROM outcome ORDER BY id LIMIT ${PURGED_ROWS})`,
   releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?)
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;

@@ -24,14 +24,13 @@ export interface ThreadFailure {
 }
 
 /** What the thread posts. */
-export interface ThreadMessage {
-  /** Of the request that this is the reply to; 0: the file is open. */
-  id?: number;
-  value?: unknown;
-  /** Without `id`: the file is closed, and the thread ends. */
-  failure?: ThreadFailure;
-  hint?: Hint;
-}
+export type ThreadMessage =
+  | { type: "open" }
+  | { type: "result"; id: number; value: unknown }
+  | { type: "failure"; id: number; failure: ThreadFailure }
+  | { type: "hint"; hint: Hint }
+  /** The file cannot be used; the thread ends. */
+  | { type: "end"; failure: ThreadFailure };
 
 /** While other processes share the file: they cannot call this one. */
 const SHARED_POLL_MS = 5;
@@ -60,16 +59,16 @@ function toThreadFailure(error: unknown): ThreadFailure {
 function openFile(): void {
   try {
     database = openDatabase(file, name);
-    operations = createFileOperations(database.connection, settings);
+    operations = database.read(() => createFileOperations(database.connection, settings));
   } catch (error) {
-    post({ failure: toThreadFailure(explainDamage(file, error)) });
+    post({ type: "end", failure: toThreadFailure(explainDamage(file, error)) });
     port?.close();
     return;
   }
   const pragma = database.connection.prepare("PRAGMA data_version");
-  dataVersion = () => Number(pragma.get()?.data_version);
+  dataVersion = () => database.read(() => Number(pragma.get()?.data_version));
   seenVersion = dataVersion();
-  post({ id: 0 });
+  post({ type: "open" });
   port?.on("message", receive);
   schedulePoll();
 }
@@ -82,10 +81,10 @@ function receive(request: FileRequest): void {
   const [id, method, args] = request;
   guard(() => {
     try {
-      post({ id, value: run(method, args) });
+      post({ type: "result", id, value: run(method, args) });
     } catch (error) {
       if (isDamage(error)) throw error;
-      post({ id, failure: toThreadFailure(error) });
+      post({ type: "failure", id, failure: toThreadFailure(error) });
     }
   });
 }
@@ -93,10 +92,11 @@ function receive(request: FileRequest): void {
 function run(method: MethodName, args: readonly unknown[]): unknown {
   const call = operations[method] as (...values: readonly unknown[]) => unknown;
   const kind = METHODS[method];
-  if (kind === "read") return call(...args);
+  if (kind === "read") return database.read(() => call(...args));
   if (method === "beat") guard(database.assertInPlace);
   const [owner, held] = args as Parameters<FileOperations["isClaimNeeded"]>;
-  if (method === "claim" && !operations.isClaimNeeded(owner, held)) return [];
+  const isNeeded = () => operations.isClaimNeeded(owner, held);
+  if (method === "claim" && !database.read(isNeeded)) return [];
   return database.transact(kind === "durable", () => call(...args));
 }
 
@@ -106,7 +106,7 @@ function schedulePoll(): void {
   setTimeout(() => {
     guard(() => {
       const version = dataVersion();
-      if (version !== seenVersion) post({ hint: operations.readNews() });
+      if (version !== seenVersion) post({ type: "hint", hint: database.read(operations.readNews) });
       seenVersion = version;
       schedulePoll();
     });
@@ -119,7 +119,7 @@ function guard(step: () => unknown): void {
   try {
     step();
   } catch (error) {
-    post({ failure: toThreadFailure(explainDamage(file, error)) });
+    post({ type: "end", failure: toThreadFailure(explainDamage(file, error)) });
     closeFile();
   }
 }
