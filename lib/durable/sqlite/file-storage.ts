@@ -72,7 +72,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     // An error of ours in the thread; its exit follows.
     started.on("error", (error) => (failure = error));
     return new Promise((resolve, reject) => {
-      ended.then(reject);
+      void ended.then(reject);
       started.on("message", (message: ThreadMessage) => {
         if (message.type === "open") resolve({ ended });
         else if (message.type === "hint") onHint(message.hint);
