@@ -45,7 +45,7 @@ const SETTINGS: [what: string, options: Partial<PushWebhooksOptions>][] = [
   ["declared names", { methods: ["POST", "GET"], extraParameters: ["zone", "user_type", "exp"] }],
   ["undeclared names", { undeclaredParameters: "accept" }],
 ];
-const TEXTS = 30;
+const TEXTS = 10;
 /** The paths of receivers of one token; the URLs of the others begin with that of the first. */
 const NESTED = ["", "/eu", "-backup", "/eu/west"];
 

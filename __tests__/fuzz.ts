@@ -23,6 +23,7 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "./support/webhook-requests";
+import { ATTACKED, countAttacked } from "./support/attacked-cuts";
 import { chooseHonestCut, createRandom } from "./support/attacker-texts";
 import { countForeign, joinCut } from "./support/cuts";
 import { createChooseCut } from "./support/random-cuts";
@@ -66,8 +67,13 @@ function apply(bytes: Buffer, change: Change): Buffer {
   return changed;
 }
 
-/** Cuts of signed texts at random: none may be accepted as another event. */
+/** All cuts of some signed texts, then some of random ones: none may be accepted as another event. */
 function checkCuts(): void {
+  for (const row of ATTACKED) {
+    const { foreign, accepted } = countAttacked(row, 1);
+    if (accepted > 0) throw new Error(`another cut was accepted: ${JSON.stringify(row)}`);
+    console.log(`all cuts of ${row[0]} ${row[1]}: ${foreign} of another event`);
+  }
   const random = createRandom(Date.now());
   const endsAtMs = performance.now() + timeLimitMs;
   const total = { cuts: 0, foreign: 0 };

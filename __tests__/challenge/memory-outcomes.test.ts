@@ -65,7 +65,7 @@ describe("createMemoryOutcomes", () => {
   it.each([
     ["of any size", "x".repeat(60_000), 600],
     ["beyond Latin-1", "€".repeat(20_000), 600],
-    ["of 1 kB", "x".repeat(500), 20_000],
+    ["of 4 kB", "x".repeat(3_000), 5_000],
   ])("holds at most 16 MiB for events %s, also of a quiet account", async (_what, text, count) => {
     const outcomes = createMemoryOutcomes();
     const large = { challenge_hidden_details: JSON.stringify({ text }) };

@@ -107,13 +107,13 @@ describe("createMemoryDedupe", () => {
   });
 
   it.each([
-    ["as the service sends them", "", 100_000, 1],
-    ["of 256 characters", "x".repeat(220), 100_000, 1],
-    ["beyond Latin-1", "é€".repeat(110), 100_000, 1],
-    ["of an account each", "", 60_000, 60_000],
-  ])("holds at most 32 MiB for uuids %s", (_what, end, count, accounts) => {
+    ["32 MiB for uuids as the service sends them", "", 100_000, 1, undefined],
+    ["8 MiB for uuids of 256 characters", "x".repeat(220), 25_000, 1, 2 ** 23],
+    ["8 MiB for uuids beyond Latin-1", "é€".repeat(110), 25_000, 1, 2 ** 23],
+    ["8 MiB for uuids of an account each", "", 15_000, 15_000, 2 ** 23],
+  ])("holds at most %s", (_what, end, count, accounts, maxBytes) => {
     const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const store = createMemoryDedupe();
+    const store = createMemoryDedupe({ maxBytes });
     const before = measureHeap();
     let last = claimOf("");
     for (let index = 0; index < count; index++) {
@@ -128,7 +128,7 @@ describe("createMemoryDedupe", () => {
       void store.complete(last);
     }
     // 1 MiB more: what the test framework allocates meanwhile.
-    expect(measureHeap() - before).toBeLessThan(33 * 2 ** 20);
+    expect(measureHeap() - before).toBeLessThan((maxBytes ?? 2 ** 25) + 2 ** 20);
     expect(store.claim({ ...last, ...other })).toBe("done");
     warning.mockRestore();
   });

@@ -210,15 +210,18 @@ function trimmed(value: string): Partial<ExplainSignatureOptions> {
 }
 
 describe("explainSignature", () => {
-  it("finds at least twenty mistakes", () => {
-    expect(MISTAKES.length).toBeGreaterThanOrEqual(20);
-  });
-
-  it.each(MISTAKES)("names the cause first: %s", (_mistake, given, code) => {
-    const report = explainSignature({ ...right, ...given });
-    expect(report.causes[0]?.code).toBe(code);
-    expect(report.matches).toBe(false);
-  });
+  it.each(MISTAKES)(
+    "names the cause first, with an explanation and a fix: %s",
+    (_mistake, given, code) => {
+      const report = explainSignature({ ...right, ...given });
+      expect(report.causes[0]?.code).toBe(code);
+      expect(report.matches).toBe(false);
+      for (const { explanation, fix } of report.causes) {
+        expect(explanation).toMatch(/^[A-Z].*\.$/);
+        expect(fix).toMatch(/\.$/);
+      }
+    },
+  );
 
   it.each([
     [
@@ -268,15 +271,6 @@ describe("explainSignature", () => {
     expect(more.length).toBeGreaterThan(0);
   });
 
-  it("has an explanation and a fix for each cause", () => {
-    for (const [, given] of MISTAKES) {
-      for (const { explanation, fix } of explainSignature({ ...right, ...given }).causes) {
-        expect(explanation).toMatch(/^[A-Z].*\.$/);
-        expect(fix).toMatch(/\.$/);
-      }
-    }
-  });
-
   it("reports a match, with any of several tokens and with either port", () => {
     expect(explainSignature(right)).toMatchObject({ matches: true, causes: [] });
     const given = { authToken: [OLD_TOKEN, AUTH_TOKEN], url: url.replace("test/", "test:443/") };
@@ -294,7 +288,8 @@ describe("explainSignature", () => {
   );
 
   it("shows tokens as fingerprints, and no value and no valid signature", () => {
-    for (const [, given] of MISTAKES) {
+    // One mistake of each cause.
+    for (const [, given] of new Map(MISTAKES.map((mistake) => [mistake[2], mistake])).values()) {
       const tokens = {
         authToken: [OLD_TOKEN],
         candidateTokens: { spare: "an unused secret" },
