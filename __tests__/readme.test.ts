@@ -22,7 +22,7 @@ import { send } from "./support/servers";
 import { runCommand } from "./support/terminals";
 
 const folder = join(__dirname, ".readme");
-// The recipes of FRAMEWORKS need packages of their own: frameworks.test.ts runs them.
+// The recipes of FRAMEWORKS need packages of their own: built/frameworks.test.ts runs them.
 const blocks = DOCUMENTS.flatMap((file) => listBlocks(file)).filter(
   ({ recipe }) => !FRAMEWORKS.includes(recipe),
 );

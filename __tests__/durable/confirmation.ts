@@ -20,7 +20,7 @@ const approval = (uuid = "approval") =>
 
 /** Describes what happens to the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
-  const processes = createChildProcesses(script, { execArgv: ["--import", "tsx"] });
+  const processes = createChildProcesses(script);
   let receiver: DurableReceiver;
   let calls: string[];
   let confirm: Confirm;

@@ -6,9 +6,7 @@ const { default: Sequencer } = require("@jest/test-sequencer");
 /** Files that take longest, mostly in processes of their own: begun last, one would run alone. */
 const FIRST = [
   "durable/sqlite.test.ts",
-  "frameworks.test.ts",
   "admin/console/states.test.ts",
-  "bundle.test.ts",
   "examples.test.ts",
   "durable/redis/contract.test.ts",
   "durable/postgres/contract.test.ts",

@@ -43,13 +43,13 @@ describeWithRedis("a Redis with a maxmemory", () => {
   const setLimit = (bytes: number) => server.redis.config("SET", "maxmemory", String(bytes));
 
   it("stores no event from 85 % on, and again when workers have drained the queue", async () => {
-    await setLimit((await usedBytes()) + 10_000_000);
+    await setLimit((await usedBytes()) + 5_000_000);
     let stored = 0;
     const storeUntilFull = async (_: unknown, lane: number) => {
       let reason: unknown;
       // On a busy machine a store may also exceed its time: then the same one again.
       for (let count = 0; !isMemoryReason(reason);) {
-        reason = await store(`u${lane}-${count}`, 2_000).then(
+        reason = await store(`u${lane}-${count}`, 10_000).then(
           () => void (stored++, count++),
           (error: unknown) => error,
         );

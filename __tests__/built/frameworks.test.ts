@@ -14,11 +14,11 @@ import {
   eventRequest,
   PUBLIC_URL,
   type TestRequest,
-} from "./support/webhook-requests";
-import { installPackage } from "./support/built-package";
-import { findRecipe, FRAMEWORKS, readText, ROOT } from "./support/docs";
-import { findFreePort, untilListening } from "./support/ports";
-import { send } from "./support/servers";
+} from "../support/webhook-requests";
+import { installPackage } from "../support/built-package";
+import { findRecipe, FRAMEWORKS, readText, ROOT } from "../support/docs";
+import { findFreePort, untilListening } from "../support/ports";
+import { send } from "../support/servers";
 
 const home = join(ROOT, "examples", "frameworks");
 const folder = join(home, ".recipes");
@@ -27,7 +27,7 @@ const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 const env = { ...process.env, PUSH_AUTH_TOKEN: AUTH_TOKEN, PUSH_PUBLIC_URL: PUBLIC_URL };
 
 const bin = (...path: string[]) => join(home, "node_modules", ...path);
-const gateway = join(__dirname, "support", "gateway.cjs");
+const gateway = join(__dirname, "..", "support", "gateway.cjs");
 
 const good = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
 const typed = (type: string) => ({ ...good, headers: { ...good.headers, "content-type": type } });

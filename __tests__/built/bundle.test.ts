@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build, type Format } from "esbuild";
 import { signedRequest } from "express-push-verification/testing";
-import { installPackage, linkPackages } from "./support/built-package";
-import { ROOT } from "./support/docs";
-import { findNodeWithSqlite } from "./support/node-24";
-import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "./support/webhook-requests";
+import { installPackage, linkPackages } from "../support/built-package";
+import { ROOT } from "../support/docs";
+import { findNodeWithSqlite } from "../support/node-24";
+import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/webhook-requests";
 
 const run = promisify(execFile);
 const NAME = "express-push-verification";
