@@ -20,7 +20,7 @@ function buildPage(folder) {
     jsxFactory: "h",
     jsxFragment: "Fragment",
     inject: [require.resolve("preact").replace(/js$/, "module.js")],
-    target: ["es2022", "chrome110", "firefox115", "safari16"],
+    target: ["es2022", "chrome123", "firefox120", "safari17.5"],
     loader: { ".html": "copy", ".svg": "copy" },
     logLevel: "warning",
   });
