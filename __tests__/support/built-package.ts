@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { dependencies, name } from "../../package.json";
@@ -8,24 +8,21 @@ import { makeOncePerRun } from "./once-per-run";
 
 const run = promisify(execFile);
 
-/** Returns a folder with what `npm run build` writes into dist, without the page of the console. */
-export function buildPackage(): Promise<string> {
-  // Not `npm run build`: it removes dist/, which other tests pack at the same time.
-  return makeOncePerRun("dist", async (folder) => {
-    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-    await run(process.execPath, [tsc, "-p", ROOT, "--outDir", folder]);
-    await run("npm", ["run", "build:zod", "--", `--outdir=${folder}`], { cwd: ROOT });
-    const thread = join(ROOT, "lib", "durable", "sqlite", "build-thread.js");
-    await run(process.execPath, [thread, join(folder, "durable", "sqlite")]);
+/** Returns a folder with the files of the tarball that `npm pack` builds. */
+export async function packPackage(): Promise<string> {
+  const made = await makeOncePerRun("packed", async (folder) => {
+    await run("npm", ["pack", "--pack-destination", folder], { cwd: ROOT });
+    const [tarball = ""] = readdirSync(folder);
+    await run("tar", ["-xzf", join(folder, tarball), "-C", folder]);
   });
+  return join(made, "package");
 }
 
-/** Installs the package into the `node_modules` of a folder, as `npm run build` builds it. */
+/** Installs the packed tarball into the `node_modules` of a folder. */
 export async function installPackage(folder: string): Promise<void> {
   const home = join(folder, "node_modules", name);
-  mkdirSync(home, { recursive: true });
-  cpSync(join(ROOT, "package.json"), join(home, "package.json"));
-  cpSync(await buildPackage(), join(home, "dist"), { recursive: true });
+  mkdirSync(dirname(home), { recursive: true });
+  cpSync(await packPackage(), home, { recursive: true });
   linkPackages(folder, Object.keys(dependencies));
 }
 

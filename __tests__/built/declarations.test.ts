@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { buildPackage } from "./support/built-package";
+import { packPackage } from "../support/built-package";
 
-const root = join(__dirname, "..");
+const root = join(__dirname, "..", "..");
 
 /** Packages whose types an app must not need to have in order to compile against this package. */
 const HIDDEN = ["zod", "bullmq", "ioredis", "commander"];
@@ -23,7 +23,7 @@ const ENTRIES: [entry: string, allowed: string[]][] = [
 let folder: string;
 
 beforeAll(async () => {
-  folder = await buildPackage();
+  folder = join(await packPackage(), "dist");
 });
 
 /** Returns each import of a package that a file of declarations reaches, over the files it imports. */

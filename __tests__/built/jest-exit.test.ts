@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { installPackage, linkPackages } from "./support/built-package";
+import { installPackage, linkPackages } from "../support/built-package";
 
-const root = join(__dirname, "..");
+const root = join(__dirname, "..", "..");
 const run = promisify(execFile);
 const NAME = "express-push-verification";
 const jestProgram = join(root, "node_modules", "jest", "bin", "jest.js");

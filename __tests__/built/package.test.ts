@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix } from "node:path";
+import { join, posix, relative } from "node:path";
 import { promisify } from "node:util";
-import { DOCUMENTS, readText } from "./support/docs";
-import { describeSurface } from "./support/surface";
+import { installPackage } from "../support/built-package";
+import { DOCUMENTS, readText } from "../support/docs";
+import { describeSurface } from "../support/surface";
 
-const root = join(__dirname, "..");
+const root = join(__dirname, "..", "..");
 const run = promisify(execFile);
 const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   name: string;
@@ -44,17 +45,12 @@ describe("the packed tarball", () => {
 
   beforeAll(async () => {
     app = mkdtempSync(join(tmpdir(), "push-app-"));
-    const packed = await run("npm", ["pack", "--json", "--pack-destination", app], { cwd: root });
-    const json = packed.stdout.slice(packed.stdout.search(/^[[{]/m));
-    const [report] = Object.values(JSON.parse(json) as Record<string, { filename: string }>);
+    await installPackage(app);
     const home = join(app, "node_modules", settings.name);
-    mkdirSync(home, { recursive: true });
-    const tarball = join(app, report?.filename ?? "");
-    await run("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
-    files = (await run("tar", ["-tzf", tarball])).stdout.trim().split("\n");
-    for (const dependency of Object.keys(settings.dependencies)) {
-      symlinkSync(join(root, "node_modules", dependency), join(app, "node_modules", dependency));
-    }
+    const entries = readdirSync(home, { recursive: true, withFileTypes: true });
+    files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => posix.join("package", relative(home, entry.parentPath), entry.name));
   });
 
   afterAll(() => rmSync(app, { recursive: true, force: true }));
