@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { StoreOutage } from "../observability/health";
@@ -90,11 +91,11 @@ export function keepConnected(
   let reported: string | undefined;
   let inUseSinceMs: number | undefined;
   let writeFailedAtMs: number | undefined;
-  let isClosed = false;
-  let resume: (() => void) | undefined;
+  const closing = new AbortController();
+  const { signal } = closing;
   const state = new EventEmitter<{ change: [] }>().setMaxListeners(0);
 
-  const isOver = () => isClosed || (rejection !== undefined && FINAL.has(rejection.code));
+  const isOver = () => signal.aborted || (rejection !== undefined && FINAL.has(rejection.code));
 
   function report(error: Error): void {
     const { message, code = store.outageCode } = error as NodeJS.ErrnoException;
@@ -141,42 +142,33 @@ export function keepConnected(
     state.emit("change");
   }
 
-  function pauseFor(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      resume = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   async function run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!isOver()) {
       try {
         const { ended } = await store.connect(listener.onHint);
-        if (!isClosed) open();
+        if (!signal.aborted) open();
         pauseMs = FIRST_PAUSE_MS;
         throw await ended;
       } catch (error) {
-        if (!isClosed) fail(error as Error);
+        if (!signal.aborted) fail(error as Error);
       }
       if (isOver()) return;
       const isRejected = rejection !== undefined && rejection.code !== "FILE_IN_USE";
-      await pauseFor(isRejected ? PAUSE_AFTER_REJECTION_MS : pauseMs);
+      const waitMs = isRejected ? PAUSE_AFTER_REJECTION_MS : pauseMs;
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
 
   const isOpen = () => closedBy === undefined;
-  const isDecided = () => isClosed || rejection !== undefined || isOpen();
+  const isDecided = () => signal.aborted || rejection !== undefined || isOpen();
 
   void run();
   return {
     async ready() {
       while (!isDecided()) await once(state, "change");
-      if (isClosed) throw createClosedError();
+      if (signal.aborted) throw createClosedError();
       if (rejection !== undefined) throw rejection;
     },
     async whenOpen() {
@@ -204,7 +196,7 @@ export function keepConnected(
         return value;
       } catch (error) {
         // Otherwise the end of the connection is reported.
-        if (closedBy === undefined && !isClosed) {
+        if (closedBy === undefined && !signal.aborted) {
           writeFailedAtMs = performance.now();
           const cause = error instanceof QueueError ? error : createNeutralCause(error);
           outage ??= { error: cause, since: new Date() };
@@ -214,10 +206,9 @@ export function keepConnected(
       }
     },
     close() {
-      isClosed = true;
+      closing.abort();
       closedBy = createClosedError();
       state.emit("change");
-      resume?.();
     },
   };
 }

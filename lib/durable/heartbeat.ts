@@ -14,7 +14,6 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
   let isBeating = false;
   let isDue = false;
   let isStopped = false;
-  let purgedAtMs = performance.now();
 
   function beat(): void {
     // One is on its way: what changed meanwhile goes with the next.
@@ -41,22 +40,16 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
   }
 
   async function purge(): Promise<void> {
-    if (performance.now() - purgedAtMs < PURGE_MS) return;
-    purgedAtMs = performance.now();
     try {
       availability.assertOpen();
-      // One step at a time, so that stores are not kept waiting.
-      if (await storage.purge()) purgedAtMs = Number.NEGATIVE_INFINITY;
+      await storage.purge();
     } catch {
       // Reported by what the app waits for; the next purge makes up for this one.
     }
   }
 
-  const timer = setInterval(() => {
-    beat();
-    void purge();
-  }, BEAT_MS);
-  timer.unref();
+  const beats = setInterval(beat, BEAT_MS).unref();
+  const purges = setInterval(() => void purge(), PURGE_MS).unref();
   return {
     add(member: Member): void {
       members.add(member);
@@ -66,13 +59,14 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
     async remove(member: Member): Promise<void> {
       members.delete(member);
       // Otherwise its row expires.
-      await storage.leave([member]).catch(() => {});
+      await storage.leave(member).catch(() => {});
     },
     /** Sends a beat now. */
     beat,
     stop(): void {
       isStopped = true;
-      clearInterval(timer);
+      clearInterval(beats);
+      clearInterval(purges);
     },
   };
 }

@@ -168,10 +168,10 @@ export interface Storage extends QueueStore {
    * failure.
    */
   beat(members: readonly Member[]): Promise<void>;
-  /** Forgets members; what they still own was claimed without their knowledge, and is given back. */
-  leave(members: readonly Member[]): Promise<void>;
-  /** Forgets some expired uuids and outcomes, and frees events of unknown owners; true: call again. */
-  purge(): Promise<boolean>;
+  /** Forgets a member; what it still owns was claimed without its knowledge, and is given back. */
+  leave(member: Member): Promise<void>;
+  /** Forgets some expired uuids and outcomes, and frees events of unknown owners. */
+  purge(): Promise<void>;
 }
 
 /** How often a member beats. */

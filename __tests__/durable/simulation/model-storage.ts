@@ -203,11 +203,9 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         members.delete(id);
       }
     },
-    leave(leaving: readonly Member[]): void {
-      for (const { id } of leaving) {
-        members.delete(id);
-        for (const event of events.values()) if (event.owner === id) event.owner = undefined;
-      }
+    leave({ id }: Member): void {
+      members.delete(id);
+      for (const event of events.values()) if (event.owner === id) event.owner = undefined;
     },
     retry: (ids: readonly string[]): number =>
       ids.filter((id) => {
@@ -222,11 +220,10 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         if (bugs.reusesRuns !== true) event.started++;
         return true;
       }).length,
-    purge(): boolean {
+    purge(): void {
       for (const event of events.values()) {
         if (event.owner !== undefined && !members.has(event.owner)) release(event);
       }
-      return false;
     },
   };
   return { storage, events, members, outcomes };

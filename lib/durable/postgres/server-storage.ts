@@ -120,21 +120,8 @@ export function createServerStorage(settings: PostgresSettings): Storage {
   }
 
   async function storeMissing(events: readonly NewEvent[], kept: Map<string, string>) {
-    const rows = events.map(({ key, content, uuidHash, body, outcome }) => ({
-      key,
-      content,
-      uuid_hash: uuidHash,
-      body,
-      outcome_key: outcome?.key,
-      params: outcome?.params,
-    }));
-    const found = await run<{ key: string | null; content: string }>(
-      "store",
-      JSON.stringify(rows),
-      dedupeTtlMs,
-      outcomeTtlMs,
-      queue,
-    );
+    const values = [JSON.stringify(events), dedupeTtlMs, outcomeTtlMs, queue];
+    const found = await run<{ key: string | null; content: string }>("store", ...values);
     for (const { key, content } of found) if (key !== null) kept.set(toHex(key), toHex(content));
   }
 
@@ -188,19 +175,16 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       await run("finish", JSON.stringify(rows));
     },
     async fail(runs) {
-      const rows = runs.map(({ pauseMs, ...failed }) => ({ ...failed, pause_ms: pauseMs }));
-      const dead = await run<{ id: number }>("fail", JSON.stringify(rows));
+      const dead = await run<{ id: number }>("fail", JSON.stringify(runs));
       return dead.map(({ id }) => id);
     },
     async beat(members) {
-      const rows = members.map(({ id, isWorker }) => ({ id, is_worker: isWorker }));
-      await runUndoable("beat", JSON.stringify(rows), queue);
+      await runUndoable("beat", JSON.stringify(members), queue);
     },
-    async leave(members) {
-      const ids = members.map(({ id }) => id);
-      for (const id of ids) marks.delete(id);
-      await runUndoable("forgetMembers", ids);
-      await runUndoable("giveBack", ids);
+    async leave({ id }) {
+      marks.delete(id);
+      await runUndoable("forgetMember", id);
+      await runUndoable("giveBack", id);
     },
     deadLetters: (after) =>
       run<StoredDeadLetter>("deadLetters", after?.failedAtMs ?? 0, after?.id ?? "0", queue),
@@ -215,9 +199,8 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     },
     async purge() {
       await run("releaseOrphans", queue);
-      const [deliveries] = await run<{ is_more: boolean }>("purge");
-      const [outcomes] = await run<{ is_more: boolean }>("purgeOutcomes");
-      return deliveries?.is_more === true || outcomes?.is_more === true;
+      await run("purge");
+      await run("purgeOutcomes");
     },
   };
 }

@@ -9,6 +9,7 @@ const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
 interface Setup {
   version: number;
   is_standby: boolean;
+  is_read_only: boolean;
   settings: string[];
 }
 
@@ -25,11 +26,12 @@ export async function checkDurability(
   const { rows } = await client.query<Setup>(
     `select current_setting('server_version_num')::int as version,
       pg_is_in_recovery() as is_standby,
+      current_setting('transaction_read_only') = 'on' as is_read_only,
       (select array_agg(current_setting(name) order by position)
         from unnest($1::text[]) with ordinality as wanted (name, position)) as settings`,
     [SETTINGS],
   );
-  const { version = 0, is_standby: isStandby = false, settings = [] } = rows[0] ?? {};
+  const [{ version, is_standby: isStandby, is_read_only: isReadOnly, settings }] = rows as [Setup];
   if (version < FIRST_VERSION) {
     throw new QueueError(
       "POSTGRES_OLD",
@@ -38,7 +40,12 @@ export async function checkDurability(
   }
   // Another takes over, or this one is promoted: a reconnection finds out.
   if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
-  await assertWritable(client);
+  if (isReadOnly) {
+    throw new QueueError(
+      "POSTGRES_REJECTED",
+      "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
+    );
+  }
   const wrong = SETTINGS.filter((_name, index) => settings[index] === "off");
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
@@ -46,22 +53,6 @@ export async function checkDurability(
   if (durability === "require") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
   if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
   else logger.warn({}, problem);
-}
-
-/**
- * Asserts that transactions may write.
- *
- * @throws QueueError when they may not; what pg throws.
- */
-export async function assertWritable(client: Client): Promise<void> {
-  const { rows } = await client.query<{ transaction_read_only: string }>(
-    "show transaction_read_only",
-  );
-  if (rows[0]?.transaction_read_only !== "on") return;
-  throw new QueueError(
-    "POSTGRES_REJECTED",
-    "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
-  );
 }
 
 /**

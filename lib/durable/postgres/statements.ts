@@ -1,7 +1,8 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
 
 const PAGE = 100;
-const PURGED_ROWS = 1_000;
+/** How many rows a purge removes, every 5 s. */
+const PURGED_ROWS = 5_000;
 
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
@@ -45,9 +46,11 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
     // a deadlock. An expired row counts as none. Rows that were there come first.
     store: `
       with input as materialized (
-        select *, nextval('${schema}.event_id_seq') as id from rows from (json_to_recordset($1::json) as (
-          key uuid, content uuid, uuid_hash uuid, body text, outcome_key uuid, params text
-        )) with ordinality as row (key, content, uuid_hash, body, outcome_key, params, position)
+        select *, (outcome->>'key')::uuid as outcome_key, outcome->>'params' as params,
+          nextval('${schema}.event_id_seq') as id
+        from rows from (json_to_recordset($1::json) as (
+          key uuid, content uuid, "uuidHash" uuid, body text, outcome json
+        )) with ordinality as row (key, content, uuid_hash, body, outcome, position)
       ), kept as (
         insert into ${schema}.delivery as stored (key, content, event_id, expires_at)
         select distinct on (key) key, content, id, ${NOW} + $2::bigint
@@ -105,12 +108,12 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       with input as materialized (
         select * from ${batch(
           "$1",
-          "id bigint, started int, failures int, errors text, pause_ms bigint",
+          'id bigint, started int, failures int, errors text, "pauseMs" bigint',
         )}
       ), failed as (
         update ${event} as event set owner = null, failures = input.failures, errors = input.errors,
-          run_at = coalesce(${NOW} + pause_ms, run_at), pause = coalesce(pause_ms, pause),
-          failed_at = case when pause_ms is null then ${NOW} end
+          run_at = coalesce(${NOW} + "pauseMs", run_at), pause = coalesce("pauseMs", pause),
+          failed_at = case when "pauseMs" is null then ${NOW} end
         from input
         where event.id = input.id and event.started = input.started and failed_at is null
         returning event.id, failed_at
@@ -118,7 +121,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       select id from failed where failed_at is not null
       union all select event.id from input join ${event} as event
         on event.id = input.id and event.started = input.started
-        where pause_ms is null and failed_at is not null`,
+        where "pauseMs" is null and failed_at is not null`,
 
     beat: `
       with clock as (
@@ -129,7 +132,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
           (select max(failed_at) from ${event} where queue = $2::int and failed_at is not null)
         ) > ${NOW} + ${MAX_CLOCK_SKEW_MS}, false) as is_set_back
       ), input as materialized (
-        select * from ${batch("$1", "id bigint, is_worker boolean")}
+        select * from ${batch("$1", 'id bigint, "isWorker" boolean')}
       ), ended as (
         update ${event} set run_at = ${NOW}
         where (select is_set_back from clock) and queue = $2::int and ${DUE} and run_at > ${NOW}
@@ -142,7 +145,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
           and id not in (select id from input)
       ), alive as (
         insert into ${member} as stored (id, queue, is_worker, seen_at, since)
-        select id, $2::int, is_worker, ms, ms from input, clock order by id
+        select id, $2::int, "isWorker", ms, ms from input, clock order by id
         on conflict (id) do update set is_worker = excluded.is_worker, seen_at = excluded.seen_at,
           since = case when stored.seen_at between excluded.seen_at - ${LEASE_MS}
             and excluded.seen_at + ${MAX_CLOCK_SKEW_MS} then stored.since else excluded.since end
@@ -163,8 +166,8 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       )
       select is_set_back, (select count(*) from released) as count from clock`,
 
-    forgetMembers: `delete from ${member} where id = any($1::bigint[])`,
-    giveBack: `update ${event} set owner = null where owner = any($1::bigint[])`,
+    forgetMember: `delete from ${member} where id = $1`,
+    giveBack: `update ${event} set owner = null where owner = $1`,
 
     deadLetters: `select ${DEAD_LETTER} from ${event} as event
       where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
@@ -228,9 +231,6 @@ function purge(schema: string, table: string): string {
     with expired as materialized (
       select key from ${schema}.${table} where expires_at <= ${NOW}
       order by expires_at limit ${PURGED_ROWS} for update skip locked
-    ), removed as (
-      delete from ${schema}.${table} as stored using expired where stored.key = expired.key
-      returning 1
     )
-    select count(*) = ${PURGED_ROWS} as is_more from removed`;
+    delete from ${schema}.${table} as stored using expired where stored.key = expired.key`;
 }

@@ -3,7 +3,7 @@ import type { ClaimedEvent, Hint, Storage } from "../storage";
 import { rangeOfKeys } from "../stored-keys";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
-import { PURGED_ROWS, STATEMENTS } from "./statements";
+import { STATEMENTS } from "./statements";
 
 /** The methods of the storage that the thread runs. */
 export type MethodName = Exclude<keyof Storage, "title" | "outageCode" | "connect" | "close">;
@@ -132,11 +132,9 @@ export function createFileOperations(
         sql.forgetMember.run(Number(id));
       }
     },
-    leave(members) {
-      for (const { id } of members) {
-        sql.forgetMember.run(id);
-        sql.giveBack.run(id);
-      }
+    leave({ id }) {
+      sql.forgetMember.run(id);
+      sql.giveBack.run(id);
     },
     deadLetters: (after) =>
       rows(sql.deadLetters.all(Date.now(), after?.failedAtMs ?? 0, Number(after?.id ?? 0))),
@@ -152,8 +150,8 @@ export function createFileOperations(
     purge() {
       const nowMs = Date.now();
       sql.releaseOrphans.run(nowMs);
-      const removed = [sql.purge.run(nowMs), sql.purgeOutcomes.run(nowMs)];
-      return removed.some(({ changes }) => Number(changes) === PURGED_ROWS);
+      sql.purge.run(nowMs);
+      sql.purgeOutcomes.run(nowMs);
     },
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||

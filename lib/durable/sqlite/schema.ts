@@ -52,9 +52,3 @@ export const SCHEMA = `
     since INTEGER NOT NULL
   ) STRICT;
 `;
-
-/** The names of these tables. */
-export const TABLES: readonly string[] = Array.from(
-  SCHEMA.matchAll(/CREATE TABLE (\w+)/g),
-  ([, table = ""]) => table,
-);

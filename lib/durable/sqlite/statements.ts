@@ -1,8 +1,8 @@
 import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
 
 const PAGE = 100;
-/** How many rows a purge looks at, so that stores are not kept waiting. */
-export const PURGED_ROWS = 200;
+/** How many rows a purge looks at, every 5 s, so that stores are not kept waiting. */
+const PURGED_ROWS = 1_000;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
 const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
