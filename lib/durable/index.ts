@@ -1,14 +1,3 @@
-export { sqliteQueue } from "./sqlite/sqlite-queue";
-export type { SqliteQueueOptions } from "./sqlite/options";
-export { postgresQueue } from "./postgres/postgres-queue";
-export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
-export { redisQueue } from "./redis/redis-queue";
-export type {
-  RedisConnection,
-  RedisConnectionOptions,
-  RedisInstance,
-  RedisQueueOptions,
-  ServerAddress,
-} from "./redis/options";
-export type * from "./durable-queue";
-export { QueueError } from "./queue-error";
+export * from "./sqlite";
+export * from "./postgres";
+export * from "./redis";

@@ -4,6 +4,7 @@ import {
   MAX_TIMER_MS,
   validateOptions,
   wholeNumber,
+  type Complete,
   type OptionRule,
   type OptionRules,
 } from "../validation/validate-options";
@@ -51,11 +52,8 @@ export interface QueueOptions {
   logger?: Logger | undefined;
 }
 
-/** Options with a value for each. */
-export type Filled<Options> = { [Name in keyof Options]-?: NonNullable<Options[Name]> };
-
 /** {@link QueueOptions} with every default filled in. */
-export type QueueSettings = Filled<Omit<QueueOptions, "backoff" | "logger">> & {
+export type QueueSettings = Complete<Omit<QueueOptions, "backoff" | "logger">> & {
   backoff: Backoff;
   logger: Logger | undefined;
 };

@@ -40,24 +40,26 @@ export function createComparison({ call, readRows }: RealStorage): ComparedStora
     return [(first as Run[]).map((run) => Object.assign(run, { id: toReal(run.id) }))];
   }
 
-  /** The order of some lists is free. */
   function translateReply(method: Method, reply: unknown): unknown {
     if (method === "claim") {
       return (reply as ClaimedEvent[]).map((event) =>
         Object.assign(event, { id: toModel(event.id) }),
       );
     }
-    if (method === "fail") return (reply as number[]).map(toModel).toSorted((a, b) => a - b);
-    return method === "outcomes" ? sortOutcomes(reply) : reply;
+    return method === "fail" ? (reply as number[]).map(toModel) : reply;
   }
 
-  const sortOutcomes = (reply: unknown) => (reply as { key: string }[]).toSorted(byKey);
+  /** The order of some lists is free. */
+  function sortReply(method: Method, reply: unknown): unknown {
+    if (method === "fail") return (reply as number[]).toSorted((a, b) => a - b);
+    return method === "outcomes" ? (reply as { key: string }[]).toSorted(byKey) : reply;
+  }
 
   return {
     async compare(method, args, reply, model, nowMs) {
       const given = toPlain(args);
       const expected = {
-        reply: method === "outcomes" ? sortOutcomes(reply) : reply,
+        reply: sortReply(method, reply),
         events: toPlain([...model.events.values()]).toSorted(byId),
         members: Array.from(model.members, ([id, member]) => ({ id, ...member })).toSorted(byId),
       };
@@ -68,7 +70,7 @@ export function createComparison({ call, readRows }: RealStorage): ComparedStora
         if (own !== undefined) ids.set(own.id, id);
       }
       const found = {
-        reply: translateReply(method, realReply),
+        reply: sortReply(method, translateReply(method, realReply)),
         events: events
           .map((event) => Object.assign(event, { id: toModel(event.id) }))
           .toSorted(byId),

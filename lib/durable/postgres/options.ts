@@ -2,12 +2,12 @@ import {
   hasMethods,
   oneOf,
   wholeNumber,
+  type Complete,
   type OptionRules,
 } from "../../validation/validate-options";
 import {
   QUEUE_RULES,
   resolveQueueOptions,
-  type Filled,
   type QueueOptions,
   type QueueSettings,
 } from "../queue-options";
@@ -46,7 +46,7 @@ export interface PostgresQueueOptions extends QueueOptions {
 
 /** Options with every default filled in. */
 export type PostgresSettings = QueueSettings &
-  Filled<Omit<PostgresQueueOptions, keyof QueueOptions>>;
+  Complete<Omit<PostgresQueueOptions, keyof QueueOptions>>;
 
 const RULES: OptionRules<PostgresQueueOptions> = {
   ...QUEUE_RULES,

@@ -1,9 +1,13 @@
-import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
+import {
+  oneOf,
+  wholeNumber,
+  type Complete,
+  type OptionRules,
+} from "../../validation/validate-options";
 import {
   isName,
   QUEUE_RULES,
   resolveQueueOptions,
-  type Filled,
   type QueueOptions,
   type QueueSettings,
 } from "../queue-options";
@@ -84,7 +88,7 @@ export interface RedisQueueOptions extends QueueOptions {
 
 /** Options with every default filled in. */
 export type RedisSettings = QueueSettings &
-  Filled<Omit<RedisQueueOptions, keyof QueueOptions | "telemetry">> &
+  Complete<Omit<RedisQueueOptions, keyof QueueOptions | "telemetry">> &
   Pick<RedisQueueOptions, "telemetry">;
 
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");

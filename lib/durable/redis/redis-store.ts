@@ -76,11 +76,12 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
   }
 
   /**
-   * Opens the queue of BullMQ when Redis is reached: one whose connection ends before is rejected for
-   * ever. A user that may not run INFO can add events, too.
+   * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
+   * before is rejected for ever. A user that may not run INFO can add events, too.
    */
-  function openQueue(): Queue {
-    const opened = new Queue(name, {
+  function getQueue(): Queue {
+    if (queue !== undefined) return queue;
+    queue = new Queue(name, {
       connection: redis,
       prefix,
       skipVersionCheck: true,
@@ -88,12 +89,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       streams: { events: { maxLen: 100 } },
       ...(telemetry !== undefined && { telemetry: telemetry as Telemetry }),
     });
-    opened.on("error", () => {});
-    return opened;
-  }
-
-  function getQueue(): Queue {
-    if (queue === undefined) throw new Error("Redis was not reached yet.");
+    queue.on("error", () => {});
     return queue;
   }
 
@@ -153,7 +149,6 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
         throw toConnectionError(error);
       }
       const ended = new Promise<Error>((resolve) => (onEnd = resolve));
-      queue ??= openQueue();
       await checkSetup();
       await subscribe();
       isOpen = true;
