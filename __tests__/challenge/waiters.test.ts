@@ -7,36 +7,18 @@ const longWait = { timeoutMs: 60_000 };
 afterEach(() => jest.useRealTimers());
 
 describe("createWaiters", () => {
-  it("calls onFirst for the first wait of a key and onLast after the last", async () => {
-    const log: string[] = [];
-    const waiters = createWaiters({
-      onFirst: (key) => void log.push(`first ${key}`),
-      onLast: (key) => void log.push(`last ${key}`),
-    });
+  it("lists a key from its first wait until the last one has ended", async () => {
+    const waiters = createWaiters();
     const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
-    expect(waiters.listKeys()).toEqual(["a"]);
+    expect([waiters.listKeys(), waiters.has("a"), waiters.has("b")]).toEqual([["a"], true, false]);
     waiters.resolve("a", event);
     expect(await Promise.all(both)).toEqual([event, event]);
-    expect([log, waiters.listKeys()]).toEqual([["first a", "last a"], []]);
+    expect(waiters.listKeys()).toEqual([]);
     await expect(waiters.wait("a", { timeoutMs: 5 })).rejects.toMatchObject({
       code: "CHALLENGE_TIMEOUT",
       status: 504,
     });
-    expect(log).toHaveLength(4);
-  });
-
-  it("calls onFirst again in the same turn when it threw", async () => {
-    let calls = 0;
-    const waiters = createWaiters({
-      onFirst() {
-        if (++calls === 1) throw new Error("out of reach");
-      },
-    });
-    const failed = waiters.wait("a", longWait);
-    const second = waiters.wait("a", longWait);
-    await expect(failed).rejects.toThrow("out of reach");
-    waiters.resolve("a", event);
-    expect([await second, calls]).toEqual([event, 2]);
+    expect(waiters.has("a")).toBe(false);
   });
 
   it("resolves no wait for another key", async () => {

@@ -20,10 +20,6 @@ export interface WaiterOptions {
 export interface WaitersOptions {
   /** How many waits may be pending, of all accounts together. @default 10_000 */
   maxWaiting?: number;
-  /** Called when the first wait for a key starts. */
-  onFirst?: (key: string) => void;
-  /** Called when the last wait for a key has ended. */
-  onLast?: (key: string) => void;
 }
 
 /** How many waits for one key may be pending: a login page that is open in several tabs. */
@@ -35,7 +31,7 @@ const MAX_WAITING_PER_KEY = 10;
  * of the user who has the most in the account that has the most. A challenge that is not approved
  * soon is rarely approved later.
  */
-export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersOptions = {}) {
+export function createWaiters({ maxWaiting = 10_000 }: WaitersOptions = {}) {
   /** The oldest first. */
   const waitersByKey = new Map<string, Set<Waiter>>();
   const waiting = createFairMap<Waiter>({
@@ -54,7 +50,6 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
     }
     waitersByKey.set(key, waiters.add(waiter));
     waiter.entry = waiting.add(account, String(++count), waiter, { owner });
-    if (oldest === undefined) onFirst?.(key);
   }
 
   function remove(waiter: Waiter): void {
@@ -62,9 +57,7 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
     // False when it gave way.
     if (waiters?.delete(waiter) !== true) return;
     if (waiter.entry !== undefined) waiting.remove(waiter.entry);
-    if (waiters.size > 0) return;
-    waitersByKey.delete(waiter.key);
-    onLast?.(waiter.key);
+    if (waiters.size === 0) waitersByKey.delete(waiter.key);
   }
 
   function giveWay(waiter: Waiter, limit: number): void {
@@ -104,6 +97,8 @@ export function createWaiters({ maxWaiting = 10_000, onFirst, onLast }: WaitersO
     resolve(key: string, event: ChallengeEvent): void {
       for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(event);
     },
+    /** Whether a wait for a key is pending. */
+    has: (key: string) => waitersByKey.has(key),
     /** The keys of the pending waits. */
     listKeys: () => [...waitersByKey.keys()],
     /** Rejects the pending waits in the same turn, and every later wait. */

@@ -17,25 +17,10 @@ const RECHECK_MS = 3_000;
  */
 export function createSharedOutcomes(store: QueueStore, settings: QueueSettings) {
   const { name, maxWaiting, logger } = settings;
-  const awaited = new Set<string>();
-  const waiters = createWaiters({
-    maxWaiting,
-    onFirst(key) {
-      awaited.add(key);
-      read([key]);
-      recheckTimer ??= setInterval(recheck, RECHECK_MS).unref();
-    },
-    onLast(key) {
-      awaited.delete(key);
-      if (awaited.size > 0) return;
-      clearInterval(recheckTimer);
-      recheckTimer = undefined;
-    },
-  });
-  let hasWarned = false;
+  const waiters = createWaiters({ maxWaiting });
   const toRead = new Set<string>();
-  let recheckTimer: NodeJS.Timeout | undefined;
   let isReading = false;
+  let hasWarned = false;
 
   /** Reports an unreadable outcome once: it may be read many times. */
   function resolve(key: string, params: string): void {
@@ -71,22 +56,31 @@ export function createSharedOutcomes(store: QueueStore, settings: QueueSettings)
     isReading = false;
   }
 
-  const recheck = () => read(awaited);
+  const notice = (keys: readonly string[]) => read(keys.filter(waiters.has));
+  const recheck = () => read(waiters.listKeys());
+  const rechecks = setInterval(recheck, RECHECK_MS).unref();
   const keyOf = (account: string, challengeSid: string) =>
     hashKey(name, joinOutcomeKey({ account, challengeSid }));
   return {
-    wait: ((wait) =>
-      waiters.wait(keyOf(wait.account, wait.challengeSid), wait)) satisfies OutcomeStore["wait"],
+    wait: ((wait) => {
+      const key = keyOf(wait.account, wait.challengeSid);
+      const event = waiters.wait(key, wait);
+      notice([key]);
+      return event;
+    }) satisfies OutcomeStore["wait"],
     toStored: (account: string, event: ChallengeEvent): StoredOutcome => ({
       key: keyOf(account, event.challenge_sid),
       params: toAsciiJson(event.params),
     }),
     /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
-    notice: (keys: readonly string[]) => read(keys.filter((key) => awaited.has(key))),
+    notice,
     /** Reads all outcomes that are awaited, in case that a hint was lost. */
     recheck,
     /** Rejects the pending waits in the same turn, and every later wait. */
-    close: waiters.close,
+    close(): void {
+      clearInterval(rechecks);
+      waiters.close();
+    },
   };
 }
 

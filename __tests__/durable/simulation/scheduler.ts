@@ -112,6 +112,7 @@ export function createScheduler(random: () => number) {
     install(): () => void {
       const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
       const { now } = performance;
+      const { now: readClock } = Date;
       Object.assign(globalThis, {
         setTimeout: (run: () => void, delayMs?: number) => addTimer(run, delayMs),
         setInterval: (run: () => void, everyMs: number) => addTimer(run, everyMs, everyMs),
@@ -120,6 +121,7 @@ export function createScheduler(random: () => number) {
         setImmediate: (run: () => void) => void steps.push({ process: current, run }),
       });
       performance.now = () => nowMs;
+      Date.now = () => nowMs;
       crypto.getRandomValues = (values) => {
         const numbers = values as unknown as number[];
         for (let index = 0; index < numbers.length; index++) numbers[index] = random() * 2 ** 32;
@@ -129,6 +131,7 @@ export function createScheduler(random: () => number) {
         const own = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
         Object.assign(globalThis, own);
         performance.now = now;
+        Date.now = readClock;
         Reflect.deleteProperty(crypto, "getRandomValues");
       };
     },
