@@ -1,3 +1,3 @@
-export * from "./sqlite";
-export * from "./postgres";
-export * from "./redis";
+export * from "./sqlite/index";
+export * from "./postgres/index";
+export * from "./redis/index";
