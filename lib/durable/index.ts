@@ -1,3 +1,14 @@
-export * from "./sqlite/index";
-export * from "./postgres/index";
-export * from "./redis/index";
+export { sqliteQueue } from "./sqlite/sqlite-queue";
+export type { SqliteQueueOptions } from "./sqlite/options";
+export { postgresQueue } from "./postgres/postgres-queue";
+export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
+export { redisQueue } from "./redis/redis-queue";
+export type {
+  RedisConnection,
+  RedisConnectionOptions,
+  RedisInstance,
+  RedisQueueOptions,
+  ServerAddress,
+} from "./redis/options";
+export type * from "./durable-queue";
+export { QueueError } from "./queue-error";
