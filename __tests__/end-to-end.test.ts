@@ -220,11 +220,11 @@ describe("on one server", () => {
   const receiver = (options: Partial<PushWebhooksOptions> = {}) =>
     startReceiver(SERVERS[0]![1], options, []);
 
-  it("runs once for 1,000 concurrent copies of a request, and all get 200", async () => {
+  it("runs once for 200 concurrent copies of a request, and all get 200", async () => {
     const { port, events, push } = await receiver();
     push.onAny(() => new Promise((resolve) => setImmediate(resolve)));
     const request = eventRequest("challenge.approved");
-    const responses = await Promise.all(Array.from({ length: 1000 }, () => send(port, request)));
+    const responses = await Promise.all(Array.from({ length: 200 }, () => send(port, request)));
     await Promise.all(responses.map((response) => response.text()));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(events).toHaveLength(1);
@@ -302,7 +302,7 @@ describe("on one server", () => {
         expect(await send(port, { ...request, body })).toHaveProperty("status", 200);
         expect(events.at(-1)?.params).toEqual(params);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

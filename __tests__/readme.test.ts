@@ -1,5 +1,6 @@
 /** The code blocks of README.md and docs: each compiles, and each runs. */
 import { execFile, spawn } from "node:child_process";
+import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, Server } from "node:http";
@@ -149,6 +150,8 @@ describe("README and docs", () => {
       });
       for (const method of ["log", "warn", "error"] as const)
         jest.spyOn(console, method).mockImplementation(() => {});
+      // A subscription of a recipe would outlive this file, in the process of other test files.
+      jest.spyOn(diagnostics, "subscribe").mockImplementation(() => {});
       const { listen } = Server.prototype;
       jest.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...args) {
         listening.push(this);
