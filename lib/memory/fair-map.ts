@@ -111,7 +111,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
     }
   }
 
-  /** Evicts from accounts that have at least an equal share, and 90 % of what the largest one has. */
+  /** Evicts from accounts that have at least an equal share, and 90 % of the largest one's amount. */
   function evict(adding: Account<Value>, nowMs: number): void {
     for (;;) {
       const total =

@@ -2,7 +2,7 @@ import { tracingChannel, type TracingChannel } from "node:diagnostics_channel";
 import type { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 
-/** What a subscriber may add to a message when its operation starts, and finds there at its end. */
+/** Fields that a subscriber may add to a message when its operation starts, and finds there at its end. */
 export interface TracedOperation<Result> {
   /** Runs the operation, and with it the handlers: a subscriber sets it to activate a context. */
   around?: (<Value>(run: () => Value) => Value) | undefined;
@@ -47,7 +47,7 @@ export interface Traces {
     uuid: string;
     receiver: string | undefined;
     attempt: number;
-    /** What was stored with the event. */
+    /** The trace context that was stored with the event. */
     carrier?: Record<string, string> | undefined;
   };
 }

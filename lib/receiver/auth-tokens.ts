@@ -65,7 +65,7 @@ export type FindTokens = (
   deadlineAtMs?: number,
 ) => Promise<FoundTokens>;
 
-/** What a lookup found. */
+/** The result of a lookup. */
 interface Answer extends Omit<FoundTokens, "match"> {
   untilMs: number;
   /** Whether one of the tokens has signed a request since the lookup. */
@@ -80,7 +80,7 @@ interface Identity {
   failedUntilMs: number;
   /** The lookup that requests with this identity share. */
   running: Promise<Answer> | undefined;
-  /** What the resolver threw last in this lookup. */
+  /** The last error of the resolver in this lookup. */
   thrown: unknown;
 }
 

@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   listHeader(name: string): readonly string[];
   /** Returns all headers, in the order and the spelling of arrival. */
   listHeaders(): readonly Pair[];
-  /** What {@link readBody} has returned, or "" for no body; undefined before that. */
+  /** The result of {@link readBody}, or "" for no body; undefined before that. */
   body?: unknown;
   /**
    * Reads the body: bytes, text or a flat object; undefined when there is none.

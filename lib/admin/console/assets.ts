@@ -39,7 +39,7 @@ export function readAssets(): Assets {
   );
 }
 
-/** What the page may load and send: its own origin alone. */
+/** The page may load from and send to its own origin alone. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -51,7 +51,7 @@ export const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join("; ");
 
-/** What a person sees whom `authorize` does not allow to see the page: files of it are not served. */
+/** The page for a person whom `authorize` rejects: no files of the console are served. */
 export const FORBIDDEN_PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -72,7 +72,7 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
   return routes;
 }
 
-/** The route that responds with what a function returns. */
+/** The route that responds with the result of a function. */
 function read(path: string, find: (req: Request) => unknown): ConsoleRoute {
   return { method: "get", path, run: async (req) => ({ status: 200, body: await find(req) }) };
 }

@@ -191,7 +191,7 @@ export interface DeadLetterRow extends EventView {
   failedAtMs: number;
 }
 
-/** What tells a dead letter from others of its uuid. */
+/** The fields that tell a dead letter from others of its uuid. */
 export type DeadLetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
   Partial<Pick<DeadLetterRow, "receiver">>;
 

@@ -5,7 +5,7 @@ import { createStore, useStore } from "./store";
 
 const announced = createStore("");
 
-/** Tells a screen reader what has happened. */
+/** Announces a change to a screen reader. */
 export function announce(text: string): void {
   announced.set("");
   // A text that is set in the same turn as it is emptied is not read again.
@@ -21,7 +21,7 @@ export function Announcer() {
   );
 }
 
-/** What a button or a form does; it may return what to announce. */
+/** The action of a button or a form; it may return an announcement. */
 export type Run<Input = void> = (input: Input) => unknown;
 
 /** Runs something once at a time: whether it runs, and why it failed. */
@@ -48,7 +48,7 @@ export function useAction<Input = void>(run: Run<Input>) {
   return { isBusy, problem, start };
 }
 
-/** A button; it shows beside it why what it did failed. */
+/** A button; a failure of its action is shown beside it. */
 export function Button({
   run,
   ...button

@@ -49,7 +49,7 @@ export async function send<Result>(
   return parseJson(await response.text().catch(() => "")) as Result;
 }
 
-/** Sends a write, loads the list that it changes again, and returns what to announce. */
+/** Sends a write, loads the list that it changes again, and returns the announcement. */
 export async function change(
   list: { reload: () => Promise<void> },
   said: string,

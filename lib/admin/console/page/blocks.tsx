@@ -4,7 +4,7 @@ import { describeProblem } from "./api";
 import { formatCount, formatDate } from "./format";
 import { useStore, type Loaded, type Loader, type Store } from "./store";
 
-/** What a tone means: its colour follows. */
+/** The meaning of a block: its colour follows. */
 export type Tone = "good" | "warn" | "bad" | "info" | "off";
 
 interface Children {
@@ -40,10 +40,10 @@ export function Section(
   );
 }
 
-/** What a loader has loaded, or why it could not. */
+/** The value of a loader, or the error of its load. */
 export function LoadedBlock<Value>(props: {
   loader: Loader<Value>;
-  /** Says what could not be loaded. */
+  /** The title when the load has failed. */
   failed: string;
   children: (value: Value) => ComponentChildren;
 }) {

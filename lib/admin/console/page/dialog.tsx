@@ -20,10 +20,10 @@ export function OpenDialog() {
 export function Dialog(props: {
   title: string;
   children: ComponentChildren;
-  /** Says what the button does; undefined when there is only something to read. */
+  /** The label of the button; undefined when there is only something to read. */
   action?: string;
   isDangerous?: boolean;
-  /** What is to be typed before the action can be done. */
+  /** The text to type before the action can be done. */
   confirmation?: string;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;

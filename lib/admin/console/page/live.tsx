@@ -4,7 +4,7 @@ import { ProblemError, readProblem } from "./api";
 import { plural } from "./format";
 import { createStore } from "./store";
 
-/** What arrives at the receiver, and the connection that tells it. */
+/** The requests of the receiver, and the connection that they come from. */
 export interface Live {
   state: "connecting" | "live" | "lost" | "forbidden" | "refused";
   /** Why the connection is refused. */

@@ -15,7 +15,7 @@ function revealRow(id: number): void {
   });
 }
 
-/** What needs attention above the list: mismatches by cause, a rotation, conflicts. */
+/** Notices above the list: mismatches by cause, a rotation, conflicts. */
 export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
   const mismatches = rows.filter(({ code }) => code === "SIGNATURE_MISMATCH");
   const groups = new Map<string | undefined, RequestRow[]>();

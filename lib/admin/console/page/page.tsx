@@ -19,7 +19,7 @@ import { WebhooksPage } from "./webhooks-page";
 /** For the count in the navigation. */
 const BADGE_REFRESH_MS = 30_000;
 
-/** A page, how many things on it need attention, and what they are; undefined when that is not known. */
+/** A page, with the number and the noun of its things that need attention; undefined when not known. */
 type PageEntry = readonly [
   id: string,
   title: string,

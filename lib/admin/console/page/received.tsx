@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { announce } from "./action";
 
 /**
- * Writes characters that are invisible, or that reverse the direction of what follows, as escapes.
+ * Writes characters that are invisible, or that reverse the direction of the following text, as escapes.
  * Joined emoji stay whole.
  */
 export function showInvisible(text: string): string {
@@ -26,7 +26,7 @@ export function Received({ text, ...attributes }: { text: Text; id?: string; cla
   );
 }
 
-/** A name and what is known of it; without a value it is left out. */
+/** A name and its value; without a value it is left out. */
 export type Fact = readonly [name: string, value: ComponentChildren, canCopy?: boolean];
 
 /** A list of facts; nothing when there are none. */

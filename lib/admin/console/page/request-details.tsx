@@ -144,7 +144,7 @@ function Result({ row: { id, explanation, message, canExplain } }: { row: Reques
   );
 }
 
-/** What the subject of a cause is, by the code of the cause. */
+/** The label of the subject of a cause, by the code of the cause. */
 function nameSubject(code: string): string {
   return code.startsWith("URL_")
     ? "Signed URL"

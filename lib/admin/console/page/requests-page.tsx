@@ -15,7 +15,7 @@ import { useEvery, useStore } from "./store";
 import { TestEvent } from "./test-event";
 import { TrafficChart } from "./traffic-chart";
 
-/** The page of the receiver: what arrives, what is rejected, and why. */
+/** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
   const { rows, totals } = useStore(live);
   const { query } = useStore(place);

@@ -4,7 +4,7 @@ import { createStore, useStore } from "./store";
 /** The place in the console that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
 export interface Place {
   page: string;
-  /** What is open on the page. */
+  /** The id of the item that is open on the page. */
   id: string | undefined;
   /** Filters and search. */
   query: URLSearchParams;

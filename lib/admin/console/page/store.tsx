@@ -42,7 +42,7 @@ export function useEvery(ms: number, task: () => unknown): void {
   }, [ms]);
 }
 
-/** What was loaded last, and why it could not be loaded again. */
+/** The value that was loaded last, and the error of a later load. */
 export interface Loaded<Value> {
   value?: Value | undefined;
   error?: unknown;

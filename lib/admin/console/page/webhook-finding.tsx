@@ -5,10 +5,10 @@ import { Notice } from "./blocks";
 import { Received, UrlDifference } from "./received";
 import { changeWebhook, webhooks } from "./webhooks";
 
-/** With these the receiver gets nothing, or rejects what it gets. */
+/** With these the receiver gets no request, or rejects each. */
 const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
 
-/** The label of the button that mends a finding, and what it does. */
+/** The button that mends a finding: its label and its action. */
 type Mend = readonly [label: string, run: () => unknown];
 
 /** A finding about a webhook, with a button that mends it. */
@@ -44,7 +44,7 @@ export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remo
   );
 }
 
-/** Finds what mends a finding; undefined where the API of the service cannot do it. */
+/** Finds the change that mends a finding; undefined where the API of the service cannot make it. */
 function findMend(
   { code, message }: Finding,
   webhook: Webhook,

@@ -9,7 +9,7 @@ export function openWebhookForm(webhook?: Webhook): void {
   const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
   const isNew = webhook === undefined;
   function submit(data: FormData): Promise<string> {
-    // The server hides the user info of a webhook_url: what is not changed is not sent.
+    // The server hides the user info of a webhook_url: a URL that is not changed is not sent.
     if (data.get("webhook_url") === webhook?.webhook_url) data.delete("webhook_url");
     const types = data.getAll("event_types");
     const event_types = types.includes("*") ? ["*"] : types;

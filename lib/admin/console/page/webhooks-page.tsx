@@ -14,7 +14,7 @@ import { WebhookFinding } from "./webhook-finding";
 import { openWebhookForm } from "./webhook-form";
 import { changeWebhook, type ComparedWebhooks, webhooks } from "./webhooks";
 
-/** The page of the webhooks, with what differs between them and the receiver. */
+/** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
   useEffect(() => void webhooks.reload(), []);
   const { value } = useStore(webhooks);

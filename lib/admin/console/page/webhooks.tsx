@@ -43,6 +43,6 @@ export const webhooks = createLoader<ComparedWebhooks>(async () => {
   return { webhooks: list, ...compared };
 });
 
-/** Changes a webhook; returns what to announce. */
+/** Changes a webhook; returns the announcement. */
 export const changeWebhook = (sid: string, body: object, said: string) =>
   change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
