@@ -42,12 +42,12 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     const stats = await run("stats", "--json");
     expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
 
-    const letters = await run("dead-letters");
-    expect(letters).toMatchObject({ code: 0, stderr: "" });
-    expect(letters.stdout).toMatch(`${uuid}\t${account_sid}\t\tfactor.created\t1\t`);
+    const deadLetters = await run("dead-letters");
+    expect(deadLetters).toMatchObject({ code: 0, stderr: "" });
+    expect(deadLetters.stdout).toMatch(`${uuid}\t${account_sid}\t\tfactor.created\t1\t`);
     const json = await run("dead-letters", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject([{ uuid, attempts: 1 }]);
-    expect(letters.stdout + json.stdout).not.toContain("user-7f3a-22");
+    expect(deadLetters.stdout + json.stdout).not.toContain("user-7f3a-22");
 
     expect(await run("retry")).toMatchObject({ code: 2, stderr: expect.stringMatching("--all") });
     expect(await run("retry", "no-such-uuid")).toMatchObject({ code: 1 });

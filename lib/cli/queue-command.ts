@@ -54,8 +54,8 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     queues.command("dead-letters").description("list the events that exhausted their attempts"),
     async (queue, { json }) => {
       const rows: Record<string, string | number | undefined>[] = [];
-      for await (const letter of queue.deadLetters()) {
-        const { uuid, accountSid, receiver, event, attempts, failedAt, error } = letter;
+      for await (const deadLetter of queue.deadLetters()) {
+        const { uuid, accountSid, receiver, event, attempts, failedAt, error } = deadLetter;
         // Without the event: its parameters identify a user.
         const type = event?.type;
         const at = failedAt.toISOString();

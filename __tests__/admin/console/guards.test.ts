@@ -130,7 +130,7 @@ describe.each(APPS)("the console on %s", (_name, create) => {
       .post("/admin/console/test-event")
       .send({ type: "factor.created" });
     expect([sent.status, sent.body.status]).toEqual([200, 200]);
-    const choice = { letters: [{ uuid: "uuid-0", accountSid: "AC1" }] };
+    const choice = { deadLetters: [{ uuid: "uuid-0", accountSid: "AC1" }] };
     const retried = await supertest(app).post("/admin/console/dead-letters/retry").send(choice);
     expect(retried.body).toEqual({ count: 1 });
     expect(audits).toEqual([

@@ -2,7 +2,7 @@ import type { ConsoleQueue } from "express-push-verification/admin";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 
-type Letter =
+type DeadLetter =
   ReturnType<ConsoleQueue["deadLetters"]> extends AsyncIterable<infer One> ? One : never;
 
 /** Dead letters in memory, for what the console shows; the engines have tests of their own. */
@@ -10,7 +10,7 @@ export function createMemoryQueue(
   errors: readonly string[],
   stats: Partial<Awaited<ReturnType<ConsoleQueue["stats"]>>> = {},
 ): ConsoleQueue & { changes: string[] } {
-  let letters: Letter[] = errors.map((error, index) => ({
+  let deadLetters: DeadLetter[] = errors.map((error, index) => ({
     uuid: `uuid-${index}`,
     accountSid: ACCOUNT_SID,
     receiver: index % 2 === 0 ? "shop" : undefined,
@@ -21,10 +21,10 @@ export function createMemoryQueue(
   }));
   const changes: string[] = [];
   const remove = (change: string) => (uuid: string) => {
-    const count = letters.length;
-    letters = letters.filter((letter) => letter.uuid !== uuid);
+    const count = deadLetters.length;
+    deadLetters = deadLetters.filter((deadLetter) => deadLetter.uuid !== uuid);
     changes.push(`${change} ${uuid}`);
-    return Promise.resolve(letters.length < count);
+    return Promise.resolve(deadLetters.length < count);
   };
   return {
     changes,
@@ -33,20 +33,20 @@ export function createMemoryQueue(
         waiting: 3,
         active: 2,
         delayed: 1,
-        deadLetters: letters.length,
+        deadLetters: deadLetters.length,
         oldestWaitingMs: 4_200,
         workers: 2,
         ...stats,
       }),
     async *deadLetters() {
-      // A copy: letters are removed while they are listed.
-      yield* letters.slice();
+      // A copy: dead letters are removed while they are listed.
+      yield* deadLetters.slice();
     },
     retry: remove("retry"),
     discard: remove("discard"),
     retryAll() {
-      const count = letters.length;
-      letters = [];
+      const count = deadLetters.length;
+      deadLetters = [];
       changes.push("retryAll");
       return Promise.resolve(count);
     },

@@ -21,7 +21,7 @@ describeWithBrowser("the page of the queue", () => {
     expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
     await group.locator("summary").first().click();
-    expect(await group.locator(".letter .mono").allInnerTexts()).toEqual([
+    expect(await group.locator(".dead-letter .mono").allInnerTexts()).toEqual([
       "uuid-2",
       "uuid-1",
       "uuid-0",
@@ -104,12 +104,12 @@ describeWithBrowser("the event of a dead letter", () => {
     const app = await startConsole({ router: { queue, console: { reveal } } });
     const page = await openPage(`${app.url}#/queue`);
     await page.locator("summary").first().click();
-    const letter = page.locator(".letter", { hasText: "uuid-1" });
-    await letter.locator("summary").click();
-    expect(await letter.locator("dt").allInnerTexts()).toEqual(names);
-    await letter.getByText(entity, { exact: true }).waitFor();
+    const deadLetter = page.locator(".dead-letter", { hasText: "uuid-1" });
+    await deadLetter.locator("summary").click();
+    expect(await deadLetter.locator("dt").allInnerTexts()).toEqual(names);
+    await deadLetter.getByText(entity, { exact: true }).waitFor();
     // uuid-0 cannot be read, and has a receiver.
-    const unreadable = page.locator(".letter", { hasText: "unreadable event" });
+    const unreadable = page.locator(".dead-letter", { hasText: "unreadable event" });
     await unreadable.locator("summary").click();
     const shown = ["Account", "Receiver", ...(reveal ? ["Error"] : [])];
     expect(await unreadable.locator("dt").allInnerTexts()).toEqual(shown);
@@ -133,11 +133,11 @@ describeWithRedis("the page of a queue in Redis", () => {
       const worker = queue.work(handlers);
       await app.deliver("challenge.approved", { uuid: "stored-once" });
       const page = await openPage(`${app.url}#/queue`);
-      const letter = page.locator(".letter", { hasText: "stored-once" });
-      await letter.waitFor();
+      const deadLetter = page.locator(".dead-letter", { hasText: "stored-once" });
+      await deadLetter.waitFor();
       await page.locator("h4", { hasText: "HANDLER_FAILED" }).waitFor();
       isBroken = false;
-      await letter.getByRole("button", { name: "Retry" }).click();
+      await deadLetter.getByRole("button", { name: "Retry" }).click();
       await page.getByText("No dead letters.").waitFor();
       await page.getByRole("link", { name: "Receiver" }).click();
       await page.getByText("200 stored").waitFor();

@@ -24,14 +24,14 @@ describe("readQueue", () => {
     });
   });
 
-  it("groups by error: the largest group first, in it the newest 20 letters first", async () => {
+  it("groups by error: the largest group first, in it the newest 20 dead letters first", async () => {
     const queue = createMemoryQueue(["alone", ...times(25, "down")]);
     const { groups } = await readQueue(queue, false);
     expect(groups.map(({ error, count }) => [error, count])).toEqual([
       ["down", 25],
       ["alone", 1],
     ]);
-    const uuids = groups[0]?.letters.map(({ uuid }) => uuid);
+    const uuids = groups[0]?.deadLetters.map(({ uuid }) => uuid);
     expect(uuids).toHaveLength(20);
     expect([uuids?.[0], uuids?.at(-1)]).toEqual(["uuid-25", "uuid-6"]);
   });
@@ -49,11 +49,11 @@ describe("readQueue", () => {
       ...memory,
       async *deadLetters() {
         let index = 0;
-        for await (const letter of memory.deadLetters()) {
+        for await (const deadLetter of memory.deadLetters()) {
           const identity = identities[index++] ?? "";
-          const { uuid } = letter;
+          const { uuid } = deadLetter;
           const event = eventFixture("challenge.approved", { uuid, entity_identity: identity });
-          yield { ...letter, event, error: `HANDLER_FAILED: no user ${identity} (${uuid})` };
+          yield { ...deadLetter, event, error: `HANDLER_FAILED: no user ${identity} (${uuid})` };
         }
       },
     };
@@ -63,7 +63,7 @@ describe("readQueue", () => {
     for (const identity of identities) expect(JSON.stringify(view)).not.toContain(`"${identity}`);
     expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
     const revealed = await readQueue(queue, true);
-    expect(revealed.groups[0]?.letters[2]?.error).toContain("jane.doe@example.com");
+    expect(revealed.groups[0]?.deadLetters[2]?.error).toContain("jane.doe@example.com");
     expect(await changeDeadLetters(queue, "retry", { error })).toBe(3);
   });
 
@@ -74,8 +74,8 @@ describe("readQueue", () => {
   });
 
   it.each([
-    ["1,000 letters", 1_000, "down", false],
-    ["more than 1,000 letters", 1_001, "down", true],
+    ["1,000 dead letters", 1_000, "down", false],
+    ["more than 1,000 dead letters", 1_001, "down", true],
   ])("says whether it is cut: %s", async (_what, count, error, isCut) => {
     const view = await readQueue(createMemoryQueue(times(count, error)), false);
     expect([view.isCut, view.groups[0]?.count]).toEqual([isCut, 1_000]);
@@ -92,9 +92,9 @@ describe("readQueue", () => {
     [true, "user-7f3a-22", 4],
   ])("shows identities and texts as it may, reveals %s", async (reveals, entity, texts) => {
     const { groups } = await readQueue(createMemoryQueue(times(2, "down")), reveals);
-    const [letter, unreadable] = groups[0]?.letters ?? [];
-    expect(letter).toMatchObject({ type: "challenge.approved", version: "v2", entity });
-    expect(letter?.revealed).toHaveLength(texts);
+    const [deadLetter, unreadable] = groups[0]?.deadLetters ?? [];
+    expect(deadLetter).toMatchObject({ type: "challenge.approved", version: "v2", entity });
+    expect(deadLetter?.revealed).toHaveLength(texts);
     expect(unreadable).toMatchObject({
       accountSid: ACCOUNT_SID,
       type: undefined,
@@ -110,14 +110,14 @@ describe("changeDeadLetters", () => {
   const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
 
   it.each([
-    ["retry", { letters: [one] }, 1, ["retry uuid-1"]],
+    ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
     [
       "discard",
-      { letters: [one, { ...one, uuid: "gone" }] },
+      { deadLetters: [one, { ...one, uuid: "gone" }] },
       1,
       ["discard uuid-1", "discard gone"],
     ],
-    ["retry", { letters: [{ ...one, uuid: "gone" }] }, 0, ["retry gone"]],
+    ["retry", { deadLetters: [{ ...one, uuid: "gone" }] }, 0, ["retry gone"]],
     ["retry", { error: "down" }, 2, ["retry uuid-0", "retry uuid-2"]],
     ["discard", { error: `${"x".repeat(500)}…` }, 1, ["discard uuid-1"]],
     ["retry", { error: "unknown" }, 0, []],

@@ -318,12 +318,12 @@ const STATES: State[] = [
     allows: /403/,
   },
   {
-    name: "queue-letters",
+    name: "queue-dead-letters",
     hash: "queue",
     start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
     async arrange(page) {
       await page.locator("summary").first().click();
-      await page.locator(".letter summary").first().click();
+      await page.locator(".dead-letter summary").first().click();
     },
   },
   {
@@ -331,7 +331,7 @@ const STATES: State[] = [
     hash: "queue/uuid-4",
     start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
     async arrange(page) {
-      await page.locator(".letter[aria-current]").waitFor();
+      await page.locator(".dead-letter[aria-current]").waitFor();
       await page.getByLabel("Select uuid-4").check();
       await page.getByRole("button", { name: "Retry selected 1" }).waitFor();
     },
@@ -341,7 +341,7 @@ const STATES: State[] = [
     hash: "queue",
     start: () =>
       startConsole({ router: { console: { reveal: true }, queue: createMemoryQueue(ERRORS) } }),
-    arrange: (page) => page.locator(".letter summary").last().click(),
+    arrange: (page) => page.locator(".dead-letter summary").last().click(),
   },
   {
     name: "queue-empty",

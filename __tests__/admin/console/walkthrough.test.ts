@@ -124,11 +124,11 @@ describeWithRedis("with a queue", () => {
       expect.stringContaining("ECONNREFUSED while writing <entity_identity>"),
     ]);
     await details.getByRole("link", { name: "Show the dead letter" }).click();
-    const letter = page.locator(".letter[aria-current]", { hasText: "evt-jane-1" });
-    await letter.waitFor();
+    const deadLetter = page.locator(".dead-letter[aria-current]", { hasText: "evt-jane-1" });
+    await deadLetter.waitFor();
     expect(await page.content()).not.toContain(JANE);
     database.isUp = true;
-    await letter.getByRole("button", { name: "Retry" }).click();
+    await deadLetter.getByRole("button", { name: "Retry" }).click();
     await page.getByText("No dead letters.").waitFor();
     await page.goBack();
     await details.getByText("handled", { exact: true }).waitFor();

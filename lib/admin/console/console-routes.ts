@@ -31,7 +31,7 @@ const deadLetterSchema = z.strictObject({
   receiver: z.string().max(100).optional(),
 });
 const deadLetterChoiceSchema = z.union([
-  z.strictObject({ letters: z.array(deadLetterSchema).min(1).max(1_000) }),
+  z.strictObject({ deadLetters: z.array(deadLetterSchema).min(1).max(1_000) }),
   z.strictObject({ error: z.string().max(1_000) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
@@ -64,8 +64,12 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
       async run(req, res) {
         const choice = parseInput("dead letter", deadLetterChoiceSchema, await readJson(req, res));
         const count = await changeDeadLetters(queue, change, choice);
-        const [letter, ...others] = "letters" in choice ? choice.letters : [];
-        return { status: 200, body: { count }, uuid: others.length > 0 ? undefined : letter?.uuid };
+        const [deadLetter, ...others] = "deadLetters" in choice ? choice.deadLetters : [];
+        return {
+          status: 200,
+          body: { count },
+          uuid: others.length > 0 ? undefined : deadLetter?.uuid,
+        };
       },
     });
   }

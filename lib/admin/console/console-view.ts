@@ -175,7 +175,7 @@ export interface DeadLetterGroup {
   error: string;
   count: number;
   /** The newest of them. */
-  letters: readonly DeadLetterRow[];
+  deadLetters: readonly DeadLetterRow[];
 }
 
 /** One dead letter. */
@@ -197,7 +197,7 @@ export type DeadLetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
 
 /** Which dead letters to change: some, those of one cause, or all. */
 export type DeadLetterChoice =
-  { letters: readonly DeadLetterName[] } | { error: string } | { all: true };
+  { deadLetters: readonly DeadLetterName[] } | { error: string } | { all: true };
 
 /** The state of the queue. */
 export interface QueueView {

@@ -60,22 +60,22 @@ const MAX_GROUPS = 50;
 /** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
 export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
   const { oldestWaitingMs, workers, ...counts } = await queue.stats();
-  const groups = new Map<string, { count: number; letters: DeadLetterRow[] }>();
+  const groups = new Map<string, { count: number; deadLetters: DeadLetterRow[] }>();
   let listed = 0;
-  for await (const letter of queue.deadLetters()) {
+  for await (const deadLetter of queue.deadLetters()) {
     if (++listed > MAX_LISTED) break;
-    const error = errorOf(letter);
-    const group = groups.get(error) ?? { count: 0, letters: [] };
+    const error = errorOf(deadLetter);
+    const group = groups.get(error) ?? { count: 0, deadLetters: [] };
     groups.set(error, group);
     group.count++;
     // The oldest come first, and the newest are shown.
-    group.letters.push(toRow(letter, reveals));
-    if (group.letters.length > MAX_PER_GROUP) group.letters.shift();
+    group.deadLetters.push(toRow(deadLetter, reveals));
+    if (group.deadLetters.length > MAX_PER_GROUP) group.deadLetters.shift();
   }
-  const sorted = [...groups].map(([error, { count, letters }]): DeadLetterGroup => ({
+  const sorted = [...groups].map(([error, { count, deadLetters }]): DeadLetterGroup => ({
     error,
     count,
-    letters: letters.toReversed(),
+    deadLetters: deadLetters.toReversed(),
   }));
   return {
     waiting: counts.waiting,
@@ -97,15 +97,15 @@ export async function changeDeadLetters(
 ): Promise<number> {
   if ("all" in choice && action === "retry") return queue.retryAll();
   let count = 0;
-  if ("letters" in choice) {
-    for (const { uuid, ...options } of choice.letters) {
+  if ("deadLetters" in choice) {
+    for (const { uuid, ...options } of choice.deadLetters) {
       if (await queue[action](uuid, options)) count++;
     }
     return count;
   }
-  for await (const letter of queue.deadLetters()) {
-    if ("error" in choice && errorOf(letter) !== choice.error) continue;
-    const { uuid, accountSid, receiver } = letter;
+  for await (const deadLetter of queue.deadLetters()) {
+    if ("error" in choice && errorOf(deadLetter) !== choice.error) continue;
+    const { uuid, accountSid, receiver } = deadLetter;
     if (await queue[action](uuid, { accountSid, receiver })) count++;
   }
   return count;
@@ -117,8 +117,8 @@ function errorOf({ error, event }: ListedDeadLetter): string {
   return maskText(event === undefined ? error.replace(/:.*$/s, "") : error, event);
 }
 
-function toRow(letter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
-  const { uuid, accountSid, receiver, event, error, attempts, failedAt } = letter;
+function toRow(deadLetter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
+  const { uuid, accountSid, receiver, event, error, attempts, failedAt } = deadLetter;
   return {
     uuid,
     accountSid,

@@ -44,7 +44,9 @@ function onKey(event: KeyboardEvent): void {
 }
 
 function moveFocus(step: number): void {
-  const rows = [...document.querySelectorAll<HTMLElement>("main .toggle, main .letter summary")];
+  const rows = [
+    ...document.querySelectorAll<HTMLElement>("main .toggle, main .dead-letter summary"),
+  ];
   const index = rows.indexOf(document.activeElement as HTMLElement);
   rows[index === -1 ? 0 : Math.min(Math.max(index + step, 0), rows.length - 1)]?.focus();
 }

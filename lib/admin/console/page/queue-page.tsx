@@ -60,17 +60,21 @@ const selected = createStore<readonly string[]>([]);
 const keyOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
   [uuid, accountSid, receiver].join(" ");
 
-function choose(letters: readonly DeadLetterRow[]): DeadLetterChoice {
+function choose(deadLetters: readonly DeadLetterRow[]): DeadLetterChoice {
   return {
-    letters: letters.map(({ uuid, accountSid, receiver }) => ({ uuid, accountSid, receiver })),
+    deadLetters: deadLetters.map(({ uuid, accountSid, receiver }) => ({
+      uuid,
+      accountSid,
+      receiver,
+    })),
   };
 }
 
 /** The dead letters, grouped by error. */
 function DeadLetters({ groups, deadLetters, isCut }: QueueView) {
   const keys = useStore(selected);
-  const letters = groups
-    .flatMap((group) => group.letters)
+  const ticked = groups
+    .flatMap((group) => group.deadLetters)
     .filter((one) => keys.includes(keyOf(one)));
   if (groups.length === 0) {
     return (
@@ -83,21 +87,21 @@ function DeadLetters({ groups, deadLetters, isCut }: QueueView) {
     <>
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        {letters.length > 0 ? (
-          <LetterButtons what="selected" count={letters.length} choice={choose(letters)} />
+        {ticked.length > 0 ? (
+          <DeadLetterButtons what="selected" count={ticked.length} choice={choose(ticked)} />
         ) : (
-          <LetterButtons what="all" count={deadLetters} choice={{ all: true }} />
+          <DeadLetterButtons what="all" count={deadLetters} choice={{ all: true }} />
         )}
       </div>
       {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
       {groups.map((group) => (
-        <LetterGroup key={group.error} {...group} />
+        <ErrorPanel key={group.error} {...group} />
       ))}
     </>
   );
 }
 
-function LetterGroup({ error, count, letters }: DeadLetterGroup) {
+function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
   const { id } = useStore(place);
   return (
     <article class="panel">
@@ -106,28 +110,28 @@ function LetterGroup({ error, count, letters }: DeadLetterGroup) {
         <h4>
           <Received text={error} />
         </h4>
-        {count > 1 && <LetterButtons what="these" count={count} choice={{ error }} />}
+        {count > 1 && <DeadLetterButtons what="these" count={count} choice={{ error }} />}
       </div>
-      <details open={count === 1 || letters.some(({ uuid }) => uuid === id)}>
+      <details open={count === 1 || deadLetters.some(({ uuid }) => uuid === id)}>
         <summary>
-          {letters.length < count
-            ? `The newest ${letters.length} of ${formatCount(count)}`
+          {deadLetters.length < count
+            ? `The newest ${deadLetters.length} of ${formatCount(count)}`
             : plural(count, "event")}
         </summary>
-        {letters.map((letter) => (
-          <Letter key={keyOf(letter)} {...letter} />
+        {deadLetters.map((deadLetter) => (
+          <DeadLetterItem key={keyOf(deadLetter)} {...deadLetter} />
         ))}
       </details>
     </article>
   );
 }
 
-function Letter(letter: DeadLetterRow) {
-  const { uuid, type, entity, pseudonym, attempts } = letter;
-  const key = keyOf(letter);
+function DeadLetterItem(deadLetter: DeadLetterRow) {
+  const { uuid, type, entity, pseudonym, attempts } = deadLetter;
+  const key = keyOf(deadLetter);
   const isSelected = useStore(selected).includes(key);
   return (
-    <div class="letter" {...useTarget(uuid)}>
+    <div class="dead-letter" {...useTarget(uuid)}>
       {!settings.readOnly && (
         <SelectBox ids={selected} id={key} isSelected={isSelected} label={`Select ${uuid}`} />
       )}
@@ -144,41 +148,41 @@ function Letter(letter: DeadLetterRow) {
           <a href={linkToSearch(uuid)}>Requests</a>
         </p>
         <p class="muted">
-          {plural(attempts, "attempt")}, the last failed <Time atMs={letter.failedAtMs} />
+          {plural(attempts, "attempt")}, the last failed <Time atMs={deadLetter.failedAtMs} />
         </p>
         <details>
           <summary>Event</summary>
           <Facts
             facts={[
-              ["Version", letter.version],
-              ["Account", letter.accountSid],
-              ["Factor", letter.factorSid],
-              ["Challenge", letter.challengeSid],
-              ["Receiver", letter.receiver],
-              ["Error", letter.error],
-              ...letter.revealed,
+              ["Version", deadLetter.version],
+              ["Account", deadLetter.accountSid],
+              ["Factor", deadLetter.factorSid],
+              ["Challenge", deadLetter.challengeSid],
+              ["Receiver", deadLetter.receiver],
+              ["Error", deadLetter.error],
+              ...deadLetter.revealed,
             ]}
           />
         </details>
       </div>
-      <LetterButtons count={1} choice={choose([letter])} />
+      <DeadLetterButtons count={1} choice={choose([deadLetter])} />
     </div>
   );
 }
 
 /** Buttons that retry or discard dead letters; `what` tells which when there are several. */
-function LetterButtons(chosen: { choice: DeadLetterChoice; count: number; what?: string }) {
+function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; what?: string }) {
   const { choice, count, what = "" } = chosen;
   if (settings.readOnly) return null;
   const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
-  const letters = plural(count, "dead letter");
+  const deadLetters = plural(count, "dead letter");
   const retry = async () => `${await change("retry", choice)} will be handled again.`;
   const discard = async () => `${await change("discard", choice)} discarded.`;
   const ask = () =>
     openDialog(
       <Dialog
-        title={`Discard ${letters}?`}
-        action={`Discard ${letters}`}
+        title={`Discard ${deadLetters}?`}
+        action={`Discard ${deadLetters}`}
         isDangerous
         submit={discard}
       >
