@@ -5,7 +5,6 @@ import {
   validateOptions,
   wholeNumber,
   type Complete,
-  type OptionRule,
   type OptionRules,
 } from "../validation/validate-options";
 import { LOGGER } from "../validation/option-rules";
@@ -65,12 +64,6 @@ export function isName(value: unknown): boolean {
 
 const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 
-/** The rule of the option `backoff`. */
-const BACKOFF_RULE: OptionRule = {
-  accepts: (value) => isDelay(value) || isBackoff(value),
-  expected: 'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
-};
-
 /** The rules of {@link QueueOptions}. */
 export const QUEUE_RULES: OptionRules<QueueOptions> = {
   name: {
@@ -81,7 +74,11 @@ export const QUEUE_RULES: OptionRules<QueueOptions> = {
   },
   dedupeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   attempts: wholeNumber(1, 1_000, "attempts"),
-  backoff: BACKOFF_RULE,
+  backoff: {
+    accepts: (value) => isDelay(value) || isBackoff(value),
+    expected:
+      'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
+  },
   storeTimeoutMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
   maxPending: wholeNumber(1, 1_000_000, "events"),
   outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
@@ -104,7 +101,9 @@ export function resolveQueueOptions<Options extends QueueOptions>(
   rules: OptionRules<Options>,
 ): QueueSettings {
   validateOptions(owner, options, rules);
-  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs, backoff } = options;
+  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs } = options;
+  const { attempts = 8, backoff = DEFAULT_BACKOFF, storeTimeoutMs = 8_000 } = options;
+  const { maxPending = 5_000, maxWaiting = 10_000 } = options;
   if (outcomeTtlMs < dedupeTtlMs) {
     throw new TypeError(
       `${owner}: option outcomeTtlMs must be at least dedupeTtlMs, ${dedupeTtlMs}; received ${outcomeTtlMs}. A replay within dedupeTtlMs must meet the outcome.`,
@@ -113,15 +112,12 @@ export function resolveQueueOptions<Options extends QueueOptions>(
   return {
     name: options.name,
     dedupeTtlMs,
-    attempts: options.attempts ?? 8,
-    backoff:
-      typeof backoff === "number"
-        ? { type: "fixed", delayMs: backoff }
-        : (backoff ?? DEFAULT_BACKOFF),
-    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
-    maxPending: options.maxPending ?? 5_000,
+    attempts,
+    backoff: typeof backoff === "number" ? { type: "fixed", delayMs: backoff } : backoff,
+    storeTimeoutMs,
+    maxPending,
     outcomeTtlMs,
-    maxWaiting: options.maxWaiting ?? 10_000,
+    maxWaiting,
     logger: options.logger && createSafeLogger(options.logger),
   };
 }

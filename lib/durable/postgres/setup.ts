@@ -8,8 +8,8 @@ const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
 
 interface Setup {
   version: number;
-  is_standby: boolean;
-  is_read_only: boolean;
+  isStandby: boolean;
+  isReadOnly: boolean;
   settings: string[];
 }
 
@@ -25,13 +25,13 @@ export async function checkDurability(
 ): Promise<void> {
   const { rows } = await client.query<Setup>(
     `select current_setting('server_version_num')::int as version,
-      pg_is_in_recovery() as is_standby,
-      current_setting('transaction_read_only') = 'on' as is_read_only,
+      pg_is_in_recovery() as "isStandby",
+      current_setting('transaction_read_only') = 'on' as "isReadOnly",
       (select array_agg(current_setting(name) order by position)
         from unnest($1::text[]) with ordinality as wanted (name, position)) as settings`,
     [SETTINGS],
   );
-  const [{ version, is_standby: isStandby, is_read_only: isReadOnly, settings }] = rows as [Setup];
+  const [{ version, isStandby, isReadOnly, settings }] = rows as [Setup];
   if (version < FIRST_VERSION) {
     throw new QueueError(
       "POSTGRES_OLD",
