@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "./action";
 import { describeProblem } from "./api";
 import { formatCount, formatDate } from "./format";
-import { useStore, type Loaded, type Loader, type Store } from "./store";
+import { useEvery, useStore, type Loaded, type Loader, type Store } from "./store";
 
 /** The meaning of a block: its colour follows. */
 export type Tone = "good" | "warn" | "bad" | "info" | "off";
@@ -11,52 +11,44 @@ interface Children {
   children?: ComponentChildren;
 }
 
-/** A page with its title and its buttons. */
-export function Section(
-  props: Children & { title: string; loader?: Loader<unknown>; buttons?: ComponentChildren },
-) {
-  const { title, loader, buttons, children } = props;
-  const id = `${title.toLowerCase()}-title`;
-  const heading = (
-    <h2 id={id} tabIndex={-1} class={loader === undefined ? "unseen" : ""}>
-      {title}
-    </h2>
-  );
-  return (
-    <section aria-labelledby={id}>
-      {loader === undefined ? (
-        heading
-      ) : (
-        <div class="page-head">
-          {heading}
-          <div class="buttons">
-            <Button run={loader.reload}>Refresh</Button>
-            {buttons}
-          </div>
-        </div>
-      )}
-      {children}
-    </section>
-  );
-}
-
-/** The value of a loader, or the error of its load. */
-export function LoadedBlock<Value>(props: {
+/** A page with its title, its buttons, and the value of a loader or the error of its load. */
+export function LoadedPage<Value>(props: {
+  title: string;
   loader: Loader<Value>;
   /** The title when the load has failed. */
   failed: string;
+  /** How often it is loaded again; undefined when only the button does. */
+  refreshMs?: number;
+  buttons?: ComponentChildren;
+  /** Stays when nothing could be loaded. */
+  top?: ComponentChildren;
   children: (value: Value) => ComponentChildren;
 }) {
-  const { value, error } = useStore<Loaded<Value>>(props.loader);
-  if (error !== undefined) {
-    return (
-      <EmptyState title={props.failed}>
-        <p>{describeProblem(error)}</p>
-        <Button run={props.loader.reload}>Try again</Button>
-      </EmptyState>
-    );
-  }
-  return <>{value === undefined ? <p class="state">Loading.</p> : props.children(value)}</>;
+  const { title, loader, top, children } = props;
+  const { value, error } = useStore<Loaded<Value>>(loader);
+  useEvery(props.refreshMs, loader.reload);
+  return (
+    <section aria-label={title}>
+      <div class="page-head">
+        <h2 tabIndex={-1}>{title}</h2>
+        <div class="buttons">
+          <Button run={loader.reload}>Refresh</Button>
+          {props.buttons}
+        </div>
+      </div>
+      {top}
+      {error !== undefined ? (
+        <EmptyState title={props.failed}>
+          <p>{describeProblem(error)}</p>
+          <Button run={loader.reload}>Try again</Button>
+        </EmptyState>
+      ) : value === undefined ? (
+        <p class="state">Loading.</p>
+      ) : (
+        children(value)
+      )}
+    </section>
+  );
 }
 
 /** A block that stands where a list would: nothing is there, or it could not be read. */

@@ -31,7 +31,6 @@ export function Dialog(props: {
   submit?: Run<FormData>;
 }) {
   const { title, children, action, confirmation = "", staysOpen = false } = props;
-  const titleId = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState("");
   const close = () => dialog.current?.close();
@@ -42,14 +41,14 @@ export function Dialog(props: {
   });
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-labelledby={titleId} onClose={() => shown.set(undefined)}>
+    <dialog ref={dialog} aria-label={title} onClose={() => shown.set(undefined)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void start(new FormData(event.currentTarget));
         }}
       >
-        <h2 id={titleId}>{title}</h2>
+        <h2>{title}</h2>
         {children}
         {confirmation !== "" && (
           <TextField

@@ -1,15 +1,14 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { CreatedKey, Key } from "../../client/key";
 import { Button } from "./action";
 import { change, send, settings } from "./api";
 import {
   EmptyState,
-  LoadedBlock,
+  LoadedPage,
   Notice,
   type Options,
   Pill,
   Search,
-  Section,
   Select,
   Table,
 } from "./blocks";
@@ -35,11 +34,11 @@ export const useUnstoredKeys = () => useStore(created).length;
 
 /** The page of the keys. */
 export function KeysPage() {
-  useEffect(() => void keys.reload(), []);
   return (
-    <Section
+    <LoadedPage
       title="Keys"
       loader={keys}
+      failed="The keys could not be read."
       buttons={
         !settings.readOnly && (
           <Button class="primary" run={askToCreate}>
@@ -47,16 +46,14 @@ export function KeysPage() {
           </Button>
         )
       }
-    >
-      {useStore(created).map((key) => (
+      top={useStore(created).map((key) => (
         <NewKey key={key.sid} created={key} />
       ))}
-      <LoadedBlock loader={keys} failed="The keys could not be read.">
-        {(all) =>
-          all.length === 0 ? <EmptyState title="There is no key here." /> : <KeyTable all={all} />
-        }
-      </LoadedBlock>
-    </Section>
+    >
+      {(all) =>
+        all.length === 0 ? <EmptyState title="There is no key here." /> : <KeyTable all={all} />
+      }
+    </LoadedPage>
   );
 }
 
@@ -108,7 +105,7 @@ function KeyTable({ all }: { all: readonly Key[] }) {
           ["name", "Name"],
           ["sid", "SID"],
           ["created", "Created"],
-          ["buttons", <span class="unseen">Actions</span>],
+          ["actions", <span class="unseen">Actions</span>],
         ]}
       >
         {sorted.map((key) => (
@@ -134,16 +131,18 @@ function KeyLine(shown: Key) {
         <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
       </td>
       <td>{formatDate(shown.date_created)}</td>
-      <td class="buttons">
+      <td class="actions">
         {!settings.readOnly && (
-          <Button {...about} run={() => askToRename(shown)}>
-            Rename
-          </Button>
-        )}
-        {!settings.readOnly && !isInUse && (
-          <Button {...about} class="danger" run={() => askToRevoke(shown)}>
-            Revoke
-          </Button>
+          <div class="buttons">
+            <Button {...about} run={() => askToRename(shown)}>
+              Rename
+            </Button>
+            {!isInUse && (
+              <Button {...about} class="danger" run={() => askToRevoke(shown)}>
+                Revoke
+              </Button>
+            )}
+          </div>
         )}
       </td>
     </tr>

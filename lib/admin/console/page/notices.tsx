@@ -18,11 +18,10 @@ function revealRow(id: number): void {
 /** Notices above the list: mismatches by cause, a rotation, conflicts. */
 export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
   const mismatches = rows.filter(({ code }) => code === "SIGNATURE_MISMATCH");
-  const groups = new Map<string | undefined, RequestRow[]>();
-  for (const row of mismatches) {
-    const cause = row.explanation && `${row.explanation.cause} ${row.explanation.subject}`;
-    groups.set(cause, [...(groups.get(cause) ?? []), row]);
-  }
+  const groups = Map.groupBy(
+    mismatches,
+    ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
+  );
   const conflicts = rows.filter(({ result }) => result === "conflict");
   return (
     <>

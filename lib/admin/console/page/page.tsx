@@ -13,7 +13,7 @@ import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
 import { useEvery, useStore } from "./store";
-import { webhooks } from "./webhooks";
+import { findings, webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
 /** For the count in the navigation. */
@@ -30,14 +30,18 @@ type PageEntry = readonly [
 
 function usePages(): PageEntry[] {
   const { receiver, hasQueue } = settings;
-  const { value, error } = useStore(webhooks);
+  const { value = [], error } = useStore(findings);
   const letters = useStore(queue).value?.deadLetters ?? 0;
   useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
   useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
-  const findings =
-    error !== undefined ? undefined : value === undefined ? 0 : value.findings?.length;
   const pages: PageEntry[] = [
-    ["webhooks", "Webhooks", WebhooksPage, findings, "finding"],
+    [
+      "webhooks",
+      "Webhooks",
+      WebhooksPage,
+      error === undefined ? value.length : undefined,
+      "finding",
+    ],
     ["keys", "Keys", KeysPage, useUnstoredKeys(), "secret"],
   ];
   if (receiver !== undefined) pages.unshift(["requests", "Receiver", RequestsPage, 0]);

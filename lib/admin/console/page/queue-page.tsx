@@ -1,33 +1,33 @@
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
 import { Button } from "./action";
 import { send, settings } from "./api";
-import { Cards, EmptyState, LoadedBlock, Pill, Section, SelectBox, Time } from "./blocks";
+import { Cards, EmptyState, LoadedPage, Pill, SelectBox, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { Facts, Received, showInvisible } from "./received";
 import { linkToSearch } from "./request-details";
 import { linkTo, place, useTarget } from "./route";
-import { createLoader, createStore, useEvery, useStore } from "./store";
-
-const REFRESH_MS = 5_000;
+import { createLoader, createStore, useStore } from "./store";
 
 /** The queue, as it was read last. */
 export const queue = createLoader(() => send<QueueView>("GET", "console/queue"));
 
 /** The page of the queue: its counts and its dead letters. */
 export function QueuePage() {
-  useEvery(REFRESH_MS, queue.reload);
   return (
-    <Section title="Queue" loader={queue}>
-      <LoadedBlock loader={queue} failed="The queue could not be read.">
-        {(view) => (
-          <>
-            <QueueCards {...view} />
-            <DeadLetters {...view} />
-          </>
-        )}
-      </LoadedBlock>
-    </Section>
+    <LoadedPage
+      title="Queue"
+      loader={queue}
+      failed="The queue could not be read."
+      refreshMs={5_000}
+    >
+      {(view) => (
+        <>
+          <QueueCards {...view} />
+          <DeadLetters {...view} />
+        </>
+      )}
+    </LoadedPage>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { announce } from "./action";
+import { readPublicUrl } from "./api";
 
 /**
  * Writes characters that are invisible, or that reverse the direction of the following text, as escapes.
@@ -90,31 +91,30 @@ async function writeClipboard(text: string, button: HTMLElement | null): Promise
   }
 }
 
-/** Two URLs one below the other; the part that differs is marked. */
-export function UrlDifference({
-  urls,
-}: {
-  urls: readonly (readonly [label: string, url: string])[];
-}) {
-  const [a = "", b = ""] = urls.map(([, url]) => url);
-  const shorter = Math.min(a.length, b.length);
+/** A URL above the publicUrl; the part that differs is marked. */
+export function UrlDifference({ label, url }: { label: string; url: string }) {
+  const publicUrl = readPublicUrl();
+  const shorter = Math.min(url.length, publicUrl.length);
   let start = 0;
-  while (start < shorter && a[start] === b[start]) start++;
+  while (start < shorter && url[start] === publicUrl[start]) start++;
   let end = 0;
-  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  while (end < shorter - start && url.at(-1 - end) === publicUrl.at(-1 - end)) end++;
+  const mark = (text: string) => (
+    <bdi>
+      {showInvisible(text.slice(0, start))}
+      {text.length > start + end && (
+        <mark>{showInvisible(text.slice(start, text.length - end))}</mark>
+      )}
+      {showInvisible(text.slice(text.length - end))}
+    </bdi>
+  );
   return (
     <Facts
       class="mono"
-      facts={urls.map(([label, url]) => [
-        label,
-        <bdi>
-          {showInvisible(url.slice(0, start))}
-          {url.length > start + end && (
-            <mark>{showInvisible(url.slice(start, url.length - end))}</mark>
-          )}
-          {showInvisible(url.slice(url.length - end))}
-        </bdi>,
-      ])}
+      facts={[
+        [label, mark(url)],
+        ["publicUrl", mark(publicUrl)],
+      ]}
     />
   );
 }

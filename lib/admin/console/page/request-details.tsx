@@ -14,7 +14,8 @@ import { plural } from "./format";
 import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
 import { linkTo } from "./route";
 import { createLoader, useEvery, useStore } from "./store";
-import { changeWebhook, webhooks } from "./webhooks";
+import { MendButton, mendUrl } from "./webhook-finding";
+import { webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
@@ -162,12 +163,7 @@ function Cause({ explanation }: { explanation: Explanation }) {
         {cause} <Pill tone="info">{isProven ? "proven" : "likely"}</Pill>
       </p>
       {isUrl && subject !== readPublicUrl() ? (
-        <UrlDifference
-          urls={[
-            ["signed", subject],
-            ["publicUrl", readPublicUrl()],
-          ]}
-        />
+        <UrlDifference label="signed" url={subject} />
       ) : (
         <Facts facts={[[nameSubject(code), subject]]} />
       )}
@@ -191,7 +187,7 @@ function Cause({ explanation }: { explanation: Explanation }) {
 /** A button that sets the webhook with the signed URL to the publicUrl. */
 function UrlFix({ signedUrl }: { signedUrl: string }) {
   const { value } = useStore(webhooks);
-  const webhook = value?.webhooks.find(({ webhook_url }) => webhook_url === signedUrl);
+  const webhook = value?.find(({ webhook_url }) => webhook_url === signedUrl);
   const publicUrl = readPublicUrl();
   if (webhook === undefined || publicUrl === "") return null;
   return (
@@ -199,22 +195,7 @@ function UrlFix({ signedUrl }: { signedUrl: string }) {
       <p>
         The webhook with this URL is <Received text={webhook.friendly_name} />.
       </p>
-      {!settings.readOnly &&
-        settings.receiver?.isUrlComplete === true &&
-        publicUrl !== signedUrl && (
-          <Button
-            class="primary"
-            run={() =>
-              changeWebhook(
-                webhook.sid,
-                { webhook_url: publicUrl },
-                "webhook_url was set to publicUrl.",
-              )
-            }
-          >
-            Set webhook_url to publicUrl
-          </Button>
-        )}
+      {publicUrl !== signedUrl && <MendButton kind="primary" mend={mendUrl(webhook)} />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { RequestRow } from "../console-view";
 import { Button } from "./action";
 import { readPublicUrl, settings } from "./api";
-import { Cards, EmptyState, Section } from "./blocks";
+import { Cards, EmptyState } from "./blocks";
 import { openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { live, paused } from "./live";
@@ -21,7 +21,10 @@ export function RequestsPage() {
   const { query } = useStore(place);
   const found = filterRows(useStore(paused) ?? rows, query);
   return (
-    <Section title="Receiver">
+    <section aria-label="Receiver">
+      <h2 tabIndex={-1} class="unseen">
+        Receiver
+      </h2>
       <Notices rows={rows} totals={totals} />
       <TotalCards />
       {totals !== undefined && totals.received > 0 && <TrafficChart />}
@@ -60,7 +63,7 @@ export function RequestsPage() {
           </EmptyState>
         )}
       </div>
-    </Section>
+    </section>
   );
 }
 

@@ -33,10 +33,11 @@ export function useStore<Value>(store: Store<Value>): Value {
   return store.value;
 }
 
-/** Runs a task now and every few milliseconds while a component is shown and the page is visible. */
-export function useEvery(ms: number, task: () => unknown): void {
+/** Runs a task now and, while the component is shown and the page is visible, every few milliseconds. */
+export function useEvery(ms: number | undefined, task: () => unknown): void {
   useEffect(() => {
     void task();
+    if (ms === undefined) return undefined;
     const timer = setInterval(() => void (document.hidden || task()), ms);
     return () => clearInterval(timer);
   }, [ms]);

@@ -16,32 +16,42 @@ export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remo
   const { finding, webhook, remove } = props;
   const { code, message, fix } = finding;
   const isBad = BROKEN.has(code);
-  const [label, run] = findMend(finding, webhook, remove) ?? [];
   const kind = code === "DUPLICATE" ? "danger" : isBad ? "primary" : "";
   return (
     <Notice
       tone={isBad ? "bad" : "warn"}
       title={<Received text={message} />}
-      button={
-        !settings.readOnly &&
-        run && (
-          <Button class={kind} run={run}>
-            {label}
-          </Button>
-        )
-      }
+      button={<MendButton kind={kind} mend={findMend(finding, webhook, remove)} />}
     >
       {fix}
       {code === "URL_DIFFERS" && (
-        <UrlDifference
-          urls={[
-            ["webhook_url", webhook.webhook_url ?? ""],
-            ["publicUrl", readPublicUrl()],
-          ]}
-        />
+        <UrlDifference label="webhook_url" url={webhook.webhook_url ?? ""} />
       )}
     </Notice>
   );
+}
+
+/** A button that mends something; nothing where the page cannot do it. */
+export function MendButton({ kind, mend }: { kind: string; mend: Mend | undefined }) {
+  if (settings.readOnly || mend === undefined) return null;
+  const [label, run] = mend;
+  return (
+    <Button class={kind} run={run}>
+      {label}
+    </Button>
+  );
+}
+
+const patch = ({ sid }: Webhook, label: string, body: object): Mend => [
+  label,
+  () => changeWebhook(sid, body, `Done: ${label}.`),
+];
+
+/** Finds the change that gives a webhook the URL of the receiver. */
+export function mendUrl(webhook: Webhook): Mend | undefined {
+  return settings.receiver?.isUrlComplete === true
+    ? patch(webhook, "Set webhook_url to publicUrl", { webhook_url: readPublicUrl() })
+    : undefined;
 }
 
 /** Finds the change that mends a finding; undefined where the API of the service cannot make it. */
@@ -50,35 +60,29 @@ function findMend(
   webhook: Webhook,
   remove: () => void,
 ): Mend | undefined {
-  const patch = (label: string, body: object): Mend => [
-    label,
-    () => changeWebhook(webhook.sid, body, `Done: ${label}.`),
-  ];
   const types = webhook.event_types ?? [];
   // The message of a finding names the type that it is about.
   const type = settings.eventTypes.find((name) => message.includes(name)) ?? "";
   const others = types.filter((one) => one !== type);
   switch (code) {
     case "URL_DIFFERS":
-      return settings.receiver?.isUrlComplete === true
-        ? patch("Set webhook_url to publicUrl", { webhook_url: readPublicUrl() })
-        : undefined;
+      return mendUrl(webhook);
     case "DISABLED":
-      return patch("Enable the webhook", { status: "enabled" });
+      return patch(webhook, "Enable the webhook", { status: "enabled" });
     case "DUPLICATE":
       return ["Delete this webhook", remove];
     case "VERSION_LEGACY":
-      return patch("Set version to v2", { version: "v2" });
+      return patch(webhook, "Set version to v2", { version: "v2" });
     case "METHOD_DIFFERS":
       // Of a receiver that accepts GET only, the page cannot mend the method.
       return webhook.webhook_method === "POST"
         ? undefined
         : ["Replace it with a webhook that uses POST", () => replace(webhook)];
     case "EVENT_NOT_SUBSCRIBED":
-      return patch(`Subscribe to ${type}`, { event_types: [...types, type] });
+      return patch(webhook, `Subscribe to ${type}`, { event_types: [...types, type] });
     case "EVENT_NOT_HANDLED":
       return types.length > others.length && others.length > 0
-        ? patch(`Unsubscribe from ${type}`, { event_types: others })
+        ? patch(webhook, `Unsubscribe from ${type}`, { event_types: others })
         : undefined;
     case "NOT_CONFIGURED":
     case "URL_EXTENDS":

@@ -1,9 +1,8 @@
-import { useEffect } from "preact/hooks";
 import type { Finding, Webhook } from "../../client/webhook";
 import { Button } from "./action";
-import { change, describeProblem, settings } from "./api";
-import { EmptyState, LoadedBlock, Notice, Pill, Section } from "./blocks";
-import { Dialog, openDialog } from "./dialog";
+import { change, describeProblem, readPublicUrl, settings } from "./api";
+import { EmptyState, LoadedPage, Notice, Pill } from "./blocks";
+import { Choices, Dialog, openDialog, TextField } from "./dialog";
 import { formatAge, formatDate, plural } from "./format";
 import { live } from "./live";
 import { Facts, Received } from "./received";
@@ -11,60 +10,52 @@ import { readSignedUrl } from "./request-filter";
 import { linkTo, useTarget } from "./route";
 import { useStore } from "./store";
 import { WebhookFinding } from "./webhook-finding";
-import { openWebhookForm } from "./webhook-form";
-import { changeWebhook, type ComparedWebhooks, webhooks } from "./webhooks";
+import { changeWebhook, findings, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
-  useEffect(() => void webhooks.reload(), []);
-  const { value } = useStore(webhooks);
-  const isMissing = value?.findings?.some(({ sid }) => sid === undefined) === true;
+  const { value = [], error } = useStore(findings);
+  const found = error === undefined ? value : [];
+  const general = found.filter(({ sid }) => sid === undefined);
   return (
-    <Section
+    <LoadedPage
       title="Webhooks"
       loader={webhooks}
-      buttons={<CreateButton label="Create webhook" isPrimary={!isMissing} />}
+      failed="The webhooks could not be read."
+      buttons={<CreateButton label="Create webhook" isPrimary={general.length === 0} />}
     >
-      <LoadedBlock loader={webhooks} failed="The webhooks could not be read.">
-        {(compared) => <WebhookList {...compared} />}
-      </LoadedBlock>
-    </Section>
-  );
-}
-
-function WebhookList({ webhooks: all, findings = [], findingsError }: ComparedWebhooks) {
-  return (
-    <>
-      {findingsError !== undefined && (
-        <Notice tone="bad" title="The comparison with the receiver failed.">
-          {describeProblem(findingsError)}
-        </Notice>
+      {(all) => (
+        <>
+          {error !== undefined && (
+            <Notice tone="bad" title="The comparison with the receiver failed.">
+              {describeProblem(error)}
+            </Notice>
+          )}
+          {general.map(({ message, fix }) => (
+            <Notice
+              key={message}
+              tone="bad"
+              title={<Received text={message} />}
+              button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
+            >
+              {fix}
+            </Notice>
+          ))}
+          {all.map((webhook) => (
+            <WebhookCard
+              key={webhook.sid}
+              webhook={webhook}
+              findings={found.filter(({ sid }) => sid === webhook.sid)}
+            />
+          ))}
+          {all.length === 0 && (
+            <EmptyState title="The service has no webhook yet.">
+              <p>Without one it sends no events.</p>
+            </EmptyState>
+          )}
+        </>
       )}
-      {findings
-        .filter(({ sid }) => sid === undefined)
-        .map(({ message, fix }) => (
-          <Notice
-            key={message}
-            tone="bad"
-            title={<Received text={message} />}
-            button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
-          >
-            {fix}
-          </Notice>
-        ))}
-      {all.map((webhook) => (
-        <WebhookCard
-          key={webhook.sid}
-          webhook={webhook}
-          findings={findings.filter(({ sid }) => sid === webhook.sid)}
-        />
-      ))}
-      {all.length === 0 && (
-        <EmptyState title="The service has no webhook yet.">
-          <p>Without one it sends no events.</p>
-        </EmptyState>
-      )}
-    </>
+    </LoadedPage>
   );
 }
 
@@ -79,7 +70,7 @@ function CreateButton({ label, isPrimary }: { label: string; isPrimary: boolean 
 
 /** A webhook with its buttons, its fields and the findings about it. */
 function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) {
-  const { webhook, findings } = props;
+  const { webhook, findings: own } = props;
   const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
   const about = { "aria-describedby": titleId };
@@ -106,7 +97,7 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
               Edit
             </Button>
             {/* A finding has the button that enables it. */}
-            {!findings.some(({ code }) => code === "DISABLED") && (
+            {!own.some(({ code }) => code === "DISABLED") && (
               <Button {...about} run={toggle}>
                 {next === "enabled" ? "Enable" : "Disable"}
               </Button>
@@ -128,7 +119,7 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
           ["Requests", settings.receiver && <Traffic url={webhook_url} />],
         ]}
       />
-      {findings.map((finding) => (
+      {own.map((finding) => (
         <WebhookFinding key={finding.message} finding={finding} webhook={webhook} remove={remove} />
       ))}
     </article>
@@ -168,6 +159,66 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
         sends events to <Received text={webhook_url} class="mono" />.
       </p>
       <p>The service stops sending them at once. This cannot be undone.</p>
+    </Dialog>,
+  );
+}
+
+/** Opens the form that creates a webhook, or changes one. */
+function openWebhookForm(webhook?: Webhook): void {
+  const { receiver, eventTypes } = settings;
+  const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
+  const isNew = webhook === undefined;
+  function submit(data: FormData): Promise<string> {
+    // The server hides the user info of a webhook_url: a URL that is not changed is not sent.
+    if (data.get("webhook_url") === webhook?.webhook_url) data.delete("webhook_url");
+    const types = data.getAll("event_types");
+    const event_types = types.includes("*") ? ["*"] : types;
+    const body = { ...Object.fromEntries(data), event_types };
+    return isNew
+      ? change(webhooks, "The webhook was created.", "POST", "webhooks", body)
+      : change(webhooks, "The changes were saved.", "PATCH", `webhooks/${webhook.sid}`, body);
+  }
+  openDialog(
+    <Dialog
+      title={isNew ? "Create a webhook" : "Edit the webhook"}
+      action={isNew ? "Create webhook" : "Save changes"}
+      submit={submit}
+    >
+      <TextField
+        label="Name"
+        name="friendly_name"
+        required
+        defaultValue={webhook?.friendly_name ?? ""}
+        hint="A description, without personal data."
+      />
+      <TextField
+        label="URL"
+        name="webhook_url"
+        type="url"
+        required
+        maxLength={2_048}
+        defaultValue={webhook?.webhook_url ?? suggestedUrl}
+        hint="The service signs it byte for byte: it must equal the publicUrl of the receiver that it reaches."
+      />
+      <Choices
+        legend="Event types"
+        name="event_types"
+        type="checkbox"
+        options={[
+          ["*", "* all events, also types of the future"],
+          ...eventTypes.map((type) => [type, type] as const),
+        ]}
+        chosen={webhook?.event_types ?? receiver?.handledTypes ?? []}
+      />
+      <Choices
+        legend="Version"
+        name="version"
+        options={[
+          ["v2", "v2, all parameters"],
+          ["v1", "v1, legacy: without names, details and metadata"],
+        ]}
+        chosen={[webhook?.version ?? "v2"]}
+      />
     </Dialog>,
   );
 }

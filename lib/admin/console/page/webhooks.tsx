@@ -2,14 +2,6 @@ import type { Finding, Webhook } from "../../client/webhook";
 import { change, send, settings } from "./api";
 import { createLoader } from "./store";
 
-/** The webhooks of the service, compared with the receiver. */
-export interface ComparedWebhooks {
-  webhooks: readonly Webhook[];
-  /** Undefined when they could not be compared. */
-  findings: readonly Finding[] | undefined;
-  findingsError: unknown;
-}
-
 const MAX_PAGES = 20;
 
 /** All items of a list of the service. */
@@ -27,20 +19,16 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
   return items;
 }
 
-async function compare(): Promise<Pick<ComparedWebhooks, "findings" | "findingsError">> {
-  if (settings.receiver === undefined) return { findings: [], findingsError: undefined };
-  try {
-    const { findings } = await send<{ findings: Finding[] }>("GET", "console/findings");
-    return { findings, findingsError: undefined };
-  } catch (findingsError) {
-    return { findings: undefined, findingsError };
-  }
-}
+/** What differs between the webhooks and the receiver. */
+export const findings = createLoader(async () => {
+  if (settings.receiver === undefined) return [];
+  return (await send<{ findings: Finding[] }>("GET", "console/findings")).findings;
+});
 
-/** The webhooks and their findings, for the pages and the navigation. */
-export const webhooks = createLoader<ComparedWebhooks>(async () => {
-  const [list, compared] = await Promise.all([listAll<Webhook>("webhooks"), compare()]);
-  return { webhooks: list, ...compared };
+/** The webhooks of the service; their findings are loaded with them. */
+export const webhooks = createLoader(async () => {
+  const [list] = await Promise.all([listAll<Webhook>("webhooks"), findings.reload()]);
+  return list;
 });
 
 /** Changes a webhook; returns the announcement. */
