@@ -95,7 +95,7 @@ describeWithBrowser("the receiver's page", () => {
     }`);
     await app.deliver();
     const time = page.locator(".requests td.time");
-    await time.getByText(/^\d+ [A-Z][a-z]+ \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
+    await time.getByText(/^\d+ [A-Z][a-z]+, \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
   });
 
   it("says which token is in use during a rotation, and when it is over", async () => {

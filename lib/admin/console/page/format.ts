@@ -1,21 +1,21 @@
-const time = new Intl.DateTimeFormat(undefined, {
+const clock = {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
+  fractionalSecondDigits: 3,
   hourCycle: "h23",
-});
+} as const;
+const time = new Intl.DateTimeFormat(undefined, clock);
+const dayAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...clock });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const number = new Intl.NumberFormat("en");
-
-const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
 /** The time zone of the browser, which all times are in. */
 export const timeZone = time.resolvedOptions().timeZone;
 
-/** Formats a time of day with its milliseconds, and its date. */
-export function formatTime(atMs: number) {
-  const milliseconds = String(Math.floor(atMs) % 1_000).padStart(3, "0");
-  return { time: time.format(atMs), milliseconds, date: date.format(atMs) };
+/** Formats a time of day to the millisecond, on request with its day. */
+export function formatTime(atMs: number, hasDay = false): string {
+  return (hasDay ? dayAndTime : time).format(atMs);
 }
 
 /** Formats a time with its date, also one that a resource has as a text. */

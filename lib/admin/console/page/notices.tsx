@@ -79,7 +79,7 @@ function RotationNotice({ accountSid, tokens }: TokenUse) {
     >
       The rotation is not finished.{" "}
       <span class="more">
-        Account {account} used it at {last.time} ({list}).
+        Account {account} used it at {last} ({list}).
       </span>
     </Notice>
   );

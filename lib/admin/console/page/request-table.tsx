@@ -94,7 +94,7 @@ class RequestLine extends Component<LineProps> {
   override render({ row, isOpen, isSelected, columnNames, hasDates }: LineProps) {
     const { id, atMs, uuid, tokenIndex, status, type, version } = row;
     const names = columnNames.split(" ");
-    const { time, milliseconds, date } = formatTime(atMs);
+    const time = formatTime(atMs, hasDates);
     const result = row.code ?? row.result;
     const tone = TONES[row.result];
     const { tokenCount } = settings.receiver ?? {};
@@ -114,13 +114,7 @@ class RequestLine extends Component<LineProps> {
       ) : (
         ""
       ),
-      time: (
-        <time dateTime={new Date(atMs).toISOString()}>
-          {hasDates && `${date} `}
-          {time}
-          <span class="muted milliseconds">.{milliseconds}</span>
-        </time>
-      ),
+      time: <time dateTime={new Date(atMs).toISOString()}>{time}</time>,
       event: (
         <>
           {type === undefined ? (
