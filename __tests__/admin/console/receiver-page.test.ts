@@ -46,7 +46,7 @@ describeWithBrowser("the receiver's page", () => {
     expect(await box.locator("mark").allInnerTexts()).toEqual(["/"]);
     expect(await page.locator(".requests td.attempt").count()).toBe(0);
     await box.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
-    await page.locator("#announcer", { hasText: "webhook_url was set" }).waitFor();
+    await page.locator("#announcer", { hasText: "Done: Set webhook_url" }).waitFor();
     const [webhook] = await app.upstream.listWebhooks();
     expect([webhook?.sid, webhook?.webhook_url]).toEqual([sid, app.publicUrl]);
     expect(app.audits).toMatchObject([{ action: "webhook.update", sid, actor: "alice" }]);
@@ -231,7 +231,7 @@ describeWithBrowser("the receiver's page", () => {
     }
     await page.getByRole("link", { name: "Keys" }).focus();
     await page.keyboard.press("Enter");
-    await page.locator("#keys-title:focus").waitFor({ state: "attached" });
+    await page.locator("h2:focus", { hasText: "Keys" }).waitFor({ state: "attached" });
     expect(await page.title()).toBe("Keys · Push webhooks");
   });
 

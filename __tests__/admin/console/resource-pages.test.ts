@@ -266,7 +266,7 @@ describeWithBrowser("the page of the keys", () => {
     const [first = "", second = ""] = await secrets.allInnerTexts();
     expect(first).not.toBe(second);
     await page.getByRole("link", { name: "Webhooks" }).click();
-    await page.locator("#webhooks-title:focus").waitFor();
+    await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
     await page.getByRole("link", { name: "Keys 2 secrets" }).click();
     expect(await secrets.allInnerTexts()).toEqual([first, second]);
     expect(await page.locator(".notice.warn .secret").count()).toBe(2);
