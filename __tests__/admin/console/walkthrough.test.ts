@@ -52,7 +52,9 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   await details.getByText("trailing slash").waitFor();
   expect(await details.locator("mark").allInnerTexts()).toEqual(["/"]);
   await details.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
-  await page.locator("#announcer", { hasText: "was set" }).waitFor({ state: "attached" });
+  await page
+    .locator("#announcer", { hasText: "Done: Set webhook_url" })
+    .waitFor({ state: "attached" });
 
   // The service sends the event again, as it is configured now.
   const [webhook] = await app.upstream.listWebhooks();

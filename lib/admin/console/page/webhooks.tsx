@@ -19,7 +19,7 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
   return items;
 }
 
-/** What differs between the webhooks and the receiver. */
+/** The differences between the webhooks and the receiver. */
 export const findings = createLoader(async () => {
   if (settings.receiver === undefined) return [];
   return (await send<{ findings: Finding[] }>("GET", "console/findings")).findings;
