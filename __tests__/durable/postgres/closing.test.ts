@@ -1,4 +1,0 @@
-import { describeOnPostgres } from "../../support/postgres-engine";
-import { describeClosing } from "../closing";
-
-describeOnPostgres("closing", describeClosing);

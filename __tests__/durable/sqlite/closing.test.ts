@@ -1,4 +1,0 @@
-import { describeOnSqlite } from "../../support/sqlite-engine";
-import { describeClosing } from "../closing";
-
-describeOnSqlite("closing", describeClosing);

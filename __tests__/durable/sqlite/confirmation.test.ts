@@ -1,4 +1,0 @@
-import { describeOnSqlite } from "../../support/sqlite-engine";
-import { describeConfirmation } from "../confirmation";
-
-describeOnSqlite("events that need a confirmation", describeConfirmation);

@@ -1,0 +1,18 @@
+/** Suites that run on each engine, with a store of their own. */
+import type { StoppableEngine } from "../support/engine";
+import { describeAccounts } from "./accounts";
+import { describeClosing } from "./closing";
+import { describeConfirmation } from "./confirmation";
+import { describeProcessExit } from "./process-exit";
+import { describeReceiverOutages } from "./receiver-outages";
+
+export const SUITES: readonly (readonly [
+  title: string,
+  suite: (engine: StoppableEngine) => void,
+])[] = [
+  ["accounts on one queue", describeAccounts],
+  ["closing", describeClosing],
+  ["events that need a confirmation", describeConfirmation],
+  ["a process that closes its queue", describeProcessExit],
+  ["a receiver during an outage", describeReceiverOutages],
+];
