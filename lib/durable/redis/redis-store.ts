@@ -149,8 +149,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
         throw toConnectionError(error);
       }
       const ended = new Promise<Error>((resolve) => (onEnd = resolve));
-      await checkSetup();
-      await subscribe();
+      await Promise.all([checkSetup(), subscribe()]);
       isOpen = true;
       return { ended };
     },
