@@ -39,7 +39,7 @@ export function Facts({ facts, class: more = "" }: { facts: readonly Fact[]; cla
       {known.map(([name, value, canCopy = false]) => [
         <dt>{name}</dt>,
         <dd>
-          {typeof value === "string" ? <Received text={value} /> : value}
+          {typeof value === "string" ? <Received text={value} /> : value}{" "}
           {canCopy && typeof value === "string" && <CopyButton text={value} what={name} />}
         </dd>,
       ])}
