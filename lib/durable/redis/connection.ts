@@ -15,6 +15,7 @@ const retryStrategy = (times: number) => Math.min(2 ** times * 10, 250);
 /** A rejection, such as of the password, lasts until an operator changes something. */
 const REJECTED_MS = 2_000;
 const RECONNECT_MS = 50;
+const LOADING_MS = 100;
 
 /**
  * The defaults of ioredis wait for more than 25 s where the service waits for 15 s: here a command
@@ -68,6 +69,8 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
       // The ready check stays, although ioredis writes to the console when the user may not run INFO:
       // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
       connectTimeout: 2_000,
+      // Otherwise 1 s and more, also when Redis loads its data within milliseconds.
+      maxLoadingRetryTime: LOADING_MS,
       disconnectTimeout: 300,
       lazyConnect: false,
       retryStrategy: (times) => (isRejected ? REJECTED_MS : retryStrategy(times)),
