@@ -39,7 +39,8 @@ export const live = createStore<Live>({
 export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
 
 let cursor = "";
-let unannounced: RequestRow[] = [];
+/** Counts alone: the rows of a burst would stay in memory until they are announced. */
+let unannounced = { count: 0, bad: 0 };
 let announceTimer: number | undefined;
 
 function apply({ rows: changed, totals, isComplete, cursor: next }: LiveUpdate): void {
@@ -57,16 +58,16 @@ function apply({ rows: changed, totals, isComplete, cursor: next }: LiveUpdate):
     firstNewId: added.length === 0 ? firstNewId : isFew ? (added[0]?.id ?? 0) : Infinity,
   });
   if (isComplete) return;
-  unannounced.push(...changed);
+  unannounced.count += changed.length;
+  unannounced.bad += changed.filter(({ status }) => status >= 400).length;
   announceTimer ??= setTimeout(announceRows, ANNOUNCE_EVERY_MS);
 }
 
 function announceRows(): void {
   announceTimer = undefined;
-  const bad = unannounced.filter(({ status }) => status >= 400).length;
-  if (!document.hidden)
-    announce(`${plural(unannounced.length, "new request")}, ${bad} rejected or failed.`);
-  unannounced = [];
+  const { count, bad } = unannounced;
+  if (!document.hidden) announce(`${plural(count, "new request")}, ${bad} rejected or failed.`);
+  unannounced = { count: 0, bad: 0 };
 }
 
 /** Follows the receiver's list for as long as the page is open. */
