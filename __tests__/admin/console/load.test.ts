@@ -60,16 +60,23 @@ describeWithBrowser("3,000 webhook requests while the console is open", () => {
     const received = page.locator(".card", { hasText: "Received" });
     await deliverMany(app, 1_000);
     await received.getByText("1,000").waitFor();
-    const before = await measure();
-    await deliverMany(app, 3_000);
-    await received.getByText("4,000").waitFor();
-    const after = await measure();
-    const grown = (name: "app" | "page") => (after[name] - before[name]) / 1_048_576;
-    console.log(
-      `3,000 requests: the app grew by ${grown("app").toFixed(1)} MiB, the page by ${grown("page").toFixed(1)} MiB`,
-    );
+    let before = await measure();
+    // What leaks grows with every burst; beside other load, a browser frees some of them late.
+    const grownMiB = { app: Infinity, page: Infinity };
+    for (const total of ["4,000", "7,000", "10,000"]) {
+      await deliverMany(app, 3_000);
+      await received.getByText(total).waitFor();
+      const after = await measure();
+      for (const name of ["app", "page"] as const) {
+        const grown = (after[name] - before[name]) / 1_048_576;
+        grownMiB[name] = Math.min(grownMiB[name], grown);
+      }
+      before = after;
+      if (grownMiB.app < 4 && grownMiB.page < 2) break;
+    }
+    console.log("MiB that 3,000 requests leave:", grownMiB);
     expect(await page.locator(".requests .line").count()).toBe(200);
-    expect(grown("app")).toBeLessThan(4);
-    expect(grown("page")).toBeLessThan(2);
+    expect(grownMiB.app).toBeLessThan(4);
+    expect(grownMiB.page).toBeLessThan(2);
   }, 600_000);
 });
