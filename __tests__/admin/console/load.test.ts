@@ -61,7 +61,7 @@ describeWithBrowser("3,000 webhook requests while the console is open", () => {
     await deliverMany(app, 1_000);
     await received.getByText("1,000").waitFor();
     let before = await measure();
-    // A leak grows with every burst. Beside other load, a page grew in one burst and not in the next.
+    // A leak grows with every burst; beside other load, single bursts were seen to leave more.
     const grownMiB = { app: Infinity, page: Infinity };
     for (const total of ["4,000", "7,000", "10,000"]) {
       await deliverMany(app, 3_000);
