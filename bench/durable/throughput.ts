@@ -1,6 +1,6 @@
 /**
- * Events stored by the queue against bare queue.add() of BullMQ, in turns in one run; then how long
- * an event takes from the store to its handler.
+ * Events stored by the queue against bare queue.add() of BullMQ, in turns in one run, with the CPU time
+ * of each, which includes making the event; then how long an event takes from the store to its handler.
  *
  * npx tsx bench/durable/throughput.ts
  */
@@ -16,14 +16,36 @@ const ROUNDS = 7;
 const EVENTS = 5_000;
 const CONCURRENCY = 64;
 
-async function measure(one: () => Promise<unknown>): Promise<number> {
+interface Measured {
+  perSecond: number;
+  /** The CPU time of an event, in this process and in Redis. */
+  appUs: number;
+  redisUs: number;
+}
+
+async function readCpuSeconds(redis: Redis): Promise<number> {
+  const info = await redis.info("cpu");
+  const fields = [...info.matchAll(/^used_cpu_(?:user|sys):([\d.]+)/gm)];
+  return fields.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
+}
+
+async function measure(one: () => Promise<unknown>, redis: Redis): Promise<Measured> {
   let left = EVENTS;
   const lane = async () => {
     while (left-- > 0) await one();
   };
+  const redisSeconds = await readCpuSeconds(redis);
+  const app = process.cpuUsage();
   const startMs = performance.now();
   await Promise.all(Array.from({ length: CONCURRENCY }, lane));
-  return EVENTS / ((performance.now() - startMs) / 1_000);
+  const seconds = (performance.now() - startMs) / 1_000;
+  const { user, system } = process.cpuUsage(app);
+  const redisUs = ((await readCpuSeconds(redis)) - redisSeconds) * 1e6;
+  return {
+    perSecond: EVENTS / seconds,
+    appUs: (user + system) / EVENTS,
+    redisUs: redisUs / EVENTS,
+  };
 }
 
 async function main(): Promise<void> {
@@ -51,16 +73,26 @@ async function main(): Promise<void> {
         : eventFixture(type, { uuid, challenge_sid });
     return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   }
-  const rates = new Map<string, number[]>();
+  const rounds = new Map<string, Measured[]>();
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, one] of Object.entries(contestants)) {
-      rates.set(name, [...(rates.get(name) ?? []), await measure(one)]);
+      rounds.set(name, [...(rounds.get(name) ?? []), await measure(one, connection)]);
     }
   }
-  const median = (name: string) => Number(percentile(rates.get(name) ?? [], 0.5));
-  const base = median("queue.add of BullMQ");
-  for (const name of rates.keys()) {
-    console.log(`${name}: ${median(name).toFixed(0)}/s, ${(median(name) / base).toFixed(2)}`);
+  const median = (name: string, field: keyof Measured) =>
+    Number(
+      percentile(
+        (rounds.get(name) ?? []).map((measured) => measured[field]),
+        0.5,
+      ),
+    );
+  const base = median("queue.add of BullMQ", "perSecond");
+  for (const name of rounds.keys()) {
+    const perSecond = median(name, "perSecond");
+    const [appUs, redisUs] = [median(name, "appUs"), median(name, "redisUs")];
+    console.log(
+      `${name}: ${perSecond.toFixed(0)}/s, ${(perSecond / base).toFixed(2)}; CPU of the app ${appUs.toFixed(0)} µs, of Redis ${redisUs.toFixed(0)} µs`,
+    );
   }
 
   await bare.obliterate({ force: true });
