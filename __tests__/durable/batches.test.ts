@@ -1,4 +1,4 @@
-import { createBatches } from "../../lib/durable/batches";
+import { createBatches, ORDERED } from "../../lib/durable/batches";
 
 const LAST = 10_000;
 
@@ -11,7 +11,7 @@ function createStalled() {
     batches.push([...items]);
     await stalled;
     return items;
-  }, 1);
+  }, ORDERED);
   return { add, batches, goOn: () => goOn() };
 }
 
@@ -61,7 +61,7 @@ it("rejects each item of a batch that fails, and runs the next", async () => {
   const add = createBatches(async (items: readonly number[]) => {
     if (++count === 1) throw new Error("down");
     return items;
-  }, 1);
+  }, ORDERED);
   await expect(Promise.all([add(1), add(2)])).rejects.toThrow("down");
   expect(await add(3)).toBe(3);
 });

@@ -4,7 +4,7 @@
  *
  * npx tsx bench/durable/throughput.ts
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
@@ -60,6 +60,13 @@ async function main(): Promise<void> {
     "queue.add of BullMQ": () => {
       const { params } = eventFixture("challenge.approved");
       return bare.add("event", { params }, options);
+    },
+    "queue.add with an identifier, deduplication and back-off": () => {
+      const { params, uuid } = eventFixture("challenge.approved", { uuid: randomUUID() });
+      const id = createHash("sha256").update(uuid).digest("hex");
+      const deduplication = { id, ttl: 86_400_000 };
+      const backoff = { type: "exponential", delay: 1_000, jitter: 0.5 };
+      return bare.add("event", { params }, { ...options, jobId: id, deduplication, backoff });
     },
     "store of a factor event": () => store("factor.created"),
     "store of a challenge event, with its outcome": () => store("challenge.approved"),

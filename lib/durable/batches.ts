@@ -12,10 +12,17 @@ interface PendingItem<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** The results of a batch arrive in one turn of the event loop, which must not be blocked for long. */
-const MAX_ITEMS = 128;
-/** One is written while the store runs the other. More would make batches small. */
-const MAX_RUNNING = 2;
+/** The size of batches. */
+export interface BatchLimits {
+  /** The results of a batch arrive in one turn of the event loop, which must not be blocked for long. */
+  maxItems: number;
+  maxRunning: number;
+}
+
+/** One batch is written while the store runs the other. More would make them small. */
+const LIMITS: BatchLimits = { maxItems: 128, maxRunning: 2 };
+/** The limits of batches that keep their order. */
+export const ORDERED: BatchLimits = { ...LIMITS, maxRunning: 1 };
 const SMALLEST_LIMIT = 64;
 
 /**
@@ -24,11 +31,10 @@ const SMALLEST_LIMIT = 64;
  * items has doubled, those that are not wanted any more are dropped.
  *
  * @param run returns the result of each item, in their order.
- * @param maxRunning 1 keeps the order of batches.
  */
 export function createBatches<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  maxRunning = MAX_RUNNING,
+  { maxItems, maxRunning } = LIMITS,
 ): AddToBatch<Item, Result> {
   let pending: PendingItem<Item, Result>[] = [];
   let limit = SMALLEST_LIMIT;
@@ -44,7 +50,7 @@ export function createBatches<Item, Result>(
 
   async function flush(): Promise<void> {
     isScheduled = false;
-    const batch = pending.splice(0, MAX_ITEMS).filter(({ isWanted }) => isWanted());
+    const batch = pending.splice(0, maxItems).filter(({ isWanted }) => isWanted());
     if (pending.length === 0) limit = SMALLEST_LIMIT;
     if (batch.length > 0) running++;
     schedule();

@@ -6,7 +6,7 @@ import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
 import { createClosedError, keepConnected, writeAtLast } from "./availability";
-import { createBatches } from "./batches";
+import { createBatches, type BatchLimits } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import type { DurableQueue, EventWorker } from "./durable-queue";
 import { createSharedOutcomes } from "./outcomes";
@@ -31,6 +31,8 @@ export function createQueue(
   store: QueueStore,
   settings: QueueSettings,
   createPool: (parts: PoolParts) => WorkerPool,
+  /** The size of the batches of events that are stored. */
+  batchLimits?: BatchLimits,
 ): DurableQueue {
   const { name, storeTimeoutMs, maxPending, logger } = settings;
   const workers = new Set<QueueWorker>();
@@ -49,8 +51,9 @@ export function createQueue(
   });
   const outcomes = createSharedOutcomes(store, settings);
   const pool = createPool({ settings, availability, recordOutcome, lookForEvents });
-  const storeEvent = createBatches((events: readonly NewEvent[]) =>
-    availability.watchWrite(store.store(events), true),
+  const storeEvent = createBatches(
+    (events: readonly NewEvent[]) => availability.watchWrite(store.store(events), true),
+    batchLimits,
   );
   const storeOutcome = createBatches(async (items: readonly StoredOutcome[]) => {
     await availability.watchWrite(store.record(items), true);

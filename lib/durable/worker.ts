@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import type { Handlers } from "../delivery/handler-registry";
 import { parseJson } from "../form/text";
 import { writeAtLast, type Availability } from "./availability";
-import { createBatches, type AddToBatch } from "./batches";
+import { createBatches, ORDERED, type AddToBatch } from "./batches";
 import {
   createEventRunner,
   type EventRunner,
@@ -84,7 +84,7 @@ function createSharedParts(storage: Storage, parts: PoolParts) {
     failRun: createBatches(async (runs: readonly FailedRun[]) => {
       const dead = new Set(await availability.watchWrite(storage.fail(runs)));
       return runs.map(({ id }) => dead.has(id));
-    }, 1),
+    }, ORDERED),
   };
 }
 
