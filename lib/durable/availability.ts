@@ -31,7 +31,7 @@ export interface Availability {
   close(): void;
 }
 
-/** What happens when the store comes back, and what it reports. */
+/** The listeners of the return of the store, and of its hints. */
 export interface AvailabilityListener {
   onOpen(): void;
   onHint(hint: Hint): void;
@@ -102,7 +102,7 @@ export function keepConnected(
     // A failed connection to several addresses has a code and no message.
     const reason = message || code;
     const isRejected = error instanceof QueueError;
-    // One outage has many errors; a rejection names what to change.
+    // One outage has many errors; a rejection names the change to make.
     if (reported !== undefined && (!isRejected || reported === reason)) return;
     reported = reason;
     const text = isRejected ? reason : `${title} cannot be used: ${reason}`;

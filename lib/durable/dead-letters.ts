@@ -15,7 +15,7 @@ export function createEventOperations(
   name: string,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard" | "find"> {
-  /** Lists pages. What fails from now on is left out: a dead letter that is retried is listed once. */
+  /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
     let untilMs: number | undefined;

@@ -65,7 +65,7 @@ export interface EventFailure {
   error: string;
 }
 
-/** What a queue knows of an event; see `queue.find`. */
+/** The place of an event in a queue; see `queue.find`. */
 export interface EventStatus {
   /**
    * - `"waiting"`: it waits for a worker.
@@ -102,7 +102,7 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
    * handlers of an event that fails run again, `attempts` times, then the event is a dead letter;
    * a `PermanentError` makes it one at once.
    *
-   * @throws TypeError when `handlers` is not what `createHandlers()` returns or has no handler, or
+   * @throws TypeError when `handlers` is not a result of `createHandlers()` or has no handler, or
    *   for an option that is unknown or impossible.
    */
   work(handlers: Handlers, options?: WorkOptions): EventWorker;
@@ -140,9 +140,9 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
   /**
    * Returns within a second whether this process stores and handles events: `"unhealthy"` when one of
    * its workers has taken no event for 15 s while one waits, `"degraded"` when the store cannot be
-   * used, or when no process has a worker that takes what waits. Never rejects.
+   * used, or when events wait and no process has a worker that takes them. Never rejects.
    */
   health(): Promise<Health>;
-  /** Stores no more, finishes what runs within the deadline, and disconnects. */
+  /** Stores no more, finishes running handlers within the deadline, and disconnects. */
   close(options?: CloseOptions): Promise<void>;
 }

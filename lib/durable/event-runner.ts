@@ -30,7 +30,7 @@ export interface EventRunner {
   freeSinceMs(): number | undefined;
 }
 
-/** What a runner uses of its queue. */
+/** The parts of a queue that its runners use. */
 export interface RunnerParts {
   settings: Pick<QueueSettings, "name" | "logger">;
   /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */

@@ -7,7 +7,7 @@ const PURGE_MS = 5_000;
  * Shows that this process and its workers are alive, and takes the events of those that are not. Beats
  * come from the app's thread: a process that is blocked must lose its events to others.
  *
- * @param onBeat called after each beat: what another process stored, or lost, may be due.
+ * @param onBeat called after each beat: events that another process stored, or lost, may be due.
  */
 export function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
   const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
@@ -16,7 +16,7 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
   let isStopped = false;
 
   function beat(): void {
-    // One is on its way: what changed meanwhile goes with the next.
+    // One is on its way: changes since then go with the next.
     isDue = true;
     sendDue();
   }
@@ -44,7 +44,7 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
       availability.assertOpen();
       await storage.purge();
     } catch {
-      // Reported by what the app waits for; the next purge makes up for this one.
+      // The operations of the app report outages; the next purge makes up for this one.
     }
   }
 

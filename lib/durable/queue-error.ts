@@ -27,7 +27,7 @@ export type QueueErrorCode =
   | "FILE_IN_USE";
 
 /**
- * The store of a queue cannot hold it as it is set up; the message says what to change. Nothing is
+ * The store of a queue cannot hold it as it is set up; the message says how to change that. Nothing is
  * stored until then.
  *
  * `instanceof` also recognises the errors of another installed copy of this package.
@@ -37,7 +37,7 @@ export class QueueError extends Error {
 
   /** Creates an error; a cause must not hold parameters of events. */
   constructor(
-    /** What is wrong; `switch` over it. */
+    /** The reason; `switch` over it. */
     readonly code: QueueErrorCode,
     message: string,
     options?: { cause: Error },

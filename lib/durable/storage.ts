@@ -16,7 +16,7 @@ export interface NewEvent {
    */
   key: string;
   /**
-   * What is kept under the key: 24 hexadecimal digits of the hash of the content, and 8 random ones
+   * The text that is kept under the key: 24 hexadecimal digits of the hash of the content, and 8 random ones
    * that tell this event from its duplicates.
    */
   content: string;
@@ -94,7 +94,7 @@ export interface StoredState {
   atMs: number | null;
 }
 
-/** What may be in the storage now; only a hint: polls make up for one that is lost. @experimental */
+/** A hint of new rows in the storage; polls make up for one that is lost. @experimental */
 export interface Hint {
   /** Whether events may be due. */
   hasEvents: boolean;
@@ -103,7 +103,7 @@ export interface Hint {
 }
 
 /**
- * What the queue of any engine stores: events, outcomes and dead letters. Each method is one
+ * The store of the queue of any engine: events, outcomes and dead letters. Each method is one
  * transaction, may be repeated when its reply was lost, and settles within seconds, also while the
  * store does not respond. The clock of the store is the only one that counts. @experimental
  */
@@ -113,7 +113,7 @@ export interface QueueStore {
   /** The code of the process warning of an outage. */
   readonly outageCode: string;
   /**
-   * Connects, checks the setup and creates what is missing; called again after `ended` resolved.
+   * Connects, checks the setup and creates missing tables; called again after `ended` resolved.
    *
    * @throws QueueError for a store that cannot hold the queue as it is set up; Error for an outage.
    */
@@ -134,7 +134,7 @@ export interface QueueStore {
   /** Returns a page of dead letters, the oldest failure first; an empty one after the last. */
   deadLetters(after?: DeadLetterPosition): Promise<readonly StoredDeadLetter[]>;
   findDeadLetters(uuidHash: string): Promise<readonly StoredDeadLetter[]>;
-  /** Returns what is stored of a uuid, and the keys of it that are kept, the oldest first. */
+  /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */
   retry(ids: readonly string[]): Promise<number>;
@@ -168,7 +168,7 @@ export interface Storage extends QueueStore {
    * failure.
    */
   beat(members: readonly Member[]): Promise<void>;
-  /** Forgets a member; what it still owns was claimed without its knowledge, and is given back. */
+  /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */
   leave(member: Member): Promise<void>;
   /** Forgets some expired uuids and outcomes, and frees events of unknown owners. */
   purge(): Promise<void>;

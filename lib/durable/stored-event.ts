@@ -33,7 +33,7 @@ export interface RestoredEvent extends Omit<StoredEvent, "params"> {
 /**
  * Reads an event that {@link toNewEvent} wrote.
  *
- * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for what this version cannot read.
+ * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for an event that this version cannot read.
  */
 export function readStoredEvent(stored: unknown): RestoredEvent {
   const { params, ...context } = storedEventSchema.parse(stored);
@@ -51,7 +51,7 @@ export interface EventNames {
   receiver: string | undefined;
 }
 
-/** Reads what names an event from its stored form; empty texts for what is not there. */
+/** Reads the names of an event from its stored form; an empty text for a missing one. */
 export function readEventNames(stored: unknown): EventNames {
   const { account, receiver, params } = Object(stored) as Record<string, unknown>;
   const pairs: unknown[] = Array.isArray(params) ? params : [];
@@ -79,7 +79,7 @@ export function toNewEvent(
     account,
     authTokenIndex,
     publicUrlIndex,
-    // JSON leaves out what is undefined.
+    // JSON leaves out undefined members.
     receiver,
     needsConfirmation: queued.needsConfirmation === true ? true : undefined,
     carrier: Object.keys(carrier).length > 0 ? carrier : undefined,

@@ -23,7 +23,7 @@ export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
 }
 
 /**
- * Creates what is kept under the uuid of an event: 12 bytes of the hash of its content and 4 random
+ * Creates the text that is kept under the uuid of an event: 12 bytes of the hash of its content and 4 random
  * ones, in hexadecimal. No two stored events have the same.
  */
 export function createContent(contentHash: string): string {
@@ -32,7 +32,7 @@ export function createContent(contentHash: string): string {
 }
 
 /**
- * Compares an event with what is kept under its uuid.
+ * Compares an event with the content that is kept under its uuid.
  *
  * @param own the content of the event: it is kept when the event was new.
  */

@@ -30,7 +30,7 @@ export interface QueueWorker {
   freeSinceMs(): number | undefined;
 }
 
-/** What runs the handlers of the events of a queue in this process. */
+/** The workers of a queue in this process. */
 export interface WorkerPool {
   start(handlers: Handlers, options: WorkOptions): QueueWorker;
   /** Called when the store can be used, for the first time and after an outage. */
@@ -39,7 +39,7 @@ export interface WorkerPool {
   stop?(): void;
 }
 
-/** What the pool of an engine may use. */
+/** The parts of a queue that the pool of an engine uses. */
 export interface PoolParts extends RunnerParts {
   settings: QueueSettings;
   availability: Availability;
@@ -68,7 +68,7 @@ export function createStoragePool(
   };
 }
 
-/** Creates what the workers of a process share. */
+/** Creates the parts that the workers of a process share. */
 function createSharedParts(storage: Storage, parts: PoolParts) {
   const { settings, availability, lookForEvents } = parts;
   return {
@@ -135,7 +135,7 @@ function startWorker(
       isDue = false;
       const count = concurrency - running;
       const ids = [...held].map(({ id }) => id);
-      // When it fails, the next beat leads to another claim, which also returns what this one took.
+      // When it fails, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
       if (isAbandoned) return;
       for (const event of claimed) void handle(event);

@@ -49,7 +49,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
     // One after the other: they fill less than 15 % of the memory between two readings. On a busy
     // machine a store may also exceed its time: then the same one again.
     while (!isMemoryReason(reason)) {
-      reason = await store(`u${stored}`, 1_000).then(
+      reason = await store(`u${stored}`, 4_000).then(
         () => void stored++,
         (error: unknown) => error,
       );

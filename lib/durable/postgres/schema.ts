@@ -10,7 +10,7 @@ const SCHEMA_VERSION = 2;
  * the clock of Postgres.
  *
  * - delivery: the dedupe memory. `key` is a hash of queue, account and uuid.
- * - event: what is still to be handled, and the dead letters, which have a `failed_at`. `owner` is
+ * - event: the events to be handled, and the dead letters, which have a `failed_at`. `owner` is
  *   the member that runs its handlers, `pause` a part of `run_at`.
  * - member: the workers and processes that use a queue, with the time of their last beat, and since
  *   when they have beaten without a gap.
@@ -67,7 +67,7 @@ const createTables = (schema: string) => `
  * Creates the schema if it is missing; needs no privilege for one that is there.
  *
  * @returns the number of the queue in its schema.
- * @throws QueueError for a schema of another version or of the former engine; what pg throws.
+ * @throws QueueError for a schema of another version or of the former engine; the errors of pg.
  */
 export async function prepareSchema(
   client: Client,

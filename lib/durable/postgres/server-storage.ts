@@ -32,7 +32,7 @@ interface ClaimMark {
 
 /** Statements that store events take less: a later commit of an earlier time is read all the same. */
 const MARGIN_MS = 1_000;
-/** What became due at an earlier time, or was claimed unknown to the member, is found within this time. */
+/** An event that became due at an earlier time, or was claimed unknown to the member, is found within this time. */
 const READ_ALL_MS = 1_000;
 
 const CLOSE_MS = 250;
@@ -42,7 +42,7 @@ const LISTENING =
 
 /**
  * Creates the storage of a queue in Postgres. One connection listens, claims and beats; a pool runs
- * what must be durable.
+ * the statements that must be durable.
  */
 export function createServerStorage(settings: PostgresSettings): Storage {
   const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
@@ -211,8 +211,8 @@ function readCount(rows: object[]): number {
 }
 
 /**
- * Returns the time from which the next claim reads; undefined: it reads all, also what the member
- * owns. While a transaction of another program is open, Postgres keeps the rows of all events that
+ * Returns the time from which the next claim reads; undefined: it reads all, also the events
+ * that the member owns. While a transaction of another program is open, Postgres keeps the rows of all events that
  * were claimed since, and a claim from the beginning would read them all.
  */
 function claimFrom(mark: ClaimMark): number | undefined {

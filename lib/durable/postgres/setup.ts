@@ -17,7 +17,7 @@ interface Setup {
  * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
  *
  * @throws QueueError when it is too old or read-only, or when it may lose events and `durability` is
- *   `"require"`; Error for a standby; what pg throws.
+ *   `"require"`; Error for a standby; the errors of pg.
  */
 export async function checkDurability(
   client: Client,
@@ -62,7 +62,7 @@ export async function checkDurability(
  * A pooler in transaction mode gives the connection of one client to the next that begins a
  * transaction, so a second client gets it, or the first one comes back to another connection.
  *
- * @throws QueueError `POSTGRES_POOLED` when it does not; what pg throws.
+ * @throws QueueError `POSTGRES_POOLED` when it does not; the errors of pg.
  */
 export async function assertNotPooled(client: Client, second: Client): Promise<void> {
   await second.connect();

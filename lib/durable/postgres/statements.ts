@@ -85,7 +85,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
 
     findOwned: `select ${CLAIMED} from ${event} as event
       where owner = $1 and id <> all($2::bigint[]) order by id`,
-    // From a time on: dead rows of what was claimed before need not be read again. A member without
+    // From a time on: dead rows of earlier claims need not be read again. A member without
     // a row would keep its events for ever.
     claim: `
       with due as materialized (

@@ -138,7 +138,7 @@ export function createRedisDeadLetters(
   } satisfies Pick<QueueStore, "deadLetters" | "findDeadLetters" | "find" | "retry" | "discard">;
 }
 
-/** Lists what a scan finds, which may return an item more than once. */
+/** Lists the items of a scan, which may return one more than once. */
 async function scanAll(scan: (cursor: string) => Promise<unknown>): Promise<string[]> {
   const found = new Set<string>();
   let cursor = "0";

@@ -158,7 +158,7 @@ export function hasSentinels(connection: RedisConnection): boolean {
   return (optionsOf(connection).sentinels ?? []).length > 0;
 }
 
-/** Returns what is wrong with a connection, or "" for what the rule says already. */
+/** Returns the fault of a connection, or "" for a fault that the rule names already. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") return /^rediss?:\/\/\S+$/i.test(value) ? undefined : "";
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "";

@@ -93,7 +93,7 @@ export function startRedisWorker(
     return worker;
   }
 
-  /** The connection reports its outages itself; BullMQ reports here what Redis rejects. */
+  /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
   function reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
     const isFirst = failedAtMs === undefined;

@@ -30,7 +30,7 @@ export interface Database {
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
  *
- * @throws QueueError; what SQLite throws.
+ * @throws QueueError; the errors of SQLite.
  */
 export function openDatabase(file: string, name: string): Database {
   function open(): Database {

@@ -14,7 +14,7 @@ const MIN_DATABASE_BYTES = 512;
  * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one
  * would write the -wal of a killed process into a damaged file.
  *
- * @throws QueueError; what SQLite throws.
+ * @throws QueueError; the errors of SQLite.
  */
 export function assertOwn(file: string, name: string): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -55,7 +55,7 @@ function useConnection(
 /**
  * Asserts that an open file is a queue of this name, or empty.
  *
- * @throws QueueError; what SQLite throws.
+ * @throws QueueError; the errors of SQLite.
  */
 export function assertSchema(connection: SqliteConnection, file: string, name: string): void {
   const applicationId = readNumber(connection, "PRAGMA application_id");

@@ -1,7 +1,7 @@
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
-/** Replaces what SQLite throws while a file is opened by an error that names the file. */
+/** Replaces an error of SQLite while a file is opened by one that names the file. */
 export function explainErrors<Value>(file: string, run: () => Value): Value {
   try {
     return run();

@@ -13,7 +13,7 @@ interface PendingRequest {
   reject: (error: Error) => void;
 }
 
-/** The thread gets this time to write what it was asked before. */
+/** The thread gets this time to answer its earlier requests. */
 const CLOSE_MS = 250;
 /** A thread whose disk hangs ends when fsync returns. */
 const TERMINATE_MS = 1_000;

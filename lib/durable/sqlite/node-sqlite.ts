@@ -83,7 +83,7 @@ const sleepCell = new Int32Array(new SharedArrayBuffer(4));
  * Repeats a step while another process holds the lock, in pauses below 1 ms: those of SQLite grow to
  * 100 ms, while a transaction of another process takes one fsync.
  *
- * @throws what the step throws; `SQLITE_BUSY` after this time.
+ * @throws the error of the step; `SQLITE_BUSY` after this time.
  */
 export function retryWhileLocked<Value>(run: () => Value, busyMs = BUSY_MS): Value {
   const deadlineMs = performance.now() + busyMs;

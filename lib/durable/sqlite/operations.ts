@@ -13,7 +13,7 @@ export type Operations = {
   [Name in MethodName]: (...args: Parameters<Storage[Name]>) => Awaited<ReturnType<Storage[Name]>>;
 };
 
-/** What the thread uses of an open file. */
+/** The operations of the thread on an open file. */
 export interface FileOperations extends Operations {
   /** Whether a claim would find something; a read that spares a transaction. */
   isClaimNeeded(owner: number, held: readonly number[]): boolean;

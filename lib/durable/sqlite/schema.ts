@@ -9,7 +9,7 @@ export const SCHEMA_VERSION = 2;
  * cannot meet another event, and an outcome is newer than another if its identifier is greater.
  *
  * - delivery: the dedupe memory. `key` is a hash of account and uuid.
- * - event: what is still to be handled, and the dead letters, which have a `failed_at`. `id` is that
+ * - event: the events to be handled, and the dead letters, which have a `failed_at`. `id` is that
  *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
  * - member: the workers and processes that use the file, with the time of their last beat, and since
  *   when they have beaten without a gap.

@@ -8,14 +8,14 @@ import { createFileOperations, METHODS, type FileOperations, type MethodName } f
 import type { SqliteSettings } from "./options";
 import type { Hint } from "../storage";
 
-/** What the thread is started with. */
+/** The settings of a thread. */
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
 
 /** A call of a method on its way to the thread; `"close"` has the thread close the file and end. */
 export type FileRequest =
   readonly [id: number, method: MethodName, args: readonly unknown[]] | "close";
 
-/** What went wrong in the thread; errors lose their code when they are posted. */
+/** An error of the thread; an Error loses its code when it is posted. */
 export interface ThreadFailure {
   code: string | undefined;
   message: string;
@@ -23,7 +23,7 @@ export interface ThreadFailure {
   fileCode?: QueueErrorCode;
 }
 
-/** What the thread posts. */
+/** A message of the thread. */
 export type ThreadMessage =
   | { type: "open" }
   | { type: "result"; id: number; value: unknown }
@@ -100,7 +100,7 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
   return database.transact(kind === "durable", () => call(...args));
 }
 
-/** Looks for what other processes stored, again and again. */
+/** Looks for events that other processes stored, again and again. */
 function schedulePoll(): void {
   const pauseMs = operations.isShared() ? SHARED_POLL_MS : LONGEST_POLL_MS;
   setTimeout(() => {
