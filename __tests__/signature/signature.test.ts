@@ -5,6 +5,7 @@ import { isSignature } from "../../lib/signature/signature";
 import { hashText } from "../../lib/form/hash";
 import calls from "../fixtures/webhook-calls.json";
 import { vectors } from "../fixtures/signature-vectors.json";
+import { anyCharacter } from "../support/any-character";
 
 const authToken = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 const url = "https://hooks.example.test/push/events";
@@ -185,7 +186,7 @@ describe("hashText", () => {
   });
 });
 
-const anyText = fc.string({ unit: "binary", maxLength: 12 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 12 });
 const anyPairs = fc.array(fc.tuple(anyText, anyText), { maxLength: 8 });
 
 describe("properties", () => {
@@ -202,7 +203,7 @@ describe("properties", () => {
   });
 
   it("does not verify with one character added, dropped or changed", () => {
-    const edit = fc.record({ at: fc.nat(), text: fc.string({ unit: "binary", maxLength: 1 }) });
+    const edit = fc.record({ at: fc.nat(), text: fc.string({ unit: anyCharacter, maxLength: 1 }) });
     fc.assert(
       fc.property(anyPairs, edit, fc.nat(), (pairs, { at, text }, which) => {
         const texts = [url, ...pairs.flat()];
