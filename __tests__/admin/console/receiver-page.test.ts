@@ -234,15 +234,6 @@ describeWithBrowser("the receiver's page", () => {
     await page.locator("h2:focus", { hasText: "Keys" }).waitFor({ state: "attached" });
     expect(await page.title()).toBe("Keys · Push webhooks");
   });
-
-  it("does not animate where motion is to be reduced", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url, { reducedMotion: "reduce" });
-    await page.getByText("Live", { exact: true }).waitFor();
-    await app.deliver();
-    await page.locator(".requests .line.new").waitFor();
-    expect(await page.evaluate("document.getAnimations().length")).toBe(0);
-  });
 });
 
 describeWithBrowser("the address of the console", () => {

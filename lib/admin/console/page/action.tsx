@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { describeProblem } from "./api";
+import { describeProblem, settings } from "./api";
 import { createStore, useStore } from "./store";
 
 const announced = createStore("");
@@ -65,5 +65,21 @@ export function Button({
       />
       {problem}
     </>
+  );
+}
+
+/** A button as data: its label, what it does, and its look. */
+export type Action = readonly [label: string, run: Run, look?: string];
+
+/** Buttons that write, without those that are undefined; none when the console only reads. */
+export function Writes(props: { actions: readonly (Action | undefined)[]; about?: string }) {
+  if (settings.readOnly) return null;
+  return props.actions.map(
+    (action) =>
+      action && (
+        <Button class={action[2]} aria-describedby={props.about} run={action[1]}>
+          {action[0]}
+        </Button>
+      ),
   );
 }

@@ -1,7 +1,8 @@
-import type { ComponentChildren } from "preact";
-import { Button } from "./action";
+import type { ComponentChildren, SelectHTMLAttributes, TargetedEvent } from "preact";
+import { type Action, Button, Writes } from "./action";
 import { describeProblem } from "./api";
 import { formatCount, formatDate } from "./format";
+import { place, replacePlace } from "./route";
 import { useEvery, useStore, type Loaded, type Loader, type Store } from "./store";
 
 /** The meaning of a block: its colour follows. */
@@ -19,7 +20,8 @@ export function LoadedPage<Value>(props: {
   failed: string;
   /** How often it is loaded again; undefined when only the button does. */
   refreshMs?: number;
-  buttons?: ComponentChildren;
+  /** The action that creates one of them. */
+  create?: Action;
   /** Stays when nothing could be loaded. */
   top?: ComponentChildren;
   children: (value: Value) => ComponentChildren;
@@ -33,7 +35,7 @@ export function LoadedPage<Value>(props: {
         <h2 tabIndex={-1}>{title}</h2>
         <div class="buttons">
           <Button run={loader.reload}>Refresh</Button>
-          {props.buttons}
+          <Writes actions={[props.create]} />
         </div>
       </div>
       {top}
@@ -105,12 +107,16 @@ export function Cards({ label, figures }: { label: string; figures: readonly Fig
   );
 }
 
-/** A column of a table: the class of its cells, and its title. */
-export type Column = readonly [name: string, title: ComponentChildren];
+/** A column of a table: the class of its cells, its title, and what it shows of a row. */
+export type Column<Row> = readonly [
+  name: string,
+  title: ComponentChildren,
+  show: (row: Row) => ComponentChildren,
+];
 
 /** A table of lines; on a narrow screen each of them is a block. */
 export function Table(
-  props: Children & { label: string; class: string; columns: readonly Column[] },
+  props: Children & { label: string; class: string; columns: readonly Column<never>[] },
 ) {
   const { label, columns, children } = props;
   return (
@@ -129,25 +135,26 @@ export function Table(
   );
 }
 
+/** The cells of a line. */
+export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
+  return columns.map(([name, , show]) => {
+    const cell = show(row);
+    return (
+      <td class={cell === undefined ? `${name} idle` : name} key={name}>
+        {cell ?? "–"}
+      </td>
+    );
+  });
+}
+
 /** The values of a list to choose from, with their texts. */
 export type Options = readonly (readonly [value: string, text: string])[];
 
 /** A list to choose one value from. */
-export function Select(props: {
-  label: string;
-  options: Options;
-  name?: string;
-  value: string;
-  onChange?: (value: string) => void;
-}) {
-  const { label, options, name, value, onChange } = props;
+export function Select(props: { label: string; options: Options } & SelectHTMLAttributes) {
+  const { label, options, ...select } = props;
   return (
-    <select
-      aria-label={label}
-      name={name}
-      value={value}
-      onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
-    >
+    <select aria-label={label} {...select}>
       {options.map(([option, text]) => (
         <option key={option} value={option}>
           {text}
@@ -157,20 +164,39 @@ export function Select(props: {
   );
 }
 
-/** A field to search a list with; the key `/` leads to it. */
-export function Search(props: { label: string; value: string; find: (text: string) => void }) {
-  const { label, value, find } = props;
+/** A form whose fields are part of the address: a search, which the key `/` leads to, and lists. */
+export function FilterForm(props: {
+  search: string;
+  lists: readonly (readonly [name: string, options: Options])[];
+}) {
+  const { search, lists } = props;
+  const { id, query } = useStore(place);
+  function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
+    const fields = [...new FormData(currentTarget)] as [string, string][];
+    replacePlace({ id, query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
+  }
   return (
-    <input
-      type="search"
-      class="search"
-      aria-label={label}
-      placeholder={label}
-      autocomplete="off"
-      spellcheck={false}
-      value={value}
-      onInput={({ currentTarget }) => find(currentTarget.value)}
-    />
+    <form class="panel-head filters" onInput={filter} onSubmit={(event) => event.preventDefault()}>
+      <input
+        type="search"
+        class="search"
+        name="q"
+        aria-label={search}
+        placeholder={search}
+        autocomplete="off"
+        spellcheck={false}
+        value={query.get("q") ?? ""}
+      />
+      {lists.map(([name, options]) => {
+        const value = query.get(name) ?? "";
+        // A link may name a value that is not listed.
+        const isListed = options.some(([option]) => option === value);
+        const all = isListed ? options : [...options, [value, value] as const];
+        return (
+          all.length > 1 && <Select key={name} {...{ name, value }} label={name} options={all} />
+        );
+      })}
+    </form>
   );
 }
 

@@ -1,20 +1,21 @@
-import { useState } from "preact/hooks";
 import type { CreatedKey, Key } from "../../client/key";
-import { Button } from "./action";
+import { Button, Writes } from "./action";
 import { change, send, settings } from "./api";
 import {
+  Cells,
+  type Column,
   EmptyState,
+  FilterForm,
   LoadedPage,
   Notice,
   type Options,
   Pill,
-  Search,
-  Select,
   Table,
 } from "./blocks";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { CopyButton, Facts, Received, showInvisible } from "./received";
+import { place } from "./route";
 import { createLoader, createStore, useStore } from "./store";
 import { listAll } from "./webhooks";
 
@@ -39,13 +40,7 @@ export function KeysPage() {
       title="Keys"
       loader={keys}
       failed="The keys could not be read."
-      buttons={
-        !settings.readOnly && (
-          <Button class="primary" run={askToCreate}>
-            Create key
-          </Button>
-        )
-      }
+      create={["Create key", askToCreate, "primary"]}
       top={useStore(created).map((key) => (
         <NewKey key={key.sid} created={key} />
       ))}
@@ -75,77 +70,73 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
   );
 }
 
-const SORTED_BY: Options = [
+const ORDERS: Options = [
   // As the service lists them.
   ["", "Sorted by age"],
   ["friendly_name", "Sorted by name"],
   ["sid", "Sorted by SID"],
 ];
 
+const COLUMNS: readonly Column<Key>[] = [
+  [
+    "name",
+    "Name",
+    ({ sid, friendly_name }) => (
+      <>
+        <Received text={friendly_name} id={`name-${sid}`} />{" "}
+        {sid === settings.keySid && <Pill tone="info">in use here</Pill>}
+      </>
+    ),
+  ],
+  [
+    "sid",
+    "SID",
+    ({ sid }) => (
+      <>
+        <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
+      </>
+    ),
+  ],
+  ["created", "Created", ({ date_created }) => formatDate(date_created)],
+  [
+    "actions",
+    <span class="unseen">Actions</span>,
+    (key) => (
+      <div class="buttons">
+        <Writes
+          about={`name-${key.sid}`}
+          actions={[
+            ["Rename", () => askToRename(key)],
+            key.sid === settings.keySid ? undefined : ["Revoke", () => askToRevoke(key), "danger"],
+          ]}
+        />
+      </div>
+    ),
+  ],
+];
+
 function KeyTable({ all }: { all: readonly Key[] }) {
-  const [text, setText] = useState("");
-  const [order, setOrder] = useState("");
-  const sought = text.trim().toLowerCase();
+  const { query } = useStore(place);
+  const sought = (query.get("q") ?? "").trim().toLowerCase();
   const found = all.filter(({ sid, friendly_name }) =>
     `${friendly_name} ${sid}`.toLowerCase().includes(sought),
   );
-  const read = (key: Key) => (order === "sid" ? key.sid : (key.friendly_name ?? ""));
-  const sorted =
-    order === "" ? found : found.toSorted((a, b) => read(a).localeCompare(read(b), "en"));
+  const order = query.get("order") as "sid" | "friendly_name" | null;
+  const read = (key: Key) => (order === null ? "" : (key[order] ?? ""));
   return (
     <div class="panel">
-      <div class="panel-head filters">
-        <Search label="Find by name or SID" value={text} find={setText} />
-        <Select label="Order" value={order} options={SORTED_BY} onChange={setOrder} />
-      </div>
-      <Table
-        class="keys"
-        label="Keys"
-        columns={[
-          ["name", "Name"],
-          ["sid", "SID"],
-          ["created", "Created"],
-          ["actions", <span class="unseen">Actions</span>],
-        ]}
-      >
-        {sorted.map((key) => (
-          <KeyLine key={key.sid} {...key} />
-        ))}
+      <FilterForm search="Find by name or SID" lists={[["order", ORDERS]]} />
+      <Table class="keys" label="Keys" columns={COLUMNS}>
+        {found
+          .toSorted((a, b) => read(a).localeCompare(read(b), "en"))
+          .map((key) => (
+            <tr class="line" key={key.sid}>
+              <Cells columns={COLUMNS} row={key} />
+            </tr>
+          ))}
       </Table>
       {found.length === 0 && <p class="state">No key matches this search.</p>}
     </div>
-  );
-}
-
-function KeyLine(shown: Key) {
-  const { sid, friendly_name } = shown;
-  const about = { "aria-describedby": `name-${sid}` };
-  const isInUse = sid === settings.keySid;
-  return (
-    <tr class="line">
-      <td class="name">
-        <Received text={friendly_name} id={`name-${sid}`} />{" "}
-        {isInUse && <Pill tone="info">in use here</Pill>}
-      </td>
-      <td class="sid">
-        <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
-      </td>
-      <td>{formatDate(shown.date_created)}</td>
-      <td class="actions">
-        {!settings.readOnly && (
-          <div class="buttons">
-            <Button {...about} run={() => askToRename(shown)}>
-              Rename
-            </Button>
-            {!isInUse && (
-              <Button {...about} class="danger" run={() => askToRevoke(shown)}>
-                Revoke
-              </Button>
-            )}
-          </div>
-        )}
-      </td>
-    </tr>
   );
 }
 

@@ -4,22 +4,15 @@ import { ProblemError, readProblem } from "./api";
 import { plural } from "./format";
 import { createStore } from "./store";
 
-/** The requests of the receiver, and the connection that they come from. */
+/** The requests of the receiver. */
 export interface Live {
-  state: "connecting" | "live" | "lost" | "forbidden" | "refused";
-  /** Why the connection is refused. */
-  problem?: string;
   /** The newest first; undefined totals until the first update. */
   rows: readonly RequestRow[];
   totals: Totals | undefined;
   totalsAtMs: number;
-  /** Rows from this id on came one by one, and are pointed at. */
-  firstNewId: number;
 }
 
 const MAX_ROWS = 200;
-/** Animations of many rows would keep a processor busy, and point at nothing. */
-const MAX_HIGHLIGHTED = 10;
 /** The server ends each stream after some seconds, and the page opens another at once. */
 const GRACE_MS = 1_500;
 const SILENCE_MS = 20_000;
@@ -28,13 +21,9 @@ const LONGEST_PAUSE_MS = 5_000;
 const ANNOUNCE_EVERY_MS = 5_000;
 
 /** The receiver's list. */
-export const live = createStore<Live>({
-  state: "connecting",
-  rows: [],
-  totals: undefined,
-  totalsAtMs: 0,
-  firstNewId: Infinity,
-});
+export const live = createStore<Live>({ rows: [], totals: undefined, totalsAtMs: 0 });
+/** The state of the connection that they come from: its look and its words. */
+export const connection = createStore(["connecting", "Connecting"] as readonly [string, string]);
 /** The rows that a pause holds fast; undefined without a pause. */
 export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
 
@@ -45,17 +34,12 @@ let announceTimer: number | undefined;
 
 function apply({ rows: changed, totals, isComplete, cursor: next }: LiveUpdate): void {
   cursor = next;
-  const { rows: earlier, firstNewId } = live.value;
-  const byId = new Map(isComplete ? [] : earlier.map((row) => [row.id, row]));
-  const added = changed.filter(({ id }) => !byId.has(id));
-  for (const row of changed) byId.set(row.id, row);
-  const isFew = !isComplete && added.length <= MAX_HIGHLIGHTED;
+  const earlier = isComplete ? [] : live.value.rows;
+  const byId = new Map([...earlier, ...changed].map((row) => [row.id, row]));
   live.set({
-    ...live.value,
     rows: [...byId.values()].toSorted((a, b) => b.id - a.id).slice(0, MAX_ROWS),
     totals,
     totalsAtMs: performance.now(),
-    firstNewId: added.length === 0 ? firstNewId : isFew ? (added[0]?.id ?? 0) : Infinity,
   });
   if (isComplete) return;
   unannounced.count += changed.length;
@@ -74,11 +58,10 @@ function announceRows(): void {
 export async function followReceiver(): Promise<never> {
   let pauseMs = FIRST_PAUSE_MS;
   let lostTimer: number | undefined;
-  const setState = (state: Live["state"], problem = "") => {
+  const setState = (look: string, text: string) => {
     clearTimeout(lostTimer);
     lostTimer = undefined;
-    if (live.value.state !== state || live.value.problem !== problem)
-      live.set({ ...live.value, state, problem });
+    if (connection.value[1] !== text) connection.set([look, text]);
   };
   for (;;) {
     // Browsers open six connections to an origin: hidden pages must not use them up.
@@ -86,14 +69,19 @@ export async function followReceiver(): Promise<never> {
     try {
       await readStream((update) => {
         pauseMs = FIRST_PAUSE_MS;
-        setState("live");
+        setState("live", "Live");
         if (update !== undefined) apply(update);
       });
     } catch (error) {
-      const { status = 0, message, retryAfterMs = 0 } = error instanceof ProblemError ? error : {};
-      if (status === 401 || status === 403) setState("forbidden");
+      const {
+        status = 0,
+        message = "",
+        retryAfterMs = 0,
+      } = error instanceof ProblemError ? error : {};
+      if (status === 401 || status === 403) setState("forbidden", "Signed out or not allowed");
       else if (status === 503) setState("refused", message);
-      else lostTimer ??= setTimeout(() => setState("lost"), GRACE_MS);
+      else
+        lostTimer ??= setTimeout(() => setState("lost", "Connection lost, trying again"), GRACE_MS);
       await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, retryAfterMs)));
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }

@@ -7,7 +7,7 @@ import { OpenDialog } from "./dialog";
 import { formatCount } from "./format";
 import { useKeyboard } from "./keyboard";
 import { KeysPage, useUnstoredKeys } from "./keys-page";
-import { followReceiver, live } from "./live";
+import { connection, followReceiver } from "./live";
 import { queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
@@ -31,17 +31,12 @@ type PageEntry = readonly [
 function usePages(): PageEntry[] {
   const { receiver, hasQueue } = settings;
   const { value = [], error } = useStore(findings);
+  const findingCount = error === undefined ? value.length : undefined;
   const letters = useStore(queue).value?.deadLetters ?? 0;
   useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
   useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
   const pages: PageEntry[] = [
-    [
-      "webhooks",
-      "Webhooks",
-      WebhooksPage,
-      error === undefined ? value.length : undefined,
-      "finding",
-    ],
+    ["webhooks", "Webhooks", WebhooksPage, findingCount, "finding"],
     ["keys", "Keys", KeysPage, useUnstoredKeys(), "secret"],
   ];
   if (receiver !== undefined) pages.unshift(["requests", "Receiver", RequestsPage, 0]);
@@ -104,24 +99,17 @@ function Bar() {
           {others.length > 0 && ` and ${others.length} more`}
         </p>
       )}
-      {receiver !== undefined && <LiveState />}
+      {receiver !== undefined && <Connection />}
     </div>
   );
 }
 
-const LIVE_TEXTS = {
-  connecting: "Connecting",
-  live: "Live",
-  lost: "Connection lost, trying again",
-  forbidden: "Signed out or not allowed",
-};
-
-function LiveState() {
-  const { state, problem } = useStore(live);
+function Connection() {
+  const [look, text] = useStore(connection);
   return (
-    <p class={`connection ${state}`} role="status">
-      {state === "refused" ? problem : LIVE_TEXTS[state]}
-      {state === "forbidden" && <Button run={() => location.reload()}>Sign in again</Button>}
+    <p class={`connection ${look}`} role="status">
+      {text}
+      {look === "forbidden" && <Button run={() => location.reload()}>Sign in again</Button>}
     </p>
   );
 }

@@ -1,5 +1,5 @@
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
-import { Button } from "./action";
+import { Writes } from "./action";
 import { send, settings } from "./api";
 import { Cards, EmptyState, LoadedPage, Pill, SelectBox, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
@@ -173,7 +173,6 @@ function DeadLetterItem(deadLetter: DeadLetterRow) {
 /** Buttons that retry or discard dead letters; `what` tells which when there are several. */
 function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; what?: string }) {
   const { choice, count, what = "" } = chosen;
-  if (settings.readOnly) return null;
   const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
   const deadLetters = plural(count, "dead letter");
   const retry = async () => `${await change("retry", choice)} will be handled again.`;
@@ -194,10 +193,12 @@ function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; wh
     );
   return (
     <div class="buttons">
-      <Button run={retry}>Retry{which}</Button>
-      <Button class="danger" run={ask}>
-        Discard{which}
-      </Button>
+      <Writes
+        actions={[
+          [`Retry${which}`, retry],
+          [`Discard${which}`, ask, "danger"],
+        ]}
+      />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type {
   RequestRow,
   ResendResult,
 } from "../console-view";
-import { Button } from "./action";
+import { Button, Writes } from "./action";
 import { ProblemError, readPublicUrl, send, settings } from "./api";
 import { Pill, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
@@ -14,8 +14,7 @@ import { plural } from "./format";
 import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
 import { linkTo } from "./route";
 import { createLoader, useEvery, useStore } from "./store";
-import { MendButton, mendUrl } from "./webhook-finding";
-import { webhooks } from "./webhooks";
+import { mendUrl, webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
@@ -195,7 +194,7 @@ function UrlFix({ signedUrl }: { signedUrl: string }) {
       <p>
         The webhook with this URL is <Received text={webhook.friendly_name} />.
       </p>
-      {publicUrl !== signedUrl && <MendButton kind="primary" mend={mendUrl(webhook)} />}
+      {publicUrl !== signedUrl && <Writes actions={[mendUrl(webhook)]} />}
     </>
   );
 }

@@ -1,10 +1,8 @@
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
-import { type Options, Search, Select } from "./blocks";
+import { FilterForm, type Options } from "./blocks";
 import { formatCount } from "./format";
 import { live } from "./live";
-import { place, setFilter } from "./route";
-import { useStore } from "./store";
 
 /** One choice that limits the list; its value is part of the address. */
 interface Filter {
@@ -91,35 +89,12 @@ export function filterRows(
   });
 }
 
-/** The filters of the list, which live in the address. */
+/** The filters of the list. */
 export function RequestFilter() {
-  const { query } = useStore(place);
   return (
-    <div class="panel-head filters">
-      <Search
-        label={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
-        value={query.get("q") ?? ""}
-        find={(text) => setFilter("q", text)}
-      />
-      {FILTERS.map(({ name, list }) => {
-        const value = query.get(name) ?? "";
-        const options = list();
-        const isListed = value === "" || options.some(([option]) => option === value);
-        if (options.length === 0 && isListed) return null;
-        return (
-          <Select
-            key={name}
-            label={name}
-            value={value}
-            options={[
-              ["", `Any ${name}`],
-              ...options,
-              ...(isListed ? [] : [[value, value] as const]),
-            ]}
-            onChange={(chosen) => setFilter(name, chosen)}
-          />
-        );
-      })}
-    </div>
+    <FilterForm
+      search={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
+      lists={FILTERS.map(({ name, list }) => [name, [["", `Any ${name}`], ...list()]])}
+    />
   );
 }

@@ -1,7 +1,8 @@
-import { Component, type ComponentChildren } from "preact";
+import { Component } from "preact";
+import { useMemo } from "preact/hooks";
 import type { RequestResult, RequestRow } from "../console-view";
 import { settings } from "./api";
-import { type Column, Pill, SelectBox, Table, type Tone } from "./blocks";
+import { Cells, type Column, Pill, SelectBox, Table, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
 import { live } from "./live";
 import { Received } from "./received";
@@ -22,36 +23,119 @@ const TONES: Record<RequestResult, Tone> = {
 /** The ids of the requests that are ticked. */
 export const selectedRequests = createStore<readonly number[]>([]);
 
-const COLUMNS: readonly Column[] = [
-  ["select", <span class="unseen">Select</span>],
-  ["time", ["Time ", <small>{timeZone}</small>]],
-  ["event", "Event"],
-  ["entity", "Entity"],
-  ["result", "Result"],
-  ["attempt", "Attempt"],
-  ["token", "Token"],
-  ["duration", "Duration"],
-  ["toggle-cell", <span class="unseen">Details</span>],
+interface LineProps {
+  row: RequestRow;
+  isOpen: boolean;
+  isSelected: boolean;
+  columns: readonly Column<LineProps>[];
+  hasDates: boolean;
+}
+
+const COLUMNS: readonly Column<LineProps>[] = [
+  [
+    "select",
+    <span class="unseen">Select</span>,
+    ({ row: { id, uuid, atMs }, isSelected }) =>
+      uuid ? (
+        <SelectBox
+          ids={selectedRequests}
+          id={id}
+          isSelected={isSelected}
+          label={`Select the request of ${formatTime(atMs)}`}
+        />
+      ) : (
+        ""
+      ),
+  ],
+  [
+    "time",
+    ["Time ", <small>{timeZone}</small>],
+    ({ row: { atMs }, hasDates }) => (
+      <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs, hasDates)}</time>
+    ),
+  ],
+  [
+    "event",
+    "Event",
+    ({ row }) => (
+      <>
+        {row.type === undefined ? (
+          <span class="muted">{describeUnread(row)}</span>
+        ) : (
+          <Received text={row.type} />
+        )}
+        {row.version !== undefined && <span class="muted"> {row.version}</span>}
+        {row.isTest && <Pill tone="info">test</Pill>}
+      </>
+    ),
+  ],
+  [
+    "entity",
+    "Entity",
+    ({ row: { entity, pseudonym } }) =>
+      entity && (
+        <>
+          <Received text={entity} /> <small>{pseudonym}</small>
+        </>
+      ),
+  ],
+  [
+    "result",
+    "Result",
+    ({ row }) => (
+      <Pill tone={TONES[row.result]}>
+        {row.status} {row.code ?? row.result}
+      </Pill>
+    ),
+  ],
+  // A request that was not authenticated has no uuid: its deliveries cannot be counted.
+  ["attempt", "Attempt", ({ row: { uuid, attempt } }) => uuid && attempt],
+  [
+    "token",
+    "Token",
+    ({ row: { tokenIndex } }) =>
+      tokenIndex === undefined
+        ? undefined
+        : [tokenIndex + 1, settings.receiver?.tokenCount].filter(Boolean).join(" of "),
+  ],
+  ["duration", "Duration", ({ row }) => formatDuration(row.durationMs)],
+  [
+    "toggle-cell",
+    <span class="unseen">Details</span>,
+    ({ row, isOpen }) => (
+      <button
+        type="button"
+        class="toggle"
+        id={`request-${row.id}`}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? `details-${row.id}` : undefined}
+        aria-label={`Details of ${formatTime(row.atMs)}, ${row.type ?? describeUnread(row)}, ${row.code ?? row.result}`}
+      />
+    ),
+  ],
 ];
 
 /** The columns that say something. */
-function chooseColumns(): readonly Column[] {
+function useColumns(): readonly Column<LineProps>[] {
   const { rows } = live.value;
-  const has: Readonly<Record<string, boolean>> = {
-    select: !settings.readOnly,
-    attempt: rows.some(({ attempt }) => attempt > 1),
-    token:
-      rows.some(({ tokenIndex = 0 }) => tokenIndex > 0) || (settings.receiver?.tokenCount ?? 0) > 1,
-  };
-  return COLUMNS.filter(([name]) => has[name] ?? true);
+  const hasAttempts = rows.some(({ attempt }) => attempt > 1);
+  const hasTokens =
+    (settings.receiver?.tokenCount ?? 0) > 1 || rows.some(({ tokenIndex = 0 }) => tokenIndex > 0);
+  return useMemo(() => {
+    const isIdle: Readonly<Record<string, boolean>> = {
+      select: settings.readOnly,
+      attempt: !hasAttempts,
+      token: !hasTokens,
+    };
+    return COLUMNS.filter(([name]) => isIdle[name] !== true);
+  }, [hasAttempts, hasTokens]);
 }
 
 /** The list of requests, the newest first. */
 export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   const { id } = useStore(place);
   const selected = useStore(selectedRequests);
-  const columns = chooseColumns();
-  const columnNames = columns.map(([name]) => name).join(" ");
+  const columns = useColumns();
   const oldestMs = live.value.rows.at(-1)?.atMs ?? Date.now();
   const hasDates = new Date(oldestMs).toDateString() !== new Date().toDateString();
   return (
@@ -62,7 +146,7 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
           row={row}
           isOpen={id === String(row.id)}
           isSelected={selected.includes(row.id)}
-          columnNames={columnNames}
+          columns={columns}
           hasDates={hasDates}
         />
       ))}
@@ -70,105 +154,32 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   );
 }
 
-interface LineProps {
-  row: RequestRow;
-  isOpen: boolean;
-  isSelected: boolean;
-  /** Separated by spaces. */
-  columnNames: string;
-  hasDates: boolean;
-}
-
 /**
  * A row, and the open request below it. 200 rows are drawn several times a second in a burst: only
  * those that changed are. `useMemo` would keep the first drawing of each row, and its whole list.
  */
 class RequestLine extends Component<LineProps> {
-  readonly #isNew = this.props.row.id >= live.value.firstNewId;
-
   override shouldComponentUpdate(next: LineProps): boolean {
     const names = Object.keys(next) as (keyof LineProps)[];
     return names.some((name) => next[name] !== this.props[name]);
   }
 
-  override render({ row, isOpen, isSelected, columnNames, hasDates }: LineProps) {
-    const { id, atMs, uuid, tokenIndex, status, type, version } = row;
-    const names = columnNames.split(" ");
-    const time = formatTime(atMs, hasDates);
-    const result = row.code ?? row.result;
+  override render(line: LineProps) {
+    const { row, isOpen, columns } = line;
     const tone = TONES[row.result];
-    const { tokenCount } = settings.receiver ?? {};
     function toggle({ target }: Event): void {
       // A click that ends a selection of text copies something.
       if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
-      replacePlace({ id: isOpen ? undefined : String(id) });
+      replacePlace({ id: isOpen ? undefined : String(row.id) });
     }
-    const cells: Readonly<Record<string, ComponentChildren>> = {
-      select: uuid ? (
-        <SelectBox
-          ids={selectedRequests}
-          id={id}
-          isSelected={isSelected}
-          label={`Select the request of ${time}`}
-        />
-      ) : (
-        ""
-      ),
-      time: <time dateTime={new Date(atMs).toISOString()}>{time}</time>,
-      event: (
-        <>
-          {type === undefined ? (
-            <span class="muted">{describeUnread(row)}</span>
-          ) : (
-            <Received text={type} />
-          )}
-          {version !== undefined && <span class="muted"> {version}</span>}
-          {row.isTest && <Pill tone="info">test</Pill>}
-        </>
-      ),
-      entity: row.entity && (
-        <>
-          <Received text={row.entity} /> <small>{row.pseudonym}</small>
-        </>
-      ),
-      result: (
-        <Pill tone={tone}>
-          {status} {result}
-        </Pill>
-      ),
-      // A request that was not authenticated has no uuid: its deliveries cannot be counted.
-      attempt: uuid && row.attempt,
-      token:
-        tokenIndex === undefined
-          ? undefined
-          : `${tokenIndex + 1}${tokenCount === undefined ? "" : ` of ${tokenCount}`}`,
-      duration: formatDuration(row.durationMs),
-      "toggle-cell": (
-        <button
-          type="button"
-          class="toggle"
-          id={`request-${id}`}
-          aria-expanded={isOpen}
-          aria-controls={isOpen ? `details-${id}` : undefined}
-          aria-label={`Details of ${time}, ${type ?? describeUnread(row)}, ${result}`}
-        />
-      ),
-    };
     return (
       <>
-        <tr
-          class={`line ${tone}${isOpen ? " open" : ""}${this.#isNew ? " new" : ""}`}
-          onClick={toggle}
-        >
-          {names.map((name) => (
-            <td class={cells[name] === undefined ? `${name} idle` : name} key={name}>
-              {cells[name] ?? "–"}
-            </td>
-          ))}
+        <tr class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
+          <Cells columns={columns} row={line} />
         </tr>
         {isOpen && (
-          <tr class={`details ${tone}`} id={`details-${id}`}>
-            <td colSpan={names.length}>
+          <tr class={`details ${tone}`} id={`details-${row.id}`}>
+            <td colSpan={columns.length}>
               <div class="box">
                 <OpenRequest row={row} />
               </div>

@@ -36,14 +36,6 @@ export function replacePlace({ id, query }: Partial<Pick<Place, "id" | "query">>
   place.set(next);
 }
 
-/** Sets a filter; an empty value removes it. */
-export function setFilter(name: string, value: string): void {
-  const query = new URLSearchParams(place.value.query);
-  if (value === "") query.delete(name);
-  else query.set(name, value);
-  replacePlace({ id: place.value.id, query });
-}
-
 /** Attributes of the block of a thing: the address may name it, and leads to it. */
 export function useTarget(id: string) {
   const ref = useRef<HTMLDivElement>(null);

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Series, Statistics } from "../console-view";
 import { send } from "./api";
-import { Select, Table } from "./blocks";
+import { Cells, type Column, Select, Table } from "./blocks";
 import { formatCount, formatDate, formatDuration } from "./format";
 import { createLoader, useEvery, useStore } from "./store";
 
@@ -27,7 +27,7 @@ export function TrafficChart() {
             ["0", "Last hour"],
             ["1", "Last day"],
           ]}
-          onChange={setIndex}
+          onChange={({ currentTarget }) => setIndex(currentTarget.value)}
         />
         {value.byType.map(({ type, p50Ms, p95Ms }) => (
           <small key={type}>
@@ -40,13 +40,26 @@ export function TrafficChart() {
   );
 }
 
+/** One bar: from when on, and how many requests were accepted and how many were not. */
+type Step = readonly [fromMs: number, accepted: number, bad: number];
+
+const COLUMNS: readonly Column<Step>[] = [
+  ["from", "From", ([fromMs]) => formatDate(fromMs)],
+  ["accepted", "Accepted", ([, accepted]) => formatCount(accepted)],
+  ["bad", "Rejected or failed", ([, , bad]) => formatCount(bad)],
+];
+
 function Bars({ accepted, bad, startMs, stepMs }: Series) {
-  const steps = accepted.map((count, index) => [count, bad[index] ?? 0] as const);
-  const most = Math.max(1, ...steps.map(([good, rejected]) => good + rejected));
+  const steps = accepted.map((count, index): Step => [
+    startMs + index * stepMs,
+    count,
+    bad[index] ?? 0,
+  ]);
+  const most = Math.max(1, ...steps.map(([, good, rejected]) => good + rejected));
   return (
     <>
       <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {steps.map((counts, x) => {
+        {steps.map(([, ...counts], x) => {
           let y = HEIGHT;
           return counts.map((count, index) => {
             const height = (HEIGHT * count) / most;
@@ -56,24 +69,14 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
           });
         })}
       </svg>
-      <Table
-        class="unseen"
-        label="Requests over time"
-        columns={[
-          ["from", "From"],
-          ["accepted", "Accepted"],
-          ["bad", "Rejected or failed"],
-        ]}
-      >
-        {steps.map(([good, rejected], index) =>
-          good + rejected === 0 ? null : (
-            <tr key={index}>
-              <td>{formatDate(startMs + index * stepMs)}</td>
-              <td>{formatCount(good)}</td>
-              <td>{formatCount(rejected)}</td>
+      <Table class="unseen" label="Requests over time" columns={COLUMNS}>
+        {steps
+          .filter(([, good, rejected]) => good + rejected > 0)
+          .map((step) => (
+            <tr key={step[0]}>
+              <Cells columns={COLUMNS} row={step} />
             </tr>
-          ),
-        )}
+          ))}
       </Table>
     </>
   );

@@ -1,16 +1,15 @@
 import type { Finding, Webhook } from "../../client/webhook";
-import { Button } from "./action";
-import { change, describeProblem, readPublicUrl, settings } from "./api";
+import { type Action, Writes } from "./action";
+import { change, describeProblem, readPublicUrl, send, settings } from "./api";
 import { EmptyState, LoadedPage, Notice, Pill } from "./blocks";
 import { Choices, Dialog, openDialog, TextField } from "./dialog";
 import { formatAge, formatDate, plural } from "./format";
 import { live } from "./live";
-import { Facts, Received } from "./received";
+import { Facts, Received, UrlDifference } from "./received";
 import { readSignedUrl } from "./request-filter";
 import { linkTo, useTarget } from "./route";
 import { useStore } from "./store";
-import { WebhookFinding } from "./webhook-finding";
-import { changeWebhook, findings, webhooks } from "./webhooks";
+import { changeWebhook, findings, mendUrl, patch, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
@@ -22,7 +21,7 @@ export function WebhooksPage() {
       title="Webhooks"
       loader={webhooks}
       failed="The webhooks could not be read."
-      buttons={<CreateButton label="Create webhook" isPrimary={general.length === 0} />}
+      create={["Create webhook", () => openWebhookForm(), general.length === 0 ? "primary" : ""]}
     >
       {(all) => (
         <>
@@ -36,7 +35,11 @@ export function WebhooksPage() {
               key={message}
               tone="bad"
               title={<Received text={message} />}
-              button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
+              button={
+                <Writes
+                  actions={[["Create a webhook for publicUrl", () => openWebhookForm(), "primary"]]}
+                />
+              }
             >
               {fix}
             </Notice>
@@ -59,21 +62,11 @@ export function WebhooksPage() {
   );
 }
 
-function CreateButton({ label, isPrimary }: { label: string; isPrimary: boolean }) {
-  if (settings.readOnly) return null;
-  return (
-    <Button class={isPrimary ? "primary" : ""} run={() => openWebhookForm()}>
-      {label}
-    </Button>
-  );
-}
-
 /** A webhook with its buttons, its fields and the findings about it. */
 function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) {
   const { webhook, findings: own } = props;
   const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
-  const about = { "aria-describedby": titleId };
   const next = status === "enabled" ? "disabled" : "enabled";
   const remove = () => askToDelete(webhook);
   const toggle = () => changeWebhook(sid, { status: next }, `The webhook is ${next}.`);
@@ -91,22 +84,19 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
         <Pill tone="info">
           <Received text={webhook.version} />
         </Pill>
-        {!settings.readOnly && (
-          <div class="buttons">
-            <Button {...about} run={() => openWebhookForm(webhook)}>
-              Edit
-            </Button>
-            {/* A finding has the button that enables it. */}
-            {!own.some(({ code }) => code === "DISABLED") && (
-              <Button {...about} run={toggle}>
-                {next === "enabled" ? "Enable" : "Disable"}
-              </Button>
-            )}
-            <Button {...about} class="danger" run={remove}>
-              Delete
-            </Button>
-          </div>
-        )}
+        <div class="buttons">
+          <Writes
+            about={titleId}
+            actions={[
+              ["Edit", () => openWebhookForm(webhook)],
+              // A finding has the button that enables it.
+              own.some(({ code }) => code === "DISABLED")
+                ? undefined
+                : [next === "enabled" ? "Enable" : "Disable", toggle],
+              ["Delete", remove, "danger"],
+            ]}
+          />
+        </div>
       </div>
       <Facts
         class="wide"
@@ -221,4 +211,69 @@ function openWebhookForm(webhook?: Webhook): void {
       />
     </Dialog>,
   );
+}
+
+/** With these the receiver gets no request, or rejects each. */
+const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
+
+/** A finding about a webhook, with a button that mends it. */
+export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remove: () => void }) {
+  const { finding, webhook, remove } = props;
+  const { code, message, fix } = finding;
+  const isBad = BROKEN.has(code);
+  return (
+    <Notice
+      tone={isBad ? "bad" : "warn"}
+      title={<Received text={message} />}
+      button={<Writes actions={[findMend(finding, webhook, remove)]} />}
+    >
+      {fix}
+      {code === "URL_DIFFERS" && (
+        <UrlDifference label="webhook_url" url={webhook.webhook_url ?? ""} />
+      )}
+    </Notice>
+  );
+}
+
+/** Finds the change that mends a finding; undefined where the API of the service cannot make it. */
+function findMend(
+  { code, message }: Finding,
+  webhook: Webhook,
+  remove: () => void,
+): Action | undefined {
+  const types = webhook.event_types ?? [];
+  // The message of a finding names the type that it is about.
+  const type = settings.eventTypes.find((name) => message.includes(name)) ?? "";
+  const others = types.filter((one) => one !== type);
+  switch (code) {
+    case "URL_DIFFERS":
+      return mendUrl(webhook);
+    case "DISABLED":
+      return patch(webhook, "Enable the webhook", { status: "enabled" }, "primary");
+    case "DUPLICATE":
+      return ["Delete this webhook", remove, "danger"];
+    case "VERSION_LEGACY":
+      return patch(webhook, "Set version to v2", { version: "v2" });
+    case "EVENT_NOT_SUBSCRIBED":
+      return patch(webhook, `Subscribe to ${type}`, { event_types: [...types, type] });
+    case "EVENT_NOT_HANDLED":
+      return types.length > others.length && others.length > 0
+        ? patch(webhook, `Unsubscribe from ${type}`, { event_types: others })
+        : undefined;
+    case "METHOD_DIFFERS":
+      // Of a receiver that accepts GET only, the page cannot mend the method.
+      return webhook.webhook_method === "POST"
+        ? undefined
+        : ["Replace it with a webhook that uses POST", () => replace(webhook)];
+    case "NOT_CONFIGURED":
+    case "URL_EXTENDS":
+  }
+  return undefined;
+}
+
+/** The new one first: no event is lost. Events that both send are dropped as duplicates or run once. */
+async function replace(webhook: Webhook): Promise<string> {
+  const { friendly_name, event_types, webhook_url, status, version } = webhook;
+  await send("POST", "webhooks", { friendly_name, event_types, webhook_url, status, version });
+  return change(webhooks, "The webhook was replaced.", "DELETE", `webhooks/${webhook.sid}`);
 }

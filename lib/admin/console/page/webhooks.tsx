@@ -1,5 +1,6 @@
 import type { Finding, Webhook } from "../../client/webhook";
-import { change, send, settings } from "./api";
+import type { Action } from "./action";
+import { change, readPublicUrl, send, settings } from "./api";
 import { createLoader } from "./store";
 
 const MAX_PAGES = 20;
@@ -34,3 +35,17 @@ export const webhooks = createLoader(async () => {
 /** Changes a webhook; returns the announcement. */
 export const changeWebhook = (sid: string, body: object, said: string) =>
   change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
+
+/** The action that changes a webhook, as its label says. */
+export const patch = ({ sid }: Webhook, label: string, body: object, look = ""): Action => [
+  label,
+  () => changeWebhook(sid, body, `Done: ${label}.`),
+  look,
+];
+
+/** Finds the action that gives a webhook the URL of the receiver. */
+export function mendUrl(webhook: Webhook): Action | undefined {
+  return settings.receiver?.isUrlComplete === true
+    ? patch(webhook, "Set webhook_url to publicUrl", { webhook_url: readPublicUrl() }, "primary")
+    : undefined;
+}
