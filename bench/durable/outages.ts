@@ -1,7 +1,7 @@
 /**
  * The store is stopped, killed and frozen for 2 s and for 5 s under load (a file of SQLite is locked):
  * how many webhook requests fail, how long the slowest took, and how soon those that were held got
- * their responses when the store was back.
+ * their responses when the store was back. Then a server is started 3 s and 6 s after the app.
  *
  * npx tsx bench/durable/outages.ts
  * ENGINE=postgres npx tsx bench/durable/outages.ts
@@ -49,6 +49,16 @@ async function main(): Promise<void> {
   const web = await startProcess("web.ts", { ...store.env, PORT: String(port) });
   for (const outage of store.outages) {
     for (const outageMs of OUTAGES_MS) await measure(port, outage, outageMs);
+  }
+  const { server } = store;
+  if (server !== undefined) {
+    for (const outageMs of OUTAGES_MS) {
+      await server.kill();
+      await web.kill();
+      await web.start();
+      const late: Outage = { name: "started after the app", begin() {}, end: server.start };
+      await measure(port, late, outageMs);
+    }
   }
   await web.kill();
   await store.remove();
