@@ -2,7 +2,6 @@ import * as z from "../validation/zod";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { toAsciiJson } from "../form/text";
 import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
 import { createContent, createEventKey, hashKey } from "./stored-keys";
@@ -31,7 +30,7 @@ export interface RestoredEvent extends Omit<StoredEvent, "params"> {
 }
 
 /**
- * Reads an event that {@link toNewEvent} wrote.
+ * Reads an event that {@link toNewEvent} prepared.
  *
  * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for an event that this version cannot read.
  */
@@ -65,17 +64,17 @@ export function readEventNames(stored: unknown): EventNames {
   };
 }
 
-/** Writes an event with its outcome for the storage of a queue. */
+/** Prepares an event with its outcome for the store of a queue. */
 export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
   outcome: StoredOutcome | undefined,
   carrier: Record<string, string> = {},
-): NewEvent {
+): NewEvent<StoredEvent> {
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const uuidHash = hashKey(queueName, queued.uuid);
   const stored: StoredEvent = {
-    params: event.params.map(([name, value]) => [name, value]),
+    params: event.params as [string, string][],
     account,
     authTokenIndex,
     publicUrlIndex,
@@ -89,7 +88,7 @@ export function toNewEvent(
     key: createEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
     content: createContent(queued.contentHash),
     uuidHash,
-    body: toAsciiJson(stored),
+    body: stored,
     outcome,
   };
 }
