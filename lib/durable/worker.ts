@@ -90,21 +90,14 @@ function createSharedParts(storage: Storage, parts: PoolParts) {
 
 /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
 function startWorker(
-  {
-    storage,
-    settings,
-    availability,
-    heartbeat,
-    finishRun,
-    failRun,
-  }: ReturnType<typeof createSharedParts>,
+  shared: ReturnType<typeof createSharedParts>,
   runner: EventRunner,
 ): QueueWorker {
+  const { storage, settings, availability, heartbeat, finishRun, failRun } = shared;
   const { concurrency } = runner;
   const member: Member = { id: createMemberId(), isWorker: true };
   /** The runs whose end is not stored. */
   const held = new Set<Run>();
-  const timers = new Set<NodeJS.Timeout>();
   let running = 0;
   let isDue = false;
   let claiming: Promise<void> | undefined;
@@ -166,12 +159,7 @@ function startWorker(
     if (isDeadNow === true) {
       runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
     }
-    if (pauseMs === undefined || isFinishing) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      look();
-    }, pauseMs + 1);
-    timers.add(timer.unref());
+    if (pauseMs !== undefined && !isFinishing) setTimeout(look, pauseMs + 1).unref();
   }
 
   /** Goes on until the store has it: otherwise this process would keep the event for ever. */
@@ -189,7 +177,6 @@ function startWorker(
       isFinishing = true;
       member.isWorker = false;
       heartbeat.beat();
-      for (const timer of timers) clearTimeout(timer);
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
       if (!isOver()) await heartbeat.remove(member);
     },

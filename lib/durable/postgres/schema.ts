@@ -6,14 +6,8 @@ import type { PostgresSettings } from "./options";
 const SCHEMA_VERSION = 2;
 
 /**
- * The tables of the queues of a schema. Hashes are of type uuid, 16 bytes; times are milliseconds of
- * the clock of Postgres.
- *
- * - delivery: the dedupe memory. `key` is a hash of queue, account and uuid.
- * - event: the events to be handled, and the dead letters, which have a `failed_at`. `owner` is
- *   the member that runs its handlers, `pause` a part of `run_at`.
- * - member: the workers and processes that use a queue, with the time of their last beat, and since
- *   when they have beaten without a gap.
+ * The tables of the queues of a schema; those of SQLite are alike, and described there. Hashes are of
+ * type uuid, 16 bytes; times are milliseconds of the clock of Postgres.
  */
 const createTables = (schema: string) => `
   create table ${schema}.version (version int not null);
@@ -78,7 +72,12 @@ export async function prepareSchema(
     // Processes that start at a time wait for the first one.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
     const version = await readVersion(client, schema);
-    if (version > SCHEMA_VERSION) throw createNewerError(schema, version);
+    if (version > SCHEMA_VERSION) {
+      throw new QueueError(
+        "POSTGRES_NEWER",
+        `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
+      );
+    }
     if (version === 0) await createSchema(client, schema);
     const number = await findQueue(client, schema, name);
     await client.query("commit");
@@ -111,22 +110,13 @@ async function readVersion(client: Client, schema: string): Promise<number> {
     "select to_regclass($1)::text as own, to_regclass($2)::text as former",
     [table, `"${schema}".push_version`],
   );
-  if (typeof rows[0]?.former === "string") throw createFormerError(schema);
+  if (typeof rows[0]?.former === "string") {
+    throw new QueueError(
+      "POSTGRES_REJECTED",
+      `postgresQueue: the schema ${schema} holds a queue of the former engine, which used Graphile Worker. Let the version that wrote it handle its events; then drop the schema (drop schema ${schema} cascade), or pass another one with the option schema.`,
+    );
+  }
   if (typeof rows[0]?.own !== "string") return 0;
   const read = await client.query<{ version: number }>(`select version from ${table}`);
   return read.rows[0]?.version ?? 0;
-}
-
-function createFormerError(schema: string): QueueError {
-  return new QueueError(
-    "POSTGRES_REJECTED",
-    `postgresQueue: the schema ${schema} holds a queue of the former engine, which used Graphile Worker. Let the version that wrote it handle its events; then drop the schema (drop schema ${schema} cascade), or pass another one with the option schema.`,
-  );
-}
-
-function createNewerError(schema: string, version: number): QueueError {
-  return new QueueError(
-    "POSTGRES_NEWER",
-    `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
-  );
 }

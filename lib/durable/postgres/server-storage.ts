@@ -22,7 +22,10 @@ interface ClaimedRow extends ClaimedEvent {
   runAtMs: number;
 }
 
-/** Where the next claim of a member begins to read. */
+/**
+ * Where the next claim of a member begins to read. While a transaction of another program is open,
+ * Postgres keeps the rows of all events that were claimed since: a claim of all would read them.
+ */
 interface ClaimMark {
   /** When the last claimed event was due, by the clock of Postgres. */
   lastRunAtMs: number;
@@ -158,17 +161,20 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     async claim(owner, held, count) {
       const mark = marks.get(owner) ?? { lastRunAtMs: 0, readAllAtMs: Number.NEGATIVE_INFINITY };
       marks.set(owner, mark);
-      const fromMs = claimFrom(mark);
-      const isAll = fromMs === undefined;
-      const lost = isAll ? await runUndoable<ClaimedRow>("findOwned", owner, held) : [];
+      const nowMs = performance.now();
+      const isAll = nowMs - mark.readAllAtMs >= READ_ALL_MS;
+      if (isAll) mark.readAllAtMs = nowMs;
+      const lost = isAll ? await runUndoable<ClaimedEvent>("findOwned", owner, held) : [];
       const wanted = count - lost.length;
-      const values = [owner, held, wanted, fromMs ?? 0, queue];
-      const due = wanted > 0 ? await runUndoable<ClaimedRow>("claim", ...values) : [];
+      if (wanted <= 0) return lost;
+      const fromMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
+      const due = await runUndoable<ClaimedRow>("claim", owner, held, wanted, fromMs, queue);
       mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
-      return [...lost, ...due].map((row) => {
+      const added = due.map((row) => {
         const { runAtMs: _, ...claimed } = row;
         return claimed;
       });
+      return [...lost, ...added];
     },
     async finish(runs) {
       const rows = runs.map(({ id, started }) => ({ id, started }));
@@ -208,16 +214,4 @@ function toHex(uuid: string): string {
 
 function readCount(rows: object[]): number {
   return (rows as { count: number }[])[0]?.count ?? 0;
-}
-
-/**
- * Returns the time from which the next claim reads; undefined: it reads all, also the events
- * that the member owns. While a transaction of another program is open, Postgres keeps the rows of all events that
- * were claimed since, and a claim from the beginning would read them all.
- */
-function claimFrom(mark: ClaimMark): number | undefined {
-  const nowMs = performance.now();
-  if (nowMs - mark.readAllAtMs < READ_ALL_MS) return mark.lastRunAtMs - MARGIN_MS;
-  mark.readAllAtMs = nowMs;
-  return undefined;
 }

@@ -10,8 +10,7 @@ const DUE = "owner is null and failed_at is null";
 const DEAD_LETTER = `id::text, body, errors, failures + stalls as attempts, failed_at as "failedAtMs",
   ${NOW} as "listedAtMs"`;
 
-const CLAIMED = `event.id, body, started, failures + stalls + 1 as attempt, failures, errors,
-  run_at as "runAtMs"`;
+const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
 /** Writes the rows of a batch, which is one parameter. */
 const batch = (parameter: string, columns: string) =>
@@ -96,7 +95,7 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
       ), claimed as (
         update ${event} as event set owner = $1, started = event.started + 1
         from due where event.id = due.id
-        returning ${CLAIMED}
+        returning ${CLAIMED}, run_at as "runAtMs"
       )
       select * from claimed order by "runAtMs", id`,
 
@@ -160,11 +159,8 @@ export function writeStatements({ schema, channel, sender }: StatementNames) {
           errors = case when stalls < ${MAX_STALLS} then errors
             else coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ${NOW} || ',"error":"${STALLED}"}]' end
         from dead where owner = dead.id
-        returning 1
-      ), forgotten as (
-        delete from ${member} using dead where ${schema}.member.id = dead.id
       )
-      select is_set_back, (select count(*) from released) as count from clock`,
+      delete from ${member} using dead where ${schema}.member.id = dead.id`,
 
     forgetMember: `delete from ${member} where id = $1`,
     giveBack: `update ${event} set owner = null where owner = $1`,

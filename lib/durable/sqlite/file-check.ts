@@ -26,7 +26,9 @@ export function assertOwn(file: string, name: string): void {
     connection.exec("BEGIN");
     assertSchema(connection, file, name);
     // Checking a larger one would keep stores waiting for too long.
-    if (bytes <= MAX_CHECKED_BYTES) assertIntact(connection, file);
+    if (bytes > MAX_CHECKED_BYTES) return;
+    const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
+    if (result !== "ok") throw createDamageError(file, result);
   }
 
   try {
@@ -80,11 +82,6 @@ export function assertSchema(connection: SqliteConnection, file: string, name: s
     "FILE_FOREIGN",
     `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
   );
-}
-
-function assertIntact(connection: SqliteConnection, file: string): void {
-  const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
-  if (result !== "ok") throw createDamageError(file, result);
 }
 
 /** Returns whether an open file has no tables. */
