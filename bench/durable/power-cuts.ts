@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../lib/durable/sqlite/node-sqlite";
+import { readEventNames } from "../../lib/durable/stored-event";
 import { queuedEvent } from "./processes";
 
 const [, , events = "1000", cuts = "300", traced] = process.argv;
@@ -144,8 +145,8 @@ function main(): void {
     const connection = connect(join(home, "push.db"));
     const { integrity_check: found } = connection.prepare("PRAGMA integrity_check").get() ?? {};
     if (found !== "ok") damaged++;
-    const rows = connection.prepare("SELECT uuid FROM event").all();
-    const uuids = new Set(rows.map(({ uuid }) => uuid));
+    const rows = connection.prepare("SELECT body FROM event").all();
+    const uuids = new Set(rows.map(({ body }) => readEventNames(JSON.parse(String(body))).uuid));
     lost += stored.filter((uuid) => !uuids.has(uuid)).length;
     connection.close();
     rmSync(home, { recursive: true });
