@@ -116,14 +116,11 @@ function choose<Stored extends { body: string }>(
 function readNamed(body: string): Pick<DeadLetter, "uuid" | "accountSid" | "receiver" | "event"> {
   const stored = parseJson(body);
   const { uuid, accountSid, receiver } = readEventNames(stored);
-  return { uuid, accountSid, receiver, event: readIfPossible(stored) };
-}
-
-function readIfPossible(stored: unknown): DeadLetter["event"] {
+  let event: DeadLetter["event"];
   try {
-    return readStoredEvent(stored).event;
+    ({ event } = readStoredEvent(stored));
   } catch {
     // The error may quote the parameters. Undefined tells that this version cannot read the event.
-    return undefined;
   }
+  return { uuid, accountSid, receiver, event };
 }

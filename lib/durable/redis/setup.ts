@@ -14,11 +14,12 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 /**
- * Creates the check that the servers of a connection can hold the queue; it throws QueueError, or
- * Error for an outage.
+ * Creates the check that the servers of a connection can hold the queue, and lose nothing that they
+ * confirmed; it throws QueueError, or Error for an outage.
  */
 export function createSetupCheck(redis: Redis, settings: RedisSettings): () => Promise<void> {
-  const checkDurability = createDurabilityCheck(settings);
+  const { durability, logger } = settings;
+  let lastWarning: string | undefined;
 
   async function checkServer(server: Redis): Promise<void> {
     const info = await readInfo(server);
@@ -32,7 +33,14 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
         "redisQueue: connection is a replica, which stores nothing. Pass its primary, or the sentinels that know it.",
       );
     }
-    await checkDurability(server);
+    if (durability === "trust") return;
+    const problem = await findDurabilityProblem(server, durability);
+    if (problem === undefined) return;
+    if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
+    if (problem === lastWarning) return;
+    lastWarning = problem;
+    if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
+    else logger.warn({}, problem);
   }
 
   return async function checkSetup() {
@@ -83,39 +91,25 @@ function findAdvice(words: string): string {
   return "Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included.";
 }
 
-/** Creates the check that a server loses nothing that it has confirmed. A problem is logged once. */
-function createDurabilityCheck(settings: RedisSettings) {
-  const { durability, logger } = settings;
-  let lastReported: string | undefined;
-
-  async function findProblem(server: Redis): Promise<string | undefined> {
-    const wrong: string[] = [];
-    let unknown: string | undefined;
-    for (const [name, required] of Object.entries(REQUIRED)) {
-      try {
-        const [, value] = (await server.config("GET", name)) as (string | undefined)[];
-        if (value === undefined) unknown ??= `CONFIG GET ${name} replied nothing`;
-        else if (value !== required) wrong.push(`  ${name} ${required}`);
-      } catch (error) {
-        if (findRedisRejection(error) === undefined) throw error;
-        unknown ??= `CONFIG GET ${name} replied "${describeRedisError(error)}"`;
-      }
+async function findDurabilityProblem(
+  server: Redis,
+  durability: RedisSettings["durability"],
+): Promise<string | undefined> {
+  const wrong: string[] = [];
+  let unknown: string | undefined;
+  for (const [name, required] of Object.entries(REQUIRED)) {
+    try {
+      const [, value] = (await server.config("GET", name)) as (string | undefined)[];
+      if (value === undefined) unknown ??= `CONFIG GET ${name} replied nothing`;
+      else if (value !== required) wrong.push(`  ${name} ${required}`);
+    } catch (error) {
+      if (findRedisRejection(error) === undefined) throw error;
+      unknown ??= `CONFIG GET ${name} replied "${describeRedisError(error)}"`;
     }
-    if (wrong.length > 0) {
-      return `redisQueue: this Redis may lose events that got a 200. Change in redis.conf, and restart it:\n${wrong.join("\n")}\nOr set durability: "warn" to run like this.`;
-    }
-    if (unknown === undefined || durability === "provider") return undefined;
-    return `redisQueue: this Redis does not say whether it keeps every event: ${unknown}. ${ADVICE}`;
   }
-
-  return async function checkDurability(server: Redis): Promise<void> {
-    if (durability === "trust") return;
-    const problem = await findProblem(server);
-    if (problem === undefined) return;
-    if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
-    if (problem === lastReported) return;
-    lastReported = problem;
-    if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
-    else logger.warn({}, problem);
-  };
+  if (wrong.length > 0) {
+    return `redisQueue: this Redis may lose events that got a 200. Change in redis.conf, and restart it:\n${wrong.join("\n")}\nOr set durability: "warn" to run like this.`;
+  }
+  if (unknown === undefined || durability === "provider") return undefined;
+  return `redisQueue: this Redis does not say whether it keeps every event: ${unknown}. ${ADVICE}`;
 }
