@@ -8,6 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -24,12 +25,11 @@ const fsyncMs = Number(FSYNC_MS);
 const lanes = Number(LANES);
 const EVENTS = 20_000;
 const ROUNDS = 5;
-const BACKLOG = 120_000;
+/** How many events wait for handlers, and how long these are measured. */
+const WAITING = 120_000;
+const LIMIT_MS = 10_000;
 
-function open(
-  { url }: PostgresProcess,
-  options: { name?: string; backoff?: number } = {},
-): DurableQueue {
+function open({ url }: PostgresProcess, options: { backoff?: number } = {}): DurableQueue {
   return postgresQueue({ name: QUEUE_NAME, connection: url, ...options });
 }
 
@@ -81,39 +81,73 @@ async function measureThroughput(): Promise<void> {
     "select pg_total_relation_size('push.delivery') / count(*) as bytes from push.delivery",
   );
   console.log(`store, ${lanes} lanes: ${rate.toFixed(0)}/s; ${String(row?.bytes)} bytes a uuid`);
-  const { waiting } = await queue.stats();
-  console.log(`16 handlers: ${await measureHandlers(queue)} events/s of ${waiting}`);
   await queue.close({ deadlineMs: 1_000 });
   await server.remove();
 }
 
-/** Returns how many events 16 handlers handle in a second. */
-async function measureHandlers(queue: DurableQueue): Promise<string> {
-  let handled = 0;
-  const startMs = performance.now();
-  queue.work(createHandlers().onAny(() => void handled++));
-  await sleep(8_000);
-  return ((handled / (performance.now() - startMs)) * 1_000).toFixed(0);
+/** A condition under which events are handled. */
+interface Condition {
+  /** How many events wait. @default 120_000 */
+  waiting?: number;
+  workers?: number;
+  /** Runs before the workers start. */
+  prepare?: (server: PostgresProcess) => Promise<unknown>;
 }
 
-async function measureNeighbour(): Promise<void> {
-  const server = await startPostgresProcess({ fsyncMs });
-  const [other, queue] = [open(server, { name: "other" }), open(server)];
-  await Promise.all([other.ready(), queue.ready()]);
-  for (const [into, count] of [
-    [other, BACKLOG],
-    [queue, EVENTS],
-  ] as const) {
-    await repeatInLanes(createEvents(count), (event) =>
-      into.store(event, Number.POSITIVE_INFINITY),
-    );
+const CONDITIONS: Record<string, Condition> = {
+  "16 handlers": {},
+  "with a backlog of 500,000": { waiting: 500_000 },
+  "beside as many older events of a queue without a worker": {
+    async prepare(server) {
+      await server.query("insert into push.queue (name) values ('other')");
+      await server.query(
+        copyEvents("(select id from push.queue where name = 'other')", WAITING, 2 * WAITING),
+      );
+    },
+  },
+  "with four workers": { workers: 4 },
+  "beside a transaction of another program": {
+    async prepare({ url }) {
+      const client = new Client({ connectionString: url });
+      // It ends with its server.
+      client.on("error", () => {});
+      await client.connect();
+      await client.query("begin isolation level repeatable read");
+      await client.query("select pg_current_xact_id()");
+    },
+  },
+  "without autovacuum": {
+    prepare: (server) => server.query("alter table push.event set (autovacuum_enabled = false)"),
+  },
+};
+
+/** Copies the event that waits, so many times, into a queue, each due a millisecond after the last. */
+function copyEvents(queue: string, count: number, agoMs = count): string {
+  return `insert into push.event (queue, run_at, uuid_hash, body)
+    select ${queue}, run_at - ${agoMs} + place, uuid_hash, body
+    from push.event, generate_series(1, ${count}) as place
+    where id = (select min(id) from push.event)`;
+}
+
+async function measureHandlers(): Promise<void> {
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const { waiting = WAITING, workers = 1, prepare } = condition;
+    const server = await startPostgresProcess({ fsyncMs });
+    const queues = Array.from({ length: workers }, () => open(server));
+    await Promise.all(queues.map((queue) => queue.ready()));
+    await store(queues[0]!);
+    await prepare?.(server);
+    await server.query(copyEvents("queue", waiting));
+    await server.query("vacuum analyze push.event");
+    let handled = 0;
+    const startMs = performance.now();
+    for (const queue of queues) queue.work(createHandlers().onAny(() => void handled++));
+    while (handled < waiting && performance.now() - startMs < LIMIT_MS) await sleep(20);
+    const rate = (handled / (performance.now() - startMs)) * 1_000;
+    console.log(`${name}: ${rate.toFixed(0)} of ${waiting} events handled a second`);
+    await Promise.all(queues.map((queue) => queue.close({ deadlineMs: 1_000 })));
+    await server.remove();
   }
-  console.log(
-    `16 handlers, beside ${BACKLOG} older events of a queue without a worker: ${await measureHandlers(queue)} events/s`,
-  );
-  await other.close();
-  await queue.close({ deadlineMs: 1_000 });
-  await server.remove();
 }
 
 async function measureLatency(): Promise<void> {
@@ -261,7 +295,7 @@ async function measureWaits(): Promise<void> {
 
 const parts = {
   throughput: measureThroughput,
-  neighbour: measureNeighbour,
+  handlers: measureHandlers,
   latency: measureLatency,
   start: measureLateStart,
   crashes: measureCrashes,
