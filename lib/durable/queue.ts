@@ -2,7 +2,6 @@ import { createRetry } from "../time/retry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { CLOSED } from "../observability/health";
-import { toAsciiJson } from "../form/text";
 import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
@@ -15,7 +14,7 @@ import { QueueError } from "./queue-error";
 import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
 import type { NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
-import { toNewEvent, type StoredEvent } from "./stored-event";
+import { toNewEvent } from "./stored-event";
 import { compareContent } from "./stored-keys";
 import { validateWork } from "./work-options";
 import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
@@ -24,14 +23,12 @@ const LONGEST_PAUSE_MS = 200;
 
 /** Creates the queue of an engine that implements {@link Storage}. */
 export function createStorageQueue(storage: Storage, settings: QueueSettings): DurableQueue {
-  const store = (events: readonly NewEvent<StoredEvent>[]) =>
-    storage.store(events.map((event) => ({ ...event, body: toAsciiJson(event.body) })));
-  return createQueue({ ...storage, store }, settings, (parts) => createStoragePool(storage, parts));
+  return createQueue(storage, settings, (parts) => createStoragePool(storage, parts));
 }
 
 /** Creates the queue of an engine: all that engines have in common. */
 export function createQueue(
-  store: QueueStore<StoredEvent>,
+  store: QueueStore,
   settings: QueueSettings,
   createPool: (parts: PoolParts) => WorkerPool,
   /** The size of the batches of events that are stored. */
@@ -55,8 +52,7 @@ export function createQueue(
   const outcomes = createSharedOutcomes(store, settings);
   const pool = createPool({ settings, availability, recordOutcome, lookForEvents });
   const storeEvent = createBatches(
-    (events: readonly NewEvent<StoredEvent>[]) =>
-      availability.watchWrite(store.store(events), true),
+    (events: readonly NewEvent[]) => availability.watchWrite(store.store(events), true),
     batchLimits,
   );
   const storeOutcome = createBatches(async (items: readonly StoredOutcome[]) => {

@@ -9,7 +9,7 @@ export interface StoredOutcome {
 }
 
 /** An event to be stored. @experimental */
-export interface NewEvent<Body = string> {
+export interface NewEvent {
   /**
    * The hashes of the uuid, and of account and uuid: 16 hexadecimal digits each. So the keys of a
    * uuid follow each other.
@@ -22,8 +22,8 @@ export interface NewEvent<Body = string> {
   content: string;
   /** The hash of the uuid: 32 hexadecimal digits, of which `key` has the first 16. */
   uuidHash: string;
-  /** A `StoredEvent`, or its JSON of ASCII characters. */
-  body: Body;
+  /** A `StoredEvent` as JSON of ASCII characters. */
+  body: string;
   /** Stored together with the event, unless the challenge has an outcome. */
   outcome: StoredOutcome | undefined;
 }
@@ -107,7 +107,7 @@ export interface Hint {
  * transaction, may be repeated when its reply was lost, and settles within seconds, also while the
  * store does not respond. The clock of the store is the only one that counts. @experimental
  */
-export interface QueueStore<Body = unknown> {
+export interface QueueStore {
   /** The subject of messages, such as "Postgres". */
   readonly title: string;
   /** The code of the process warning of an outage. */
@@ -126,7 +126,7 @@ export interface QueueStore<Body = unknown> {
    * @returns the content that is kept under the key of each: its own when it is stored, also by an
    *   attempt before whose reply was lost.
    */
-  store(events: readonly NewEvent<Body>[]): Promise<readonly string[]>;
+  store(events: readonly NewEvent[]): Promise<readonly string[]>;
   /** Stores outcomes of challenges that have none. */
   record(outcomes: readonly StoredOutcome[]): Promise<void>;
   /** Returns the outcomes that are stored under these keys. */
@@ -144,7 +144,7 @@ export interface QueueStore<Body = unknown> {
 }
 
 /** A store whose events are claimed, finished and failed by the worker of this package. @experimental */
-export interface Storage extends QueueStore<string> {
+export interface Storage extends QueueStore {
   /**
    * Gives events to a member that beats: first those that it owns and does not hold, because the
    * reply to a claim was lost, then due ones, in the order in which they became due.

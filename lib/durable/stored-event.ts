@@ -2,6 +2,7 @@ import * as z from "../validation/zod";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
+import { toAsciiJson } from "../form/text";
 import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
 import { createContent, createEventKey, hashKey } from "./stored-keys";
@@ -30,7 +31,7 @@ export interface RestoredEvent extends Omit<StoredEvent, "params"> {
 }
 
 /**
- * Reads an event that {@link toNewEvent} prepared.
+ * Reads an event that {@link toNewEvent} wrote.
  *
  * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for an event that this version cannot read.
  */
@@ -64,17 +65,17 @@ export function readEventNames(stored: unknown): EventNames {
   };
 }
 
-/** Prepares an event with its outcome for the store of a queue. */
+/** Writes an event with its outcome for the storage of a queue. */
 export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
   outcome: StoredOutcome | undefined,
   carrier: Record<string, string> = {},
-): NewEvent<StoredEvent> {
+): NewEvent {
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const uuidHash = hashKey(queueName, queued.uuid);
   const stored: StoredEvent = {
-    params: event.params as [string, string][],
+    params: event.params.map(([name, value]) => [name, value]),
     account,
     authTokenIndex,
     publicUrlIndex,
@@ -88,7 +89,7 @@ export function toNewEvent(
     key: createEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
     content: createContent(queued.contentHash),
     uuidHash,
-    body: stored,
+    body: toAsciiJson(stored),
     outcome,
   };
 }

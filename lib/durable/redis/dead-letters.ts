@@ -13,7 +13,7 @@ const UUID_DIGITS = 8;
 const startOf = (uuidHash: string) => `${uuidHash.slice(0, UUID_DIGITS)}-`;
 
 /** Returns the identifier of the job of an event: unique, as the content is. */
-export function jobIdOf({ uuidHash, content }: NewEvent<unknown>): string {
+export function jobIdOf({ uuidHash, content }: NewEvent): string {
   return startOf(uuidHash) + content;
 }
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Queue, type Telemetry } from "bullmq";
+import { parseJson } from "../../form/text";
 import { MAX_FAILURES } from "../failures";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
-import type { StoredEvent } from "../stored-event";
 import { openConnection } from "./connection";
 import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
 import { createMemoryCheck } from "./memory";
@@ -36,7 +36,7 @@ const PING_MS = 2_000;
  * Opens the store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
  * themselves until `close()`.
  */
-export function openRedisStore(settings: RedisSettings): QueueStore<StoredEvent> {
+export function openRedisStore(settings: RedisSettings): QueueStore {
   const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas, telemetry } =
     settings;
   const head = `${prefix}:${name}`;
@@ -93,11 +93,11 @@ export function openRedisStore(settings: RedisSettings): QueueStore<StoredEvent>
     return queue;
   }
 
-  const dedupeKeyOf = ({ key }: NewEvent<unknown>) => `${head}:de:${key}`;
+  const dedupeKeyOf = ({ key }: NewEvent) => `${head}:de:${key}`;
   const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
 
   /** In one command, which Redis runs as a whole. */
-  async function record(outcomes: readonly (StoredOutcome & { event?: NewEvent<unknown> })[]) {
+  async function record(outcomes: readonly (StoredOutcome & { event?: NewEvent })[]) {
     if (outcomes.length === 0) return;
     const keys = outcomes.flatMap(({ key, event }) => [
       outcomeKeyOf(key),
@@ -111,11 +111,11 @@ export function openRedisStore(settings: RedisSettings): QueueStore<StoredEvent>
     await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
   }
 
-  function toJob(event: NewEvent<StoredEvent>) {
+  function toJob(event: NewEvent) {
     const { type, delayMs: delay, jitter = 0 } = backoff;
     return {
       name: "event",
-      data: event.body,
+      data: parseJson(event.body),
       opts: {
         jobId: jobIdOf(event),
         attempts,
@@ -127,7 +127,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore<StoredEvent>
     };
   }
 
-  async function addAll(events: readonly NewEvent<StoredEvent>[]): Promise<string[]> {
+  async function addAll(events: readonly NewEvent[]): Promise<string[]> {
     const bull = getQueue();
     const jobs = events.map(toJob);
     // ioredis may take the reply to one command of a cluster's pipeline for that to another.
