@@ -14,7 +14,6 @@ const ACTION_TIMEOUT_MS = 30_000;
 export interface PageOptions {
   colorScheme?: "light" | "dark";
   viewport?: { width: number; height: number };
-  reducedMotion?: "reduce" | "no-preference";
   permissions?: string[];
 }
 
@@ -73,8 +72,7 @@ export function useBrowser() {
     isOpen = true;
     // The same for all tests of a file: a fresh process of the browser costs each a second.
     page ??= await startBrowser();
-    const { colorScheme = "light", reducedMotion = "no-preference" } = options;
-    await page.emulateMedia({ colorScheme, reducedMotion });
+    await page.emulateMedia({ colorScheme: options.colorScheme ?? "light" });
     await page.setViewportSize(options.viewport ?? VIEWPORT);
     ({ origin } = new URL(url));
     await page.context().grantPermissions(options.permissions ?? [], { origin });

@@ -4,6 +4,8 @@
  * much a handled event leaves in the store.
  *
  * npx -y node@24 --import tsx bench/durable/engines.ts [rounds] [events]
+ *
+ * LANES: how many events are stored and handled at a time. See slow-fsync.c for a slower disk.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
@@ -13,7 +15,7 @@ import { openQueue, startStore, type BenchStore } from "./engine";
 import { percentile, queuedEvent } from "./processes";
 
 const [, , rounds = "3", events = "10000"] = process.argv;
-const CONCURRENCY = 64;
+const CONCURRENCY = Number(process.env.LANES ?? 64);
 const PACED_MS = 8_000;
 const UUID_ROUNDS = 4;
 const ENGINES = ["redis", "sqlite", "postgres"];

@@ -77,7 +77,7 @@ function readText(form: Uint8Array | string): string {
     return form.replaceAll("+", " ");
   }
   if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
-  // In a copy of the bytes: in a text, replacing costs three times as much.
+  // In a copy: the bytes may be those of another middleware.
   const bytes = Buffer.from(form);
   for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.

@@ -43,7 +43,7 @@ export const V2_PARAMETERS = [
 /** The name of a parameter of the specification. */
 export type ParameterName = (typeof V2_PARAMETERS)[number];
 
-/** The names of the specification, interned: equal strings are compared and looked up faster. */
+/** The names of the specification, by themselves: a name that was read is a slice of its body. */
 export const KNOWN_NAMES: ReadonlyMap<string, ParameterName> = new Map(
   V2_PARAMETERS.map((name) => [name, name]),
 );

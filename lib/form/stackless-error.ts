@@ -1,7 +1,7 @@
 /**
  * Sets how many stack frames later errors capture; returns the limit before.
  *
- * Frames take a quarter of the CPU time of a rejected request, and lead into this package.
+ * The frames of a rejected request lead into this package only.
  * Reflect does not throw where Error is frozen.
  */
 export function setStackTraceLimit(limit: number): number {

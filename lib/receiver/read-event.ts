@@ -17,7 +17,7 @@ export function createReadEvent(settings: VerifySettings) {
   return function readEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
     const event = parseEvent(parts.params);
-    // A slice of the text that was signed: searching the joined parameters would copy them first.
+    // Exactly the text that was signed, after its URL.
     const text = signedText.slice(signedUrl.length);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =

@@ -230,6 +230,10 @@ describeWithBrowser("the page of the keys", () => {
     expect(sorted).toEqual(sorted.toSorted((a, b) => (a < b ? -1 : 1)));
     await page.getByLabel("Find by name or SID").fill(MAIN_KEY);
     expect(await names.count()).toBe(1);
+    await page.reload();
+    await names.first().waitFor();
+    expect(await names.count()).toBe(1);
+    expect(await page.getByRole("combobox", { name: "Order" }).inputValue()).toBe("friendly_name");
     const own = page.locator(".keys .line", { hasText: "in use here" });
     expect(await own.innerText()).toContain(MAIN_KEY);
     expect(await own.locator(".buttons button").allInnerTexts()).toEqual(["Rename"]);

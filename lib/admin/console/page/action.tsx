@@ -68,7 +68,7 @@ export function Button({
   );
 }
 
-/** A button as data: its label, what it does, and its look. */
+/** A button as data: its label, its action, and its look. */
 export type Action = readonly [label: string, run: Run, look?: string];
 
 /** Buttons that write, without those that are undefined; none when the console only reads. */

@@ -107,7 +107,7 @@ export function Cards({ label, figures }: { label: string; figures: readonly Fig
   );
 }
 
-/** A column of a table: the class of its cells, its title, and what it shows of a row. */
+/** A column of a table: the class of its cells, its title, and its content for a row. */
 export type Column<Row> = readonly [
   name: string,
   title: ComponentChildren,
