@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
@@ -97,5 +99,38 @@ describeWithPostgres("the logger of a queue in Postgres", () => {
     await created.query("select pg_promote()");
     await opened.ready();
     expect(logged).toHaveLength(2);
+  });
+
+  it("takes no Postgres for read-only that is promoted while it is checked", async () => {
+    const created = await createPostgres();
+    server = created;
+    writeFileSync(join(created.folder, "data", "standby.signal"), "");
+    await created.start();
+    const isParsed = async () => {
+      const check = "select from pg_stat_activity where pid <> pg_backend_pid() and query ~ $1";
+      return (await created.query(check, ["in_recovery"])).length === 1;
+    };
+    const promote = async () => {
+      await until(isParsed);
+      await created.query("select pg_promote()");
+    };
+    // A transaction that began on the standby stays read-only; the check asks after the promotion.
+    const proxy = createServer((client) => {
+      const upstream = connect(created.port, "127.0.0.1");
+      upstream.on("error", () => client.destroy()).pipe(client);
+      client.on("error", () => upstream.destroy());
+      client.on("data", (chunk) => {
+        const parseEnd = chunk.includes("pg_is_in_recovery") ? 1 + chunk.readInt32BE(1) : Infinity;
+        upstream.write(chunk.subarray(0, parseEnd));
+        if (parseEnd < Infinity)
+          void promote().then(() => upstream.write(chunk.subarray(parseEnd)));
+      });
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const url = new URL(created.url);
+    url.port = String((proxy.address() as AddressInfo).port);
+    await open(url.href).ready();
+    proxy.close();
+    expect(logged).toEqual([]);
   });
 });

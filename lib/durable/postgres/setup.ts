@@ -26,7 +26,7 @@ export async function checkDurability(
   const { rows } = await client.query<Setup>(
     `select current_setting('server_version_num')::int as version,
       pg_is_in_recovery() as "isStandby",
-      current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
       (select array_agg(current_setting(name) order by position)
         from unnest($1::text[]) with ordinality as wanted (name, position)) as settings`,
     [SETTINGS],
