@@ -21,8 +21,22 @@ const CORE = [
   "errors/webhook-error",
 ];
 
-/** The tests of files that have none of their own. */
+/** The tests of a file, where those of the same name are not all. */
 const TESTS: Record<string, string[]> = {
+  "delivery/dedupe": [
+    "delivery/dedupe",
+    "delivery/deliver",
+    "delivery/confirmation",
+    "token-rotation",
+  ],
+  "delivery/memory-dedupe": ["delivery/memory-dedupe", "testing/test-dedupe-store", "accounts"],
+  "errors/webhook-error": ["errors/webhook-error", "error-copies", "receiver/warnings"],
+  "event/parse": ["event/parse", "event/event", "testing/event-fixture"],
+  "receiver/ambiguity": [
+    "receiver/ambiguity",
+    "receiver/ambiguity-honest",
+    "receiver/added-parameters",
+  ],
   "receiver/authenticate": ["receiver/auth-tokens"],
   "receiver/body": [
     "receiver/node-request",
@@ -31,6 +45,12 @@ const TESTS: Record<string, string[]> = {
     "receiver/deadline",
   ],
   "receiver/headers": ["hostile"],
+  "signature/signature": [
+    "signature/signature",
+    "signature/auth-token",
+    "signature/signed-request",
+    "receiver/verify-push-request",
+  ],
 };
 
 function testsOf(file: string): string[] {

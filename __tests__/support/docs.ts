@@ -21,7 +21,7 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
-/** Recipes whose packages only examples/frameworks has; `built/frameworks.test.ts` runs them. */
+/** Recipes whose packages only examples/frameworks has; `release/frameworks.test.ts` runs them. */
 export const FRAMEWORKS: readonly (string | undefined)[] = [
   "azure",
   "fastify",

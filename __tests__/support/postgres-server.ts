@@ -2,11 +2,11 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { findFreePort } from "./ports";
 import { binaries, findServerUser, makeCluster } from "./postgres";
 
 /** How a server is set up. */
@@ -58,7 +58,7 @@ export async function createPostgres(options: ServerOptions = {}): Promise<Postg
   const data = join(folder, "data");
   const cluster = await makeCluster();
   execFileSync("cp", ["-r", cluster, data], user);
-  const port = await findPort();
+  const port = await findFreePort();
   const settings = { listen_addresses: "127.0.0.1", port: String(port), ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const env = { ...process.env, ...slowFsync(folder, options.fsyncMs ?? 0) };
@@ -156,13 +156,4 @@ function slowFsync(folder: string, fsyncMs: number): Record<string, string> {
   writeFileSync(source, SLOW_FSYNC);
   execFileSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"]);
   return { LD_PRELOAD: library, FSYNC_MS: String(fsyncMs) };
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

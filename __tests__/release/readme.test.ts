@@ -15,15 +15,15 @@ import {
   FACTOR_SID,
   PUBLIC_URL,
   SERVICE_SID,
-} from "./support/webhook-requests";
-import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT } from "./support/docs";
-import { startReceiver, stopEmulators } from "./support/emulators";
-import { findFreePort, untilListening } from "./support/ports";
-import { send } from "./support/servers";
-import { runCommand } from "./support/terminals";
+} from "../support/webhook-requests";
+import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT } from "../support/docs";
+import { startReceiver, stopEmulators } from "../support/emulators";
+import { findFreePort, untilListening } from "../support/ports";
+import { send } from "../support/servers";
+import { runCommand } from "../support/terminals";
 
 const folder = join(__dirname, ".readme");
-// The recipes of FRAMEWORKS need packages of their own: built/frameworks.test.ts runs them.
+// The recipes of FRAMEWORKS need packages of their own: release/frameworks.test.ts runs them.
 const blocks = DOCUMENTS.flatMap((file) => listBlocks(file)).filter(
   ({ recipe }) => !FRAMEWORKS.includes(recipe),
 );
@@ -36,7 +36,7 @@ beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "js"), { recursive: true });
   const settings = {
-    extends: "../tsconfig.json",
+    extends: "../../tsconfig.json",
     compilerOptions: { allowJs: true, checkJs: true },
     include: ["*.ts", "js/*.js"],
   };

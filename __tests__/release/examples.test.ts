@@ -6,11 +6,11 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findNodeWithSqlite } from "./support/node-24";
-import { until } from "./support/redis";
-import { scripts } from "../package.json";
+import { findNodeWithSqlite } from "../support/node-24";
+import { until } from "../support/redis";
+import { scripts } from "../../package.json";
 
-const root = join(__dirname, "..");
+const root = join(__dirname, "..", "..");
 const hasRedis = (process.env.PUSH_TEST_REDIS_SERVER ?? "") !== "";
 const node = findNodeWithSqlite();
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ROOT } from "./support/docs";
+import { ROOT } from "../support/docs";
 
 const typedoc = join(ROOT, "docs", "node_modules", "typedoc", "bin", "typedoc");
 // The last lines of a run say how to get what skipped tests need.

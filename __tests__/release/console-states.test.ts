@@ -1,12 +1,12 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
 import type { Page } from "playwright-core";
-import { AUTH_TOKEN, CHALLENGE_SID } from "../../support/webhook-requests";
-import { describeWithBrowser, useBrowser } from "../../support/browser";
-import { expectGoodLooks } from "../../support/page-looks";
-import { MAIN_KEY, MAIN_SECRET, STANDARD_KEY, STANDARD_SECRET } from "../../support/upstream";
-import { startConsole, useConsoles, type ConsoleApp } from "./console-app";
-import { HOSTILE } from "./hostile-texts";
-import { createMemoryQueue } from "./memory-queue";
+import { AUTH_TOKEN, CHALLENGE_SID } from "../support/webhook-requests";
+import { describeWithBrowser, useBrowser } from "../support/browser";
+import { expectGoodLooks } from "../support/page-looks";
+import { MAIN_KEY, MAIN_SECRET, STANDARD_KEY, STANDARD_SECRET } from "../support/upstream";
+import { startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
+import { HOSTILE } from "../admin/console/hostile-texts";
+import { createMemoryQueue } from "../admin/console/memory-queue";
 
 const { openPage, allowFaults } = useBrowser();
 useConsoles();
