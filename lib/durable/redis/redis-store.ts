@@ -111,30 +111,17 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
     await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
   }
 
-  function toJob(event: NewEvent) {
+  async function add(event: NewEvent): Promise<string> {
     const { type, delayMs: delay, jitter = 0 } = backoff;
-    return {
-      name: "event",
-      data: parseJson(event.body),
-      opts: {
-        jobId: jobIdOf(event),
-        attempts,
-        backoff: { type, delay, jitter },
-        deduplication: { id: event.key, ttl: dedupeTtlMs },
-        removeOnComplete: true,
-        stackTraceLimit: MAX_FAILURES,
-      },
-    };
-  }
-
-  async function addAll(events: readonly NewEvent[]): Promise<string[]> {
-    const bull = getQueue();
-    const jobs = events.map(toJob);
-    // ioredis may take the reply to one command of a cluster's pipeline for that to another.
-    const added = redis.isCluster
-      ? await Promise.all(jobs.map(({ name: type, data, opts }) => bull.add(type, data, opts)))
-      : await bull.addBulk(jobs);
-    return added.map(({ id = "" }) => contentOf(id));
+    const { id = "" } = await getQueue().add("event", parseJson(event.body), {
+      jobId: jobIdOf(event),
+      attempts,
+      backoff: { type, delay, jitter },
+      deduplication: { id: event.key, ttl: dedupeTtlMs },
+      removeOnComplete: true,
+      stackTraceLimit: MAX_FAILURES,
+    });
+    return contentOf(id);
   }
 
   return {
@@ -168,7 +155,8 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
           event.outcome === undefined ? [] : [{ ...event.outcome, event }],
         ),
       );
-      const [kept] = await Promise.all([addAll(events), recording]);
+      // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
+      const [kept] = await Promise.all([Promise.all(events.map(add)), recording]);
       await confirm?.(events.map(dedupeKeyOf));
       return kept;
     },
