@@ -1,31 +1,30 @@
-import { redisQueue } from "express-push-verification/durable";
-import { describeWithRedis, startRedis, stopRedis, until } from "../../support/redis";
+import { findRedisRejection } from "../../../lib/durable/redis/connection";
 
-jest.setTimeout(60_000);
+const replyOf = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
 
-describeWithRedis("an outage of Redis", () => {
-  afterAll(stopRedis);
+describe("findRedisRejection", () => {
+  it.each(["WRONGPASS invalid username-password pair", "NOAUTH Authentication required."])(
+    "returns %j",
+    (message) => {
+      const reply = replyOf(message);
+      expect(findRedisRejection(reply)).toBe(reply);
+      expect(
+        findRedisRejection(Object.assign(new Error("all failed"), { lastNodeError: reply })),
+      ).toBe(reply);
+    },
+  );
 
-  it("warns the process once when there is no logger", async () => {
-    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const server = await startRedis();
-    const queue = redisQueue({ connection: server.url, name: "q" });
-    try {
-      await queue.ready();
-      for (const outage of [1, 2]) {
-        await server.stop("SIGKILL");
-        await until(() => warnings.mock.calls.length === outage);
-        await server.start();
-        await until(() => queue.stats().then(Boolean, () => false));
-      }
-      const warning = [
-        expect.stringMatching(/^Redis cannot be used: /),
-        { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
-      ];
-      expect(warnings.mock.calls).toEqual([warning, warning]);
-    } finally {
-      await queue.close({ deadlineMs: 0 });
-      warnings.mockRestore();
-    }
+  it.each([
+    "LOADING Redis is loading the dataset in memory",
+    "ERR max number of clients reached",
+    "CLUSTERDOWN The cluster is down",
+    "MOVED 297 127.0.0.2:38251",
+    "ASK 297 127.0.0.2:38251",
+  ])("counts %j as an outage", (message) => {
+    expect(findRedisRejection(replyOf(message))).toBeUndefined();
+  });
+
+  it("counts an error that is no reply as an outage", () => {
+    expect(findRedisRejection(new Error("Connection is closed."))).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { createHandlers } from "express-push-verification";
+import { redisQueue } from "express-push-verification/durable";
 import { receiveInto, silent } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
 import { useRedisQueues } from "../../support/redis-queues";
@@ -20,5 +21,28 @@ describeWithRedis("a Redis that returns", () => {
     await server.start({ ...DURABLE, "key-load-delay": "50000" });
     expect(await deliver(eventRequest("factor.created"))).toBe(200);
     await until(() => count === 1);
+  });
+
+  it("warns the process once when there is no logger", async () => {
+    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const server = await startRedis();
+    const queue = redisQueue({ connection: server.url, name: "q" });
+    try {
+      await queue.ready();
+      for (const outage of [1, 2]) {
+        await server.stop("SIGKILL");
+        await until(() => warnings.mock.calls.length === outage);
+        await server.start();
+        await until(() => queue.stats().then(Boolean, () => false));
+      }
+      const warning = [
+        expect.stringMatching(/^Redis cannot be used: /),
+        { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
+      ];
+      expect(warnings.mock.calls).toEqual([warning, warning]);
+    } finally {
+      await queue.close({ deadlineMs: 0 });
+      warnings.mockRestore();
+    }
   });
 });

@@ -1,4 +1,12 @@
-import { canShare, sqliteCodeOf } from "../../../lib/durable/sqlite/node-sqlite";
+import {
+  canShare,
+  connect,
+  retryWhileLocked,
+  sqliteCodeOf,
+} from "../../../lib/durable/sqlite/node-sqlite";
+import { createFile, removeFiles } from "../../support/sqlite";
+
+afterEach(removeFiles);
 
 it.each([
   ["3.51.2", false],
@@ -19,4 +27,26 @@ it("names the code of an error of SQLite, also of an extended one", () => {
   expect(sqliteCodeOf(Object.assign(new Error("busy"), { errcode: 517 }))).toBe("SQLITE_BUSY");
   expect(sqliteCodeOf(Object.assign(new Error("other"), { errcode: 19 }))).toBe("SQLITE_19");
   expect(sqliteCodeOf(new Error("no error of SQLite"))).toBeUndefined();
+});
+
+it("repeats a step until the lock is released", () => {
+  const file = createFile();
+  const [owner, other] = [connect(file), connect(file)];
+  owner.exec("BEGIN IMMEDIATE");
+  let attempts = 0;
+  retryWhileLocked(() => {
+    if (++attempts === 5) owner.exec("COMMIT");
+    other.exec("BEGIN IMMEDIATE");
+  });
+  expect(attempts).toBe(5);
+  owner.close();
+  other.close();
+});
+
+it("throws other errors of the step at once", () => {
+  const step = jest.fn(() => {
+    throw new Error("no lock");
+  });
+  expect(() => retryWhileLocked(step)).toThrow("no lock");
+  expect(step).toHaveBeenCalledTimes(1);
 });
