@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { PUSH_EVENT_TYPES } from "express-push-verification";
+import { parsePushEvent, PUSH_EVENT_TYPES } from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import recorded from "../fixtures/webhook-calls.json";
 import { ACCOUNT_SID, eventPairs, CHALLENGE_SID } from "../support/webhook-requests";
@@ -314,6 +314,34 @@ describe("parseEvent", () => {
           expect(error).toMatchObject({ code: "PAYLOAD_INVALID" });
         }
       }),
+    );
+  });
+});
+
+describe("parsePushEvent", () => {
+  it.each(["factor.verified", "factor.suspended"])("returns a stored %s", (type) => {
+    const event = parseEvent(eventPairs(type));
+    const text = JSON.stringify(event);
+    for (const stored of [text, JSON.parse(text)]) expect(parsePushEvent(stored)).toEqual(event);
+  });
+
+  it.each([
+    "",
+    "{",
+    "null",
+    "5",
+    '"factor.verified"',
+    "[]",
+    "{}",
+    '{"type":"factor.verified"}',
+    undefined,
+    null,
+    5,
+    [],
+    {},
+  ])("rejects %j", (stored) => {
+    expect(() => parsePushEvent(stored)).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_INVALID" }),
     );
   });
 });
