@@ -156,6 +156,32 @@ describe("a second cut over HTTP", () => {
     });
   });
 
+  it.each([
+    ["account_sid", "a_account_sid"],
+    ["challenge_sid", "b_challenge_sid"],
+    ["factor_sid", "f_factor_sid"],
+    ["service_sid", "old_service_sid"],
+  ] as const)("rejects as %s the SID of the declared %s", async (name, declared) => {
+    const [genuine, other] = [SIDS[name], sid(name).slice(name.length)];
+    const honest = honestCut("v1", type, { [declared]: other });
+    const cut = honest.flatMap((pair): Cut => {
+      if (pair[0] === name) return [[name + genuine.slice(0, 1), genuine.slice(1)]];
+      if (pair[0] !== declared) return [pair];
+      return [
+        [declared.slice(0, -name.length), ""],
+        [name, other],
+      ];
+    });
+    const text = joinCut(honest);
+    expect(joinCut(cut)).toBe(text);
+    expect(parseEvent(cut)).toHaveProperty(name, other);
+    const options = { extraParameters: [declared] };
+    const first = await deliver(PUBLIC_URL + text, { body: encodeForm(honest) }, options);
+    expect(first).toMatchObject({ status: 200, events: [{ [name]: genuine }] });
+    const second = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) }, options);
+    expect(second).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+  });
+
   it.each(["", ":443"])(
     "rejects a signed GET%s as a POST, publicUrl without a path",
     async (port) => {

@@ -186,7 +186,7 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
       return { reason: "the text shows another uuid", after: TYPE, before: "\uffff" };
     }
     // A parameter after the uuid may end with "uuid" and a text.
-    if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
+    if (earlierUuid.test(rest.slice(0, uuid.index))) {
       return { reason: "the text shows an earlier uuid", after: TYPE, before: UUID };
     }
     return undefined;
@@ -204,7 +204,7 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
         return { reason: "another value contains challenge_sid and a SID" };
       }
     }
-    const from = text.indexOf(IDENTITY, start + SID_CHARACTERS) + IDENTITY.length;
+    const from = text.indexOf(IDENTITY, start) + IDENTITY.length;
     const between = text.slice(from, places.factor - FACTOR_SID.length);
     const friendlyName = between.indexOf(FRIENDLY_NAME);
     // An event of v2 has a friendly name, and an event of v1 has no name of v2.
