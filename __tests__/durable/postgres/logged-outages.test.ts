@@ -80,11 +80,16 @@ describeWithPostgres("the logger of a queue in Postgres", () => {
     }
     const cause = { code: "53100" };
     expect(errors).toMatchObject([{ code: "STORE_UNAVAILABLE", cause }]);
-    expect(logged).toMatchObject([{ code: "53100" }]);
-    expect(logged[0]?.message).toContain("No space left on device");
+    // A machine that is busy may have an outage of its own before.
+    const isFull = ({ code }: { code?: string }) => code === "53100";
+    expect(logged.at(-1)).toMatchObject({
+      code: "53100",
+      message: expect.stringContaining("No space left on device"),
+    });
     rmSync(filler);
     expect(await store("after")).toBe("new");
-    expect(logged).toHaveLength(2);
+    expect(logged.at(-1)?.message).toContain("can be used again");
+    expect(logged.filter(isFull)).toHaveLength(1);
   });
 
   it("tells that Postgres is a standby, until it is promoted", async () => {
