@@ -116,7 +116,7 @@ const AUTHORITY = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#]*)([^#]*)/i;
 
 /** Returns a URL without the parts that are never signed: user info and fragment. */
 export function stripUnsigned(url: string): string {
-  return url.replace(AUTHORITY, "$1$2$3").replace(/#.*$/s, "");
+  return url.replace(AUTHORITY, "$1$2$3").replace(/#.*/s, "");
 }
 
 /** Returns the spellings of a URL that may be signed, as `urlMatching` allows, likeliest first. */
@@ -153,7 +153,7 @@ export function listPairs(params: SignedParams): Pair[] {
 }
 
 function comparePairs(a: Pair, b: Pair): number {
-  return a[0] === b[0] ? compareCodeUnits(a[1], b[1]) : a[0] < b[0] ? -1 : 1;
+  return compareCodeUnits(a[0], b[0]) || compareCodeUnits(a[1], b[1]);
 }
 
 function compareCodeUnits(a: string, b: string): number {
