@@ -59,29 +59,6 @@ describe.each(ENTRIES)("the declarations of %s/index", (entry, allowed) => {
   });
 });
 
-/** Returns the exports of an entry that have no doc comment in the file that declares them. */
-function listUndocumented(entry: string): string[] {
-  const read = (...names: string[]) => readFileSync(join(folder, ...names), "utf8");
-  const exported = read(entry, "index.d.ts").matchAll(
-    /export (?:type )?\{([^}]*)\} from "([^"]+)"/g,
-  );
-  return [...exported].flatMap(([, names = "", file = ""]) => {
-    const text = read(entry, `${file}.d.ts`);
-    const listed = names
-      .split(",")
-      .map((name) => name.trim())
-      .filter((name) => name !== "");
-    return listed.filter((name) => {
-      const kinds = "declare function|declare const|declare class|interface|type";
-      return !new RegExp(`\\*/\\nexport (?:${kinds}) ${name}\\b`).test(text);
-    });
-  });
-}
-
-it.each(ENTRIES)("%s/index exports nothing without a doc comment", (entry) => {
-  expect(listUndocumented(entry)).toEqual([]);
-});
-
 it.each([
   ["zod", "validation/zod.d.ts"],
   ["ioredis", "durable/redis/connection.d.ts"],

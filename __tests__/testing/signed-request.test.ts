@@ -209,12 +209,18 @@ describe("signedRequest", () => {
   });
 
   it("accepts only overrides of the type and the version", () => {
-    expectTypeOf<EventOverrides<"factor.created">>().not.toHaveProperty("challenge_sid");
-    expectTypeOf<EventOverrides<"challenge.denied">>().toHaveProperty("challenge_details");
-    expectTypeOf<EventOverrides<"challenge.denied", "v1">>().not.toHaveProperty(
-      "challenge_details",
-    );
-    expectTypeOf<EventOverrides<"challenge.denied", "v1">>().toHaveProperty("challenge_sid");
+    type Common =
+      "uuid" | "type" | "account_sid" | "service_sid" | "entity_identity" | "factor_sid";
+    type V2 = Common | "factor_type" | "factor_friendly_name" | "factor_metadata";
+    type Details = "challenge_details" | "challenge_hidden_details" | "challenge_metadata";
+    expectTypeOf<keyof EventOverrides<"factor.created", "v1">>().toEqualTypeOf<Common>();
+    expectTypeOf<keyof EventOverrides<"factor.created">>().toEqualTypeOf<V2>();
+    expectTypeOf<keyof EventOverrides<"challenge.denied", "v1">>().toEqualTypeOf<
+      Common | "challenge_sid"
+    >();
+    expectTypeOf<keyof EventOverrides<"challenge.denied">>().toEqualTypeOf<
+      V2 | "challenge_sid" | Details
+    >();
     const v1: SignedRequestOptions<"v1"> = { version: "v1" };
     // @ts-expect-error v1 has no metadata.
     expect(() => signedRequest(options, "factor.created", { factor_metadata: {} }, v1)).toThrow(

@@ -31,7 +31,12 @@ async function tellStory(rooms) {
     await administer(rooms, app, emulator, origin);
     // Where nothing listens: it is made, and closed, all the same.
     await rooms.redisQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
-    await push.close();
+    // A test runner ends by itself after this: a login still waits, and connections are open.
+    const pending = push.waitForChallenge({
+      challengeSid: `YC${"0".repeat(32)}`,
+      entityIdentity: "ada",
+    });
+    await Promise.all([assert.rejects(pending, { code: "CLOSING" }), push.close()]);
     assert.equal((await sendRequest(rooms, settings)).status, 503);
   } finally {
     await emulator.close();
