@@ -2,7 +2,7 @@
 import { connect, createServer, type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pushWebhooks, type PushWebhooks } from "express-push-verification";
+import { pushWebhooks, WebhookError, type PushWebhooks } from "express-push-verification";
 import { HOSTILE_ROWS } from "../support/hostile-rows";
 import {
   AUTH_TOKEN,
@@ -83,14 +83,14 @@ it("accepts POST and GET, with and without a content-length", async () => {
   expect([events.length, failures]).toEqual([3, []]);
 });
 
-const rows = Object.values(HOSTILE_ROWS).flat();
 it.each(
-  rows.flatMap(({ what, request, ...row }) =>
-    request === undefined ? [] : [[what, request, row] as const],
-  ),
-)("hostile: %s", async (_what, request, row) => {
-  start({ bodyTimeoutMs: 5_000, ...row.options });
-  expect([row.status].flat()).toContain(await send(request));
+  Object.values(HOSTILE_ROWS)
+    .flat()
+    .flatMap(([what, sent, ...row]) => ("path" in sent ? [[what, sent, row] as const] : [])),
+)("hostile: %s", async (_what, request, [result, more]) => {
+  start({ bodyTimeoutMs: 5_000, ...more?.options });
+  const statuses = typeof result === "string" ? new WebhookError(result, "").status : result;
+  expect([statuses].flat()).toContain(await send(request));
   expect(failures).toEqual([]);
 });
 
@@ -102,12 +102,6 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
   ["an endless body of a GET", get(), { isEndless: true }, [413]],
   ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, [403]],
   ["a reset", good(), { isReset: true }, [0]],
-  [
-    "a body without a type",
-    { ...good(), headers: { "x-service-signature": good().headers["x-service-signature"] ?? "" } },
-    {},
-    [415],
-  ],
 ])("rejects or resets %s, and accepts the next request", async (_what, request, how, statuses) => {
   start();
   expect(statuses).toContain(await send(request, how));
