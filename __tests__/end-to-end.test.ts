@@ -3,14 +3,12 @@ import { connect } from "node:net";
 import bodyParser from "body-parser";
 import fc from "fast-check";
 import {
-  createMemoryDedupe,
   pushWebhooks,
   type PushEvent,
   type PushWebhooksOptions,
   type UnknownPushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
-import recorded from "./fixtures/webhook-calls.json";
 import {
   AUTH_TOKEN,
   eventPairs,
@@ -28,10 +26,9 @@ import {
   stopServers,
 } from "./support/servers";
 import type { ListenerOf, Middleware } from "./support/servers";
-import { until } from "./support/redis";
+import { silent } from "./support/durable";
 import { anyCharacter } from "./support/any-character";
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const never = () => new Promise<never>(() => {});
 
 afterEach(stopServers);
@@ -40,31 +37,6 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   async function receiver(options: Partial<PushWebhooksOptions> = {}, ...before: Middleware[]) {
     return startReceiver(listenerOf, options, before);
   }
-
-  it.each(recorded.calls.map((one) => [one.id, one] as const))(
-    "accepts %s",
-    async (_id, request) => {
-      const { authToken, publicUrl } = {
-        authToken: recorded.about.token,
-        publicUrl: recorded.about.configuredUrl,
-      };
-      const { port, events } = await receiver({ authToken, publicUrl });
-      const { pathname, search } = new URL(request.url);
-      const path = pathname + search;
-      const headers = request.headers as Record<string, string>;
-      const response = await send(port, {
-        method: request.method,
-        path,
-        headers,
-        body: request.body ?? undefined,
-      });
-      expect(response.status).toBe(200);
-      expect(await response.text()).toBe("");
-      expect(events).toMatchObject([
-        { type: request.type, version: request.version, uuid: request.params.uuid },
-      ]);
-    },
-  );
 
   describe("a handler", () => {
     it.each<[string, WebhookErrorCode, () => unknown]>([
@@ -95,26 +67,6 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         expect(await send(port, request)).toHaveProperty("status", 200);
       },
     );
-
-    it("fails every concurrent copy of a request once", async () => {
-      let received = 0;
-      const count: Middleware = (_req, _res, next) => void (received++, next());
-      const { port, push } = await receiver({ logger: silent }, count);
-      let fail!: (error: Error) => void;
-      const failure = new Promise((_resolve, reject) => (fail = reject));
-      const handler = jest.fn(() => failure);
-      push.on("challenge.approved", handler);
-      const onError = jest.fn();
-      push.onError(onError);
-      const request = eventRequest("challenge.approved");
-      const sent = Array.from({ length: 5 }, () => send(port, request));
-      await until(() => received === 5);
-      fail(new Error("no"));
-      const responses = await Promise.all(sent);
-      expect(responses.map(({ status }) => status)).toEqual([500, 500, 500, 500, 500]);
-      expect(handler).toHaveBeenCalledTimes(1);
-      expect(onError).toHaveBeenCalledTimes(1);
-    });
 
     it("runs for each delivery with dedupe: false", async () => {
       const { port, events } = await receiver({ dedupe: false });
@@ -231,15 +183,6 @@ describe("on one server", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("uses a dedupe store of the app", async () => {
-    const dedupe = createMemoryDedupe();
-    const [one, two] = [await receiver({ dedupe }), await receiver({ dedupe })];
-    const request = eventRequest("factor.created");
-    for (const { port } of [one, two])
-      expect(await send(port, request)).toHaveProperty("status", 200);
-    expect([one.events.length, two.events.length]).toEqual([1, 0]);
-  });
-
   it("waits for handlers that run after the response when it closes", async () => {
     const { port, push } = await receiver({ acknowledge: "before" });
     let finish!: () => void;
@@ -251,22 +194,6 @@ describe("on one server", () => {
     expect(isClosed).toBe(false);
     finish();
     await closing;
-  });
-
-  it("resolves a wait for a challenge, before and after its event", async () => {
-    const { port, push } = await receiver();
-    const wait = {
-      challengeSid: "YCb0977f3f759c742acc1f94257f7974b0",
-      entityIdentity: "user-7f3a-22",
-    };
-    const early = push.waitForChallenge({ ...wait, timeoutMs: 5_000 });
-    await send(port, eventRequest("challenge.denied"));
-    await send(port, eventRequest("challenge.approved"));
-    const late = push.waitForChallenge(wait);
-    expect([(await early).type, (await late).type]).toEqual([
-      "challenge.denied",
-      "challenge.denied",
-    ]);
   });
 
   it("handles a request whose client does not wait for the response", async () => {

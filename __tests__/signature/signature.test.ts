@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { sign, verifySignature, type SignedParams } from "express-push-verification";
 import { isSignature } from "../../lib/signature/signature";
 import { hashText } from "../../lib/form/hash";
-import calls from "../fixtures/webhook-calls.json";
 import { vectors } from "../fixtures/signature-vectors.json";
 import { anyCharacter } from "../support/any-character";
 
@@ -20,13 +19,6 @@ describe("signature vectors", () => {
       verifySignature({ authToken: token, url: vector.url, params: signed, signature }),
     ).toEqual({ authTokenIndex: 0, signedUrl });
     expect(createHmac("sha1", token).update(vector.signedString).digest("base64")).toBe(signature);
-  });
-
-  it.each(calls.calls.map((call) => [call.id, call] as const))("%s", (_id, call) => {
-    const signed: Record<string, string> = call.method === "GET" ? {} : call.params;
-    expect(sign({ authToken: calls.about.token, url: call.url, params: signed })).toBe(
-      call.signature,
-    );
   });
 });
 
@@ -54,12 +46,6 @@ describe("sign", () => {
     expect(given.map(([name]) => name)).toEqual(["b", "a"]);
   });
 
-  it.each([[""], [undefined], [null], [5], [[]]])("rejects the token %j", (token) => {
-    expect(() => sign({ authToken: token as string, url, params })).toThrow(
-      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
-    );
-  });
-
   it.each([
     ["url", { url: `${url}/\ud800`, params: {} }],
     ["name", { url, params: { "\udc00": "x" } }],
@@ -68,12 +54,14 @@ describe("sign", () => {
     expect(() => sign({ authToken, ...parts })).toThrow(TypeError);
   });
 
-  it.each([
+  it.each<readonly [name: string, parts: object]>([
     ["params", { url }],
     ["params", { url, params: "type=a" }],
     ["url", { params }],
     ["url", { url: new URL(url), params }],
-    ["authToken", { authToken: undefined, url, params }],
+    ...[undefined, "", 5, [], ["", authToken]].map(
+      (token) => ["authToken", { authToken: token, url, params }] as const,
+    ),
   ])("throws a TypeError that names a wrong %s", (name, parts) => {
     const error = expect.objectContaining({
       name: "TypeError",
@@ -102,14 +90,6 @@ describe("verifySignature", () => {
       signedUrl: url,
     });
     expect(verifySignature({ authToken: [other], url, params, signature })).toBeUndefined();
-  });
-
-  it.each([[[]], [""], [["", authToken]], [[undefined]]])("rejects the tokens %j", (tokens) => {
-    expect(() =>
-      verifySignature({ authToken: tokens as string[], url, params, signature }),
-    ).toThrow(
-      expect.objectContaining({ name: "TypeError", message: expect.stringContaining("authToken") }),
-    );
   });
 
   it.each([
