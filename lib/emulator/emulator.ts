@@ -3,20 +3,17 @@ import { createEndpointRouter } from "./api/endpoint-router";
 import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
 import { createDeliveries } from "./outbound/deliveries";
-import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/delivery";
+import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/deliveries";
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
 import { createEntities } from "./resources/entities";
 import { createFactors, type Factors } from "./resources/factors";
-import type { Fault } from "./outbound/fault";
-import { createFaults } from "./outbound/faults";
-import type { KeyResource, NewKey } from "./resources/key";
-import { createKeys, toKeyResource } from "./resources/keys";
+import { createFaults, type Fault } from "./outbound/faults";
+import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
 import { createApiServer } from "./api/server";
 import { createVerifyEndpoints } from "./api/verify-api";
-import type { NewWebhook, WebhookResource } from "./resources/webhook";
-import { createWebhooks } from "./resources/webhooks";
+import { createWebhooks, type NewWebhook, type WebhookResource } from "./resources/webhooks";
 
 /**
  * Emulated service of the specification, in this process; see {@link createEmulator}.

@@ -1,8 +1,8 @@
 export { createEmulator } from "./emulator";
 export type { Emulator } from "./emulator";
 export type { EmulatorOptions } from "./options";
-export type { KeyResource, NewKey } from "./resources/key";
-export type { NewWebhook, WebhookResource } from "./resources/webhook";
+export type { KeyResource, NewKey } from "./resources/keys";
+export type { NewWebhook, WebhookResource } from "./resources/webhooks";
 export type { Factor, NewFactor } from "./resources/factor";
 export type { Device } from "./resources/device";
 export type { Challenge, ChallengeDecision, NewChallenge } from "./resources/challenge";
@@ -10,12 +10,11 @@ export type {
   WebhookDelivery,
   WebhookDeliveryListener,
   WebhookDeliveryRequest,
-} from "./outbound/delivery";
-export { sendRequest } from "./outbound/http-client";
+} from "./outbound/deliveries";
+export { SendError, sendRequest } from "./outbound/http-client";
 export type { SendRequestOptions, WebhookResponse } from "./outbound/http-client";
 export type { WebhookRequest } from "../signature/signed-request";
-export type { Fault, FaultKind } from "./outbound/fault";
+export type { Fault, FaultKind } from "./outbound/faults";
 
-export { SendError } from "./outbound/send-error";
 export { EmulatorError } from "./emulator-error";
 export type { EmulatorErrorCode } from "./emulator-error";

@@ -5,11 +5,10 @@ import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
-import { describeFirstIssue, webhookFieldsSchema } from "./resources/schemas";
-import type { NewKey } from "./resources/key";
-import { newKeySchema } from "./resources/keys";
+import { describeFirstIssue, newKeySchema, webhookFieldsSchema } from "./resources/schemas";
+import type { NewKey } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
-import type { NewWebhook } from "./resources/webhook";
+import type { NewWebhook } from "./resources/webhooks";
 
 /** Options of `createEmulator`. */
 export interface EmulatorOptions {

@@ -9,13 +9,13 @@ import type {
   NewKey,
   NewWebhook,
 } from "express-push-verification/emulator";
-import type { newKeySchema } from "../../../lib/emulator/resources/keys";
 import type {
   webhookFieldsSchema,
   decisionSchema,
   faultSchema,
   newChallengeSchema,
   newFactorSchema,
+  newKeySchema,
 } from "../../../lib/emulator/resources/schemas";
 import type { Comparable } from "../../support/comparable";
 

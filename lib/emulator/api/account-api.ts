@@ -1,9 +1,9 @@
 import * as z from "../../validation/zod";
-import { created, found, noContent } from "./endpoint-router";
+import { created, existing, found, noContent } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
-import { KEY_LIST, toKeyResource, type StoredKey, type StoredKeys } from "../resources/keys";
+import { KEY_LIST, toKeyResource, type StoredKeys } from "../resources/keys";
 import { cutPage } from "../resources/pagination";
 import { readForm, readParameters } from "./parameters";
 import { isSid } from "../../form/sid";
@@ -12,11 +12,7 @@ const KEY_PARAMETERS = z.object({ FriendlyName: z.string().optional() });
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {
-  function findKey({ path }: EndpointRequest, [, sid = ""]: readonly string[]): StoredKey {
-    const key = keys.find(sid);
-    if (key === undefined) throw notFound(path);
-    return key;
-  }
+  const findKey = (request: EndpointRequest) => existing(keys.find(request.params[1]), request);
 
   const endpoints: Endpoints = {
     "/Keys.json": {
@@ -42,20 +38,20 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       },
     },
     "/Keys/{Sid}.json": {
-      GET: (request, params) => found(toKeyResource(findKey(request, params))),
-      POST(request, params) {
-        const key = findKey(request, params);
+      GET: (request) => found(toKeyResource(findKey(request))),
+      POST(request) {
+        const key = findKey(request);
         const friendlyName = readFriendlyName(request);
         if (friendlyName !== undefined) keys.rename(key, friendlyName);
         return found(toKeyResource(key));
       },
-      DELETE: noContent((request, params) => keys.remove(findKey(request, params))),
+      DELETE: noContent((request) => keys.remove(findKey(request))),
     },
   };
   return {
     prefix: "/2010-04-01/Accounts/{AccountSid}",
     endpoints,
-    check({ path, caller }, [account]) {
+    check({ path, caller, params: [account] }) {
       assertMayManageKeys(caller);
       if (!isSid("AC", account)) throw notFound(path);
       // Credentials are valid for their own account only.

@@ -1,6 +1,5 @@
-import { created, found, resourceNotFound, urlOf } from "./endpoint-router";
+import { created, existing, found, foundList } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
-import { findEntity } from "./entities-api";
 import {
   CHALLENGE_FILTER,
   CHANGED_CHALLENGE,
@@ -10,10 +9,10 @@ import {
 import { invalidParameter, readForm, readParameters } from "./parameters";
 import { SIGNATURE_FIELDS_VALUE } from "../resources/auth-payload";
 import type { Challenge } from "../resources/challenge";
-import { formatIso8601, readSeconds } from "../resources/dates";
+import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
 import type { EmulatorSettings } from "../options";
-import { cutPage, orderBy, toList } from "../resources/pagination";
+import { orderBy } from "../resources/pagination";
 import { createSid } from "../resources/sids";
 
 /**
@@ -29,13 +28,10 @@ export function createChallengeEndpoints(
   const [, vendor = ""] = /^(?:X-)?(.*?)(?:-Signature)?$/i.exec(signatureHeader) ?? [];
   const headers = { [`${vendor}-Verify-Signature-Fields`]: SIGNATURE_FIELDS_VALUE };
 
-  function findChallenge(request: EndpointRequest, params: readonly string[]): Challenge {
-    const challenge = entities.findChallenge(params[2] ?? "");
-    if (challenge === undefined || challenge.entity_identity !== params[1]) {
-      throw resourceNotFound(request);
-    }
-    return challenge;
-  }
+  const findEntity = (request: EndpointRequest) =>
+    existing(entities.findEntity(request.params[1]), request);
+  const findChallenge = (request: EndpointRequest) =>
+    existing(entities.findChallenge(request.params[2], request.params[1]), request);
 
   function toResource(stored: Challenge, { baseUrl }: EndpointRequest) {
     const { entity_identity: identity, ...challenge } = stored;
@@ -55,11 +51,12 @@ export function createChallengeEndpoints(
     };
   }
 
-  function createChallenge(request: EndpointRequest, identity: string): Challenge {
+  function createChallenge(request: EndpointRequest): Challenge {
+    const { identity } = findEntity(request);
     const given = readParameters(readForm(request), NEW_CHALLENGE);
     const { "Details.Message": message, "Details.Fields": fields = [] } = given;
-    const factor = entities.findFactor(given.FactorSid);
-    if (factor?.entity_identity !== identity) throw invalidParameter("FactorSid");
+    const factor = entities.findFactor(given.FactorSid, identity);
+    if (factor === undefined) throw invalidParameter("FactorSid");
     const isTotp = factor.factor_type === "totp";
     if (message === undefined && !isTotp) throw invalidParameter("Details.Message");
     const challenge = entities.createChallenge(factor, {
@@ -75,38 +72,30 @@ export function createChallengeEndpoints(
 
   return {
     "/Entities/{Identity}/Challenges": {
-      GET(request, params) {
-        const { identity } = findEntity(entities, request, params);
-        const filter = readParameters(request.query, CHALLENGE_FILTER);
-        const { FactorSid, Status, Order } = filter;
+      GET(request) {
+        const { identity } = findEntity(request);
+        const { FactorSid, Status, Order } = readParameters(request.query, CHALLENGE_FILTER);
         const challenges = entities
           .listChallenges(identity)
           .filter(({ factor_sid }) => FactorSid === undefined || factor_sid === FactorSid)
           .filter(({ status }) => Status === undefined || status === Status);
         const order = orderBy("YC", Order === "desc");
-        const page = cutPage(challenges, request.query, urlOf(request), order);
-        return found(toList("challenges", page, (challenge) => toResource(challenge, request)));
+        return foundList(request, "challenges", challenges, order, toResource);
       },
-      POST(request, params) {
-        const { identity } = findEntity(entities, request, params);
-        return created(toResource(createChallenge(request, identity), request));
-      },
+      POST: (request) => created(toResource(createChallenge(request), request)),
     },
     "/Entities/{Identity}/Challenges/{Sid}": {
-      GET: (request, params) => ({
-        ...found(toResource(findChallenge(request, params), request)),
-        headers,
-      }),
-      POST(request, params) {
-        const challenge = findChallenge(request, params);
+      GET: (request) => ({ ...found(toResource(findChallenge(request), request)), headers }),
+      POST(request) {
+        const challenge = findChallenge(request);
         const given = readParameters(readForm(request), CHANGED_CHALLENGE);
         entities.answerChallenge(challenge, given.AuthPayload, { metadata: given.Metadata });
         return found(toResource(challenge, request));
       },
     },
     "/Entities/{Identity}/Challenges/{Sid}/Notifications": {
-      POST(request, params) {
-        const challenge = findChallenge(request, params);
+      POST(request) {
+        const challenge = findChallenge(request);
         const { Ttl } = readParameters(readForm(request), NEW_NOTIFICATION);
         entities.notify(challenge);
         return created({
@@ -117,7 +106,7 @@ export function createChallengeEndpoints(
           challenge_sid: challenge.sid,
           priority: "high",
           ttl: Ttl,
-          date_created: formatIso8601(readSeconds(now)),
+          date_created: formatIso8601(now()),
         });
       },
     },

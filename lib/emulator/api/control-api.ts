@@ -6,8 +6,7 @@ import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";
 import type { Factors } from "../resources/factors";
-import type { Fault } from "../outbound/fault";
-import type { Faults } from "../outbound/faults";
+import type { Fault, Faults } from "../outbound/faults";
 
 /**
  * Creates the endpoints of the control API, which acts for users and devices. Requests and responses
@@ -23,19 +22,19 @@ export function createControlEndpoints(
   const endpoints: Endpoints = {
     "/factors": { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
     "/factors/{sid}": {
-      GET: (_request, [sid = ""]) => found(factors.fetchFactor(sid)),
-      DELETE: noContent((_request, [sid = ""]) => factors.deleteFactor(sid)),
+      GET: (request) => found(factors.fetchFactor(sidOf(request))),
+      DELETE: noContent((request) => factors.deleteFactor(sidOf(request))),
     },
-    "/factors/{sid}/verify": { POST: (_request, [sid = ""]) => found(factors.verifyFactor(sid)) },
+    "/factors/{sid}/verify": { POST: (request) => found(factors.verifyFactor(sidOf(request))) },
     "/challenges": {
       POST: (request) => created(factors.createChallenge(readJsonObject(request) as NewChallenge)),
     },
-    "/challenges/{sid}": { GET: (_request, [sid = ""]) => found(factors.fetchChallenge(sid)) },
+    "/challenges/{sid}": { GET: (request) => found(factors.fetchChallenge(sidOf(request))) },
     "/challenges/{sid}/approve": {
-      POST: (request, [sid = ""]) => found(factors.approveChallenge(sid, readJsonObject(request))),
+      POST: (request) => found(factors.approveChallenge(sidOf(request), readJsonObject(request))),
     },
     "/challenges/{sid}/deny": {
-      POST: (request, [sid = ""]) => found(factors.denyChallenge(sid, readJsonObject(request))),
+      POST: (request) => found(factors.denyChallenge(sidOf(request), readJsonObject(request))),
     },
     "/deliveries": {
       async GET({ query }) {
@@ -61,6 +60,10 @@ export function createControlEndpoints(
       }
     },
   };
+}
+
+function sidOf({ params: [sid = ""] }: EndpointRequest): string {
+  return sid;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
+import { cutPage, type ListItem, type ListRules } from "../resources/pagination";
 import type { Caller } from "./credentials";
 
-/** An authenticated request to one of the service's endpoints. */
-export interface EndpointRequest {
+/** An authenticated request. */
+export interface ApiRequest {
   method: string;
   /** Path as received, without the query. */
   path: string;
@@ -16,6 +17,12 @@ export interface EndpointRequest {
   /** Origin at which the client reaches the service: the start of absolute URLs in responses. */
   baseUrl: string;
   caller: Caller;
+}
+
+/** A request to one of the service's endpoints. */
+export interface EndpointRequest extends ApiRequest {
+  /** The values of the names in braces of its path, decoded. */
+  params: readonly string[];
 }
 
 /** Response of an endpoint; without `body`, the response has no body. */
@@ -35,16 +42,36 @@ export function created(body: unknown): EndpointResponse {
   return { status: 201, body };
 }
 
-/** Handles one method of a path; `params` holds the values of the names in braces, decoded. */
+/** Creates the response with a page of a list of the verification API (section 2.4). */
+export function foundList<Item extends ListItem>(
+  request: EndpointRequest,
+  key: string,
+  all: Iterable<Item>,
+  rules: ListRules,
+  toResource: (item: Item, request: EndpointRequest) => unknown,
+): EndpointResponse {
+  const page = cutPage(all, request.query, urlOf(request), rules);
+  const meta = {
+    page: page.page,
+    page_size: page.pageSize,
+    first_page_url: page.first,
+    previous_page_url: page.previous,
+    url: page.url,
+    next_page_url: page.next,
+    key,
+  };
+  return found({ [key]: page.items.map((item) => toResource(item, request)), meta });
+}
+
+/** Handles one method of a path. */
 export type EndpointHandler = (
   request: EndpointRequest,
-  params: readonly string[],
 ) => EndpointResponse | Promise<EndpointResponse>;
 
 /** Creates the handler of a change whose response has no body. */
-export function noContent(change: (...args: Parameters<EndpointHandler>) => void): EndpointHandler {
-  return (...args) => {
-    change(...args);
+export function noContent(change: (request: EndpointRequest) => void): EndpointHandler {
+  return (request) => {
+    change(request);
     return { status: 204 };
   };
 }
@@ -55,7 +82,7 @@ export type Endpoints = Readonly<Record<string, Partial<Record<string, EndpointH
 /** Endpoints of one API: their paths start with `prefix`, and `check` runs before each handler. */
 export interface EndpointGroup {
   prefix: string;
-  check(...args: Parameters<EndpointHandler>): void;
+  check(request: EndpointRequest): void;
   endpoints: Endpoints;
 }
 
@@ -71,25 +98,25 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
     }),
   );
 
-  return function routeRequest(request: EndpointRequest) {
+  return function routeRequest(received: ApiRequest) {
     for (const { pattern, methods, check } of routes) {
-      const match = pattern.exec(request.path);
+      const match = pattern.exec(received.path);
       if (match === null) continue;
-      const params = match.slice(1).map(decodeSafely);
-      check(request, params);
+      const request = { ...received, params: match.slice(1).map(decodeSafely) };
+      check(request);
       const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
       if (handler === undefined) {
         const Allow = Object.keys(methods).join(", ");
         throw new EmulatorError("METHOD_NOT_ALLOWED", "Method not allowed", { Allow });
       }
-      return handler(request, params);
+      return handler(request);
     }
-    throw notEmulated(request);
+    throw notEmulated(received);
   };
 }
 
 /** Rejects a request that the service may know and the emulator does not. */
-export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
+export function notEmulated({ method, path }: ApiRequest): EmulatorError {
   return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
 }
 
@@ -98,7 +125,12 @@ export function urlOf({ baseUrl, path }: EndpointRequest): string {
   return baseUrl + path;
 }
 
-/** Rejects a path of the verification API without a resource; the message omits the version. */
-export function resourceNotFound({ path }: EndpointRequest): EmulatorError {
-  return notFound(path.replace(/^\/v2(?=\/)/, ""));
+/** Returns the resource of a path. @throws EmulatorError 20404 when it does not exist. */
+export function existing<Resource>(
+  resource: Resource | undefined,
+  { path }: EndpointRequest,
+): Resource {
+  if (resource !== undefined) return resource;
+  // The messages of the verification API omit the version.
+  throw notFound(path.replace(/^\/v2(?=\/)/, ""));
 }

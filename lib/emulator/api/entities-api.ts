@@ -1,4 +1,4 @@
-import { created, found, noContent, resourceNotFound, urlOf } from "./endpoint-router";
+import { created, existing, found, foundList, noContent, urlOf } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import {
   CHANGED_PUSH_FACTOR,
@@ -10,9 +10,9 @@ import {
 import { readForm, readParameters, toMembers } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
-import type { Entity, StoredFactor } from "../resources/factor";
+import type { Entity, Factor } from "../resources/factor";
 import type { EmulatorSettings } from "../options";
-import { cutPage, orderBy, toList } from "../resources/pagination";
+import { orderBy } from "../resources/pagination";
 import { createTotpUri, type TotpConfig } from "../resources/totp";
 
 /**
@@ -26,14 +26,10 @@ export function createEntityEndpoints(
 ): Endpoints {
   const owner = { account_sid: accountSid, service_sid: serviceSid };
 
-  function findFactor(request: EndpointRequest, params: readonly string[]): StoredFactor {
-    const factor = entities.findFactor(params[2] ?? "");
-    if (factor === undefined || factor.entity_identity !== params[1]) {
-      throw resourceNotFound(request);
-    }
-    return factor;
-  }
-
+  const findEntity = (request: EndpointRequest) =>
+    existing(entities.findEntity(request.params[1]), request);
+  const findFactor = (request: EndpointRequest) =>
+    existing(entities.findFactor(request.params[2], request.params[1]), request);
   const entityUrl = ({ baseUrl }: EndpointRequest, identity: string) =>
     `${baseUrl}/v2/Services/${serviceSid}/Entities/${encodeURIComponent(identity)}`;
 
@@ -44,58 +40,51 @@ export function createEntityEndpoints(
     return { ...entity, ...owner, url, links };
   }
 
-  function toFactorResource(stored: StoredFactor, request: EndpointRequest) {
-    const { binding: _, entity_identity: identity, metadata = null, ...factor } = stored;
+  function toFactorResource(stored: Factor, request: EndpointRequest) {
+    const { entity_identity: identity, metadata = null, ...factor } = stored;
     const url = `${entityUrl(request, identity)}/Factors/${factor.sid}`;
     return { ...factor, ...owner, identity, metadata, url };
   }
 
   return {
     "/Entities": {
-      GET(request) {
-        const page = cutPage(entities.listEntities(), request.query, urlOf(request), orderBy("YE"));
-        return found(toList("entities", page, (entity) => toEntityResource(entity, request)));
-      },
+      GET: (request) =>
+        foundList(request, "entities", entities.listEntities(), orderBy("YE"), toEntityResource),
       POST(request) {
         const { Identity } = readParameters(readForm(request), NEW_ENTITY);
         return created(toEntityResource(entities.createEntity(Identity), request));
       },
     },
     "/Entities/{Identity}": {
-      GET: (request, params) =>
-        found(toEntityResource(findEntity(entities, request, params), request)),
-      DELETE: noContent((request, params) =>
-        entities.deleteEntity(findEntity(entities, request, params)),
-      ),
+      GET: (request) => found(toEntityResource(findEntity(request), request)),
+      DELETE: noContent((request) => entities.deleteEntity(findEntity(request))),
     },
     "/Entities/{Identity}/Factors": {
-      GET(request, params) {
-        const factors = entities.listFactors(findEntity(entities, request, params).identity);
-        const page = cutPage(factors, request.query, urlOf(request), orderBy("YF"));
-        return found(toList("factors", page, (factor) => toFactorResource(factor, request)));
+      GET(request) {
+        const factors = entities.listFactors(findEntity(request).identity);
+        return foundList(request, "factors", factors, orderBy("YF"), toFactorResource);
       },
-      POST(request, [, identity = ""]) {
+      POST(request) {
+        const [, identity = ""] = request.params;
         readParameters([["Identity", identity]], NEW_ENTITY);
-        const factor = entities.createFactor(identity, readNewFactor(request));
-        const { binding } = factor;
+        const { binding, ...fields } = readNewFactor(request);
+        const factor = entities.createFactor(identity, fields, binding);
         return created({ ...toFactorResource(factor, request), binding, options: null });
       },
     },
     "/Entities/{Identity}/Factors/{Sid}": {
-      GET: (request, params) => found(toFactorResource(findFactor(request, params), request)),
-      POST(request, params) {
-        const factor = findFactor(request, params);
+      GET: (request) => found(toFactorResource(findFactor(request), request)),
+      POST(request) {
+        const factor = findFactor(request);
         const isTotp = factor.factor_type === "totp";
         const schema = isTotp ? CHANGED_TOTP_FACTOR : CHANGED_PUSH_FACTOR;
         const given = readParameters(readForm(request), schema);
         if (given.AuthPayload !== undefined) entities.verifyFactor(factor, given.AuthPayload);
-        entities.changeFactor(factor, {
-          friendly_name: given.FriendlyName ?? factor.friendly_name,
-          config: toMembers(given, "Config."),
-        });
+        const { FriendlyName = factor.friendly_name } = given;
+        entities.changeFactor(factor, FriendlyName, toMembers(given, "Config."));
         return found(toFactorResource(factor, request));
       },
-      DELETE: noContent((request, params) => entities.deleteFactor(findFactor(request, params))),
+      DELETE: noContent((request) => entities.deleteFactor(findFactor(request))),
     },
     "/AccessTokens": {
       POST(request) {
@@ -110,24 +99,12 @@ export function createEntityEndpoints(
       },
     },
     "/AccessTokens/{Sid}": {
-      GET(request, [, sid = ""]) {
-        const accessToken = accessTokens.find(sid);
-        if (accessToken === undefined) throw resourceNotFound(request);
+      GET(request) {
+        const accessToken = existing(accessTokens.find(request.params[1]), request);
         return found({ ...accessToken, ...owner, url: urlOf(request) });
       },
     },
   };
-}
-
-/** Returns the entity of a path. @throws EmulatorError 20404 when it does not exist. */
-export function findEntity(
-  entities: Entities,
-  request: EndpointRequest,
-  [, identity = ""]: readonly string[],
-): Entity {
-  const entity = entities.findEntity(identity);
-  if (entity === undefined) throw resourceNotFound(request);
-  return entity;
 }
 
 function readNewFactor(request: EndpointRequest) {

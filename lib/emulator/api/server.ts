@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { EndpointResponse, EndpointRequest } from "./endpoint-router";
+import type { ApiRequest, EndpointResponse } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import { decodeParameters } from "./parameters";
@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 262_144;
  */
 export function createApiServer(
   authenticate: (authorization: string | undefined) => Caller,
-  route: (request: EndpointRequest) => EndpointResponse | Promise<EndpointResponse>,
+  route: (request: ApiRequest) => EndpointResponse | Promise<EndpointResponse>,
 ) {
   const server = createServer((req, res) => void respond(req, res));
   let listening: Promise<unknown> | undefined;
@@ -33,7 +33,7 @@ export function createApiServer(
     }
   }
 
-  async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
+  async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
     const { method = "", url: target = "", headers } = req;
     // Before the body and the route: an unauthenticated client cannot probe for resources.
     const caller = authenticate(headers.authorization);

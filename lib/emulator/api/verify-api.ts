@@ -1,18 +1,18 @@
 import * as z from "../../validation/zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, found, noContent, notEmulated, resourceNotFound, urlOf } from "./endpoint-router";
+import { created, existing, found, foundList, noContent } from "./endpoint-router";
+import { notEmulated, urlOf } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";
-import { cutPage, orderBy, toList } from "../resources/pagination";
+import { orderBy } from "../resources/pagination";
 import { listOf, readForm, readParameters, toMembers } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
-import { formatIso8601, readSeconds } from "../resources/dates";
+import { formatIso8601 } from "../resources/dates";
 import { webhookFieldsSchema } from "../resources/schemas";
 import type { EmulatorSettings } from "../options";
-import type { NewWebhook, StoredWebhook } from "../resources/webhook";
-import type { StoredWebhooks } from "../resources/webhooks";
+import type { NewWebhook, StoredWebhook, StoredWebhooks } from "../resources/webhooks";
 
 const { shape } = webhookFieldsSchema;
 /** No parameter sets webhook_method (section 4.2). */
@@ -35,17 +35,14 @@ export function createVerifyEndpoints(
   entities: Entities,
   accessTokens: AccessTokens,
 ): EndpointGroup {
-  const startDate = formatIso8601(readSeconds(owner.now));
+  const startDate = formatIso8601(owner.now());
   const toResource = (webhook: StoredWebhook, { baseUrl }: EndpointRequest) => ({
     ...webhook,
     url: `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`,
   });
 
-  function findWebhook(request: EndpointRequest, [, sid = ""]: readonly string[]) {
-    const webhook = webhooks.find(sid);
-    if (webhook === undefined) throw resourceNotFound(request);
-    return webhook;
-  }
+  const findWebhook = (request: EndpointRequest) =>
+    existing(webhooks.find(request.params[1]), request);
 
   const endpoints: Endpoints = {
     "": {
@@ -54,10 +51,7 @@ export function createVerifyEndpoints(
       DELETE: rejectAsNotEmulated,
     },
     "/Webhooks": {
-      GET(request) {
-        const page = cutPage(webhooks.list(), request.query, urlOf(request), orderBy("YW"));
-        return found(toList("webhooks", page, (webhook) => toResource(webhook, request)));
-      },
+      GET: (request) => foundList(request, "webhooks", webhooks.list(), orderBy("YW"), toResource),
       POST(request) {
         const webhook = readParameters(readForm(request), NEW_WEBHOOK, chooseWebhookCode);
         return created(
@@ -66,14 +60,14 @@ export function createVerifyEndpoints(
       },
     },
     "/Webhooks/{Sid}": {
-      GET: (request, params) => found(toResource(findWebhook(request, params), request)),
-      POST(request, params) {
-        const webhook = findWebhook(request, params);
+      GET: (request) => found(toResource(findWebhook(request), request)),
+      POST(request) {
+        const webhook = findWebhook(request);
         const change = readParameters(readForm(request), CHANGED_WEBHOOK, chooseWebhookCode);
         webhooks.change(webhook, toMembers(change));
         return found(toResource(webhook, request));
       },
-      DELETE: noContent((request, params) => webhooks.remove(findWebhook(request, params))),
+      DELETE: noContent((request) => webhooks.remove(findWebhook(request))),
     },
     ...createEntityEndpoints(owner, entities, accessTokens),
     ...createChallengeEndpoints(owner, entities),
@@ -81,8 +75,9 @@ export function createVerifyEndpoints(
   return {
     prefix: "/v2/Services/{ServiceSid}",
     endpoints,
-    check(request, [service, identity]) {
-      const { caller, method, path } = request;
+    check(request) {
+      const { caller, method, path, params } = request;
+      const [service, identity] = params;
       if (typeof caller === "object") {
         // An access token registers a device of its own user, and is rejected everywhere else.
         const isOwn = caller.entity_identity === identity;
@@ -90,7 +85,7 @@ export function createVerifyEndpoints(
           throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
         }
       }
-      if (service !== owner.serviceSid) throw resourceNotFound(request);
+      existing(service === owner.serviceSid ? service : undefined, request);
     },
   };
 }

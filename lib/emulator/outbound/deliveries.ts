@@ -1,18 +1,44 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { signRequest } from "../../signature/signed-request";
+import { signRequest, type WebhookRequest } from "../../signature/signed-request";
 import { listEventPairs, type EventParameters } from "../../form/parameters";
 import type { Pair } from "../../form/form";
 import { callSafely } from "../../observability/safe-call";
-import type { WebhookDelivery, WebhookDeliveryListener } from "./delivery";
-import type { FaultKind } from "./fault";
-import type { Faults, FaultPlan } from "./faults";
+import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { createDeliveryOrder, type Turn } from "./delivery-order";
-import type { SendError } from "./send-error";
-import { sendRequest } from "./http-client";
+import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
 import { createAuthToken } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
-import type { StoredWebhook } from "../resources/webhook";
+import type { StoredWebhook } from "../resources/webhooks";
+
+/** Delivery of one event to one webhook, with all its attempts. Changes until it is finished. */
+export interface WebhookDelivery {
+  /** Unique for each event and webhook; equal for all attempts and duplicates. */
+  uuid: string;
+  type: string;
+  webhook_sid: string;
+  /** `"succeeded"` after a response with status 200, `"failed"` after any other end. */
+  status: "pending" | "succeeded" | "failed";
+  request: WebhookDeliveryRequest;
+  /** Response of the receiver; undefined when there was none. */
+  response: WebhookResponse | undefined;
+  /** Number of requests that were sent. */
+  attempts: number;
+  /** Failures of the attempts without a response, in order; for codes see {@link SendError}. */
+  failures: { code: string; message: string }[];
+  /** Time from the first attempt to the end of the last, in milliseconds; no delay of a fault. */
+  durationMs: number | undefined;
+  /** Faults that happened to it. */
+  faults: FaultKind[];
+}
+
+/** Request of a delivery, with its parameters. */
+export interface WebhookDeliveryRequest extends WebhookRequest {
+  params: readonly Pair[];
+}
+
+/** Receives each delivery when it is finished. */
+export type WebhookDeliveryListener = (delivery: WebhookDelivery) => void;
 
 /** Sender of webhook requests. */
 export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -5,7 +5,7 @@ import { decodeSafely } from "../../form/text";
 import { isHttpUrl } from "../../form/url";
 import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
 import { oneOf, validateOptions, type OptionRules } from "../../validation/validate-options";
-import { SendError } from "./send-error";
+import { brand } from "../../errors/brand";
 
 /** Response of a receiver to a webhook request. */
 export interface WebhookResponse {
@@ -27,6 +27,38 @@ export interface SendRequestOptions {
   dropConnection?: boolean | undefined;
   /** Called when the last byte of the request was handed to the operating system. @internal */
   onSent?: (() => void) | undefined;
+}
+
+/**
+ * Failure of a webhook request that received no complete response. `instanceof` also recognises the
+ * errors of another installed copy of this package.
+ *
+ * @experimental
+ */
+export class SendError extends Error {
+  declare readonly name: "SendError";
+  /**
+   * The kind of failure: `CONNECT_TIMEOUT`, `TIMEOUT`, `ABORTED` (by the signal), `DROPPED` (by the
+   * fault `"drop-connection"`), or a code of Node.js such as `ECONNREFUSED`.
+   */
+  readonly code: string;
+  /** Whether the connection failed before a response began: the service then sends again. */
+  readonly isConnectionFailure: boolean;
+
+  static {
+    brand(this, "SendError");
+  }
+
+  constructor(
+    code: string,
+    message: string,
+    isConnectionFailure: boolean,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.code = code;
+    this.isConnectionFailure = isConnectionFailure;
+  }
 }
 
 const RULES: OptionRules<SendRequestOptions> = {

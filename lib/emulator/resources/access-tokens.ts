@@ -1,4 +1,4 @@
-import { formatIso8601, readSeconds, type Clock } from "./dates";
+import { formatIso8601, type Clock } from "./dates";
 import { keepNewest } from "./keep-newest";
 import { createAuthToken, createSid } from "./sids";
 
@@ -25,7 +25,7 @@ export function createAccessTokens(now: Clock) {
 
   return {
     create(fields: Omit<AccessToken, "sid" | "token" | "date_created">): AccessToken {
-      const date_created = formatIso8601(readSeconds(now));
+      const date_created = formatIso8601(now());
       const accessToken = {
         sid: createSid("YK"),
         token: createAuthToken(),
@@ -35,7 +35,7 @@ export function createAccessTokens(now: Clock) {
       keepNewest(accessTokens, accessToken.sid, accessToken, MAX_ACCESS_TOKENS);
       return accessToken;
     },
-    find: (sid: string) => accessTokens.get(sid),
+    find: (sid = "") => accessTokens.get(sid),
     /** Finds the access token that a device sends, unless it has expired. */
     authenticate: (token: string): AccessToken | undefined =>
       [...accessTokens.values()].find(

@@ -3,7 +3,7 @@ import { signChallenge, signFactor, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision } from "./challenge";
 import type { Entities } from "./entities";
 import type { Factor, NewFactor } from "./factor";
-import { copyFactor, findChallenge, registerFactor } from "./factors";
+import { findChallenge, registerFactor } from "./factors";
 import { decisionSchema, validateFields } from "./schemas";
 
 /**
@@ -49,16 +49,16 @@ export function createDevice(entities: Entities): Device {
     register(given) {
       const factor = registerFactor(entities, given, { alg: "ES256", public_key: publicKey });
       const payload = signFactor(keys.privateKey, factor.sid);
-      return copyFactor(entities.verifyFactor(factor, payload));
+      return structuredClone(entities.verifyFactor(factor, payload));
     },
     signFactor: (sid) => signFactor(keys.privateKey, sid),
     signChallenge: sign,
     approve: (sid, decision) => answer(sid, "approved", decision),
     deny: (sid, decision) => answer(sid, "denied", decision),
     onChallenge(listener) {
-      entities.onNotification((challenge, { binding }) => {
-        const isMine = binding !== undefined && "public_key" in binding;
-        if (isMine && binding.public_key === publicKey) listener(structuredClone(challenge));
+      entities.onNotification((challenge, key) => {
+        const isMine = key !== undefined && "public_key" in key && key.public_key === publicKey;
+        if (isMine) listener(structuredClone(challenge));
       });
     },
   };

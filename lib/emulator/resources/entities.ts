@@ -3,9 +3,9 @@ import type { PushEventType } from "../../event/event";
 import { callSafely } from "../../observability/safe-call";
 import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
-import { formatIso8601, readSeconds, type Clock } from "./dates";
+import { formatIso8601, type Clock } from "./dates";
 import { EmulatorError } from "../emulator-error";
-import type { Entity, StoredFactor } from "./factor";
+import type { Entity, Factor, FactorBinding } from "./factor";
 import { keepNewest } from "./keep-newest";
 import { createSid } from "./sids";
 import { isTotpCode, type TotpConfig } from "./totp";
@@ -13,18 +13,13 @@ import { isTotpCode, type TotpConfig } from "./totp";
 /** Receives the event of each transition, with its parameters except the uuid. */
 export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
 
-/** Receives a challenge that its factor is notified of. */
-export type NotificationListener = (challenge: Challenge, factor: StoredFactor) => void;
+/** Receives a challenge that its device is notified of, and the key of the device. */
+export type NotificationListener = (challenge: Challenge, key: FactorBinding | undefined) => void;
 
-type FactorFields = Pick<
-  StoredFactor,
-  "factor_type" | "friendly_name" | "config" | "metadata" | "binding"
->;
+type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "metadata">;
 
-type FactorChange = Partial<Pick<StoredFactor, "friendly_name" | "config">>;
-
-const DEFAULT_EXPIRATION_SECONDS = 300;
-const MAX_EXPIRATION_SECONDS = 3_600;
+const DEFAULT_EXPIRATION_MS = 300_000;
+const MAX_EXPIRATION_MS = 3_600_000;
 
 /** Stored entities with their factors and challenges. */
 export type Entities = ReturnType<typeof createEntities>;
@@ -39,10 +34,12 @@ export type Entities = ReturnType<typeof createEntities>;
  */
 export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   const entities = new Map<string, Entity>();
-  const factors = new Map<string, StoredFactor>();
+  const factors = new Map<string, Factor>();
+  /** A factor without a binding exists only as methods of the emulator. */
+  const bindings = new WeakMap<Factor, FactorBinding>();
   const challenges = new Map<string, Challenge>();
   const listeners = new Set<NotificationListener>();
-  const readDate = () => formatIso8601(readSeconds(now));
+  const readDate = () => formatIso8601(now());
 
   function createEntity(identity: string): Entity {
     if (entities.has(identity)) {
@@ -54,17 +51,18 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
     return entity;
   }
 
-  function isCode({ binding, config }: StoredFactor, code: string): boolean {
+  function isCode(factor: Factor, code: string): boolean {
+    const binding = bindings.get(factor);
     if (binding === undefined || !("secret" in binding)) return false;
-    return isTotpCode(binding.secret, config as unknown as TotpConfig, code, now());
+    return isTotpCode(binding.secret, factor.config as unknown as TotpConfig, code, now());
   }
 
-  function deleteFactor(factor: StoredFactor): void {
+  function deleteFactor(factor: Factor): void {
     factors.delete(factor.sid);
     emit("factor.deleted", fieldsOf(factor));
   }
 
-  function markVerified(factor: StoredFactor): StoredFactor {
+  function markVerified(factor: Factor): Factor {
     if (factor.status === "verified") throw illegal(`The factor ${factor.sid} is already verified`);
     Object.assign(factor, { status: "verified", date_updated: readDate() });
     emit("factor.verified", fieldsOf(factor));
@@ -81,7 +79,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   }
 
   /** Returns the factor of a pending challenge. */
-  function findPendingFactor(challenge: Challenge): StoredFactor {
+  function findPendingFactor(challenge: Challenge): Factor {
     const { sid, status } = readChallenge(challenge);
     const factor = factors.get(challenge.factor_sid);
     if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
@@ -93,21 +91,22 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   }
 
   function readExpiration(given: string | undefined): string {
-    const seconds = readSeconds(now);
-    if (given === undefined) return formatIso8601(seconds + DEFAULT_EXPIRATION_SECONDS);
-    const expirationSeconds = Math.floor(Date.parse(given) / 1000);
-    if (expirationSeconds <= seconds || expirationSeconds > seconds + MAX_EXPIRATION_SECONDS) {
+    const ms = given === undefined ? now() + DEFAULT_EXPIRATION_MS : Date.parse(given);
+    const expirationDate = formatIso8601(ms);
+    const remainingMs = Date.parse(expirationDate) - now();
+    if (remainingMs <= 0 || remainingMs > MAX_EXPIRATION_MS) {
       const message = "Invalid parameter: ExpirationDate (must be within the next 60 minutes)";
       throw new EmulatorError("REQUEST_INVALID", message);
     }
-    return formatIso8601(expirationSeconds);
+    return expirationDate;
   }
 
   /** Notifies the device of a pending challenge, after the response to the current request. */
   function notify(challenge: Challenge): void {
     const factor = findPendingFactor(challenge);
     for (const listener of listeners) {
-      queueMicrotask(() => void callSafely(listener, () => listener(challenge, factor)));
+      const notified = () => listener(challenge, bindings.get(factor));
+      queueMicrotask(() => void callSafely(listener, notified));
     }
   }
 
@@ -125,7 +124,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
 
   return {
     createEntity,
-    findEntity: (identity: string) => entities.get(identity),
+    findEntity: (identity = "") => entities.get(identity),
     listEntities: (): Iterable<Entity> => entities.values(),
     /** Deletes an entity with its factors and challenges. */
     deleteEntity({ identity }: Entity): void {
@@ -138,10 +137,10 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
       }
     },
     /** Creates a factor, and its entity unless it exists. */
-    createFactor(identity: string, fields: FactorFields): StoredFactor {
+    createFactor(identity: string, fields: FactorFields, binding?: FactorBinding): Factor {
       const entity = entities.get(identity) ?? createEntity(identity);
       const date = readDate();
-      const factor: StoredFactor = {
+      const factor: Factor = {
         sid: createSid("YF"),
         entity_sid: entity.sid,
         entity_identity: identity,
@@ -150,33 +149,38 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
         date_created: date,
         date_updated: date,
       };
+      if (binding !== undefined) bindings.set(factor, binding);
       keepNewest(factors, factor.sid, factor, maxKept);
       emit("factor.created", fieldsOf(factor));
       return factor;
     },
-    findFactor: (sid: string) => factors.get(sid),
+    /** Finds a factor, of any entity unless an identity is given. */
+    findFactor(sid = "", identity?: string): Factor | undefined {
+      const factor = factors.get(sid);
+      return identity === undefined || factor?.entity_identity === identity ? factor : undefined;
+    },
     listFactors: (identity: string) =>
       [...factors.values()].filter((factor) => factor.entity_identity === identity),
     markVerified,
     /** Verifies a factor by a payload of its device: a signature, or a one-time password. */
-    verifyFactor(factor: StoredFactor, payload: string): StoredFactor {
-      const { binding, sid } = factor;
-      const key = binding !== undefined && "public_key" in binding ? binding.public_key : undefined;
-      if (key === undefined ? !isCode(factor, payload) : !isFactorPayload(key, sid, payload)) {
+    verifyFactor(factor: Factor, payload: string): Factor {
+      const binding = bindings.get(factor);
+      const isVerified =
+        binding !== undefined && "public_key" in binding
+          ? isFactorPayload(binding.public_key, factor.sid, payload)
+          : isCode(factor, payload);
+      if (!isVerified) {
         throw new EmulatorError("FACTOR_VERIFICATION_FAILED", "Factor verification failed");
       }
       return markVerified(factor);
     },
-    changeFactor(factor: StoredFactor, { config, ...change }: FactorChange): StoredFactor {
-      Object.assign(factor, change, {
-        config: { ...factor.config, ...config },
-        date_updated: readDate(),
-      });
-      return factor;
+    changeFactor(factor: Factor, friendly_name: string, config: object): void {
+      const change = { friendly_name, config: { ...factor.config, ...config } };
+      Object.assign(factor, change, { date_updated: readDate() });
     },
     deleteFactor,
     /** Creates a challenge and notifies the device. */
-    createChallenge(factor: StoredFactor, fields: Omit<NewChallenge, "factor_sid">): Challenge {
+    createChallenge(factor: Factor, fields: Omit<NewChallenge, "factor_sid">): Challenge {
       if (factor.status !== "verified") {
         throw new EmulatorError("FACTOR_UNVERIFIED", `The factor ${factor.sid} is not verified`);
       }
@@ -200,8 +204,10 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
       notify(challenge);
       return challenge;
     },
-    findChallenge(sid: string): Challenge | undefined {
+    /** Finds a challenge, of any entity unless an identity is given. */
+    findChallenge(sid = "", identity?: string): Challenge | undefined {
       const challenge = challenges.get(sid);
+      if (identity !== undefined && challenge?.entity_identity !== identity) return undefined;
       return challenge && readChallenge(challenge);
     },
     listChallenges: (identity: string) =>
@@ -212,7 +218,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
     /** Decides a challenge by a payload of its device: a signed decision, or a one-time password. */
     answerChallenge(challenge: Challenge, payload: string, given?: ChallengeDecision): Challenge {
       const factor = findPendingFactor(challenge);
-      const { binding } = factor;
+      const binding = bindings.get(factor);
       let status: Decision | undefined;
       if (binding !== undefined && "public_key" in binding) {
         status = readDecision(binding.public_key, challenge, payload);
@@ -227,7 +233,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
   };
 }
 
-function fieldsOf(factor: StoredFactor): EventParameters {
+function fieldsOf(factor: Factor): EventParameters {
   return {
     entity_identity: factor.entity_identity,
     factor_sid: factor.sid,

@@ -24,11 +24,6 @@ export interface Factor {
 /** Key of a factor, which only the response to its creation shows. */
 export type FactorBinding = { alg: "ES256"; public_key: string } | { secret: string; uri: string };
 
-/** Stored factor; without a binding, its device exists only as methods of the emulator. */
-export interface StoredFactor extends Factor {
-  binding: FactorBinding | undefined;
-}
-
 /** Fields of a factor to create. */
 export interface NewFactor {
   /** Identifier of the user, chosen by the app. @default "user-7f3a-22" */

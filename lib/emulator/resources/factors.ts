@@ -1,7 +1,7 @@
 import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
 import type { Entities } from "./entities";
 import { notFound } from "../emulator-error";
-import type { Factor, FactorBinding, NewFactor, StoredFactor } from "./factor";
+import type { Factor, FactorBinding, NewFactor } from "./factor";
 import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 
 /** Methods of an emulator that create and change factors and challenges. They return copies. */
@@ -44,9 +44,9 @@ export function createFactors(entities: Entities): Factors {
   }
 
   return {
-    createFactor: (given) => copyFactor(registerFactor(entities, given)),
-    fetchFactor: (sid) => copyFactor(findFactor(sid)),
-    verifyFactor: (sid) => copyFactor(entities.markVerified(findFactor(sid))),
+    createFactor: (given) => structuredClone(registerFactor(entities, given)),
+    fetchFactor: (sid) => structuredClone(findFactor(sid)),
+    verifyFactor: (sid) => structuredClone(entities.markVerified(findFactor(sid))),
     deleteFactor: (sid) => entities.deleteFactor(findFactor(sid)),
     createChallenge(given) {
       const { factor_sid, ...fields } = structuredClone(validateFields(newChallengeSchema, given));
@@ -68,15 +68,9 @@ export function registerFactor(
   entities: Entities,
   given: NewFactor = {},
   binding?: FactorBinding,
-): StoredFactor {
+): Factor {
   const { entity_identity, ...fields } = structuredClone(validateFields(newFactorSchema, given));
-  return entities.createFactor(entity_identity, { ...fields, config: {}, binding });
-}
-
-/** Copies a factor without its key. */
-export function copyFactor(stored: StoredFactor): Factor {
-  const { binding: _, ...factor } = stored;
-  return structuredClone(factor);
+  return entities.createFactor(entity_identity, { ...fields, config: {} }, binding);
 }
 
 function fail(path: string): never {

@@ -1,31 +1,31 @@
-import * as z from "../../validation/zod";
-import type { KeyResource, NewKey } from "./key";
-import { isSid } from "../../form/sid";
 import { EmulatorError } from "../emulator-error";
-import { formatRfc2822, readSeconds, type Clock } from "./dates";
+import { formatRfc2822, type Clock } from "./dates";
 import type { ListRules } from "./pagination";
-import { validateFields } from "./schemas";
-import { createSecret, createSid } from "./sids";
+import { isKeyName, newKeySchema, validateFields } from "./schemas";
 import type { Complete } from "../../validation/validate-options";
+
+/** Key as responses show it: the four fields of the specification (section 2.1). */
+export interface KeyResource {
+  sid: string;
+  friendly_name: string;
+  date_created: string;
+  date_updated: string;
+}
+
+/** Fields of a key to create. */
+export interface NewKey {
+  /** SK and 32 hexadecimal digits. @default random */
+  sid?: string | undefined;
+  /** @default random */
+  secret?: string | undefined;
+  /** Up to 64 characters. @default "" */
+  friendly_name?: string | undefined;
+  /** A `"main"` key may manage keys, as the account may. @default "standard" */
+  type?: "standard" | "main" | undefined;
+}
 
 /** Stored key, with the fields that responses show once or never. */
 export type StoredKey = KeyResource & Complete<NewKey>;
-
-const MAX_NAME_CHARACTERS = 64;
-
-/** The schema of a `NewKey`; adds the defaults. */
-export const newKeySchema = z.strictObject({
-  sid: z
-    .string()
-    .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
-    .default(() => createSid("SK")),
-  secret: z.string().min(1).default(createSecret),
-  friendly_name: z
-    .string()
-    .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)
-    .default(""),
-  type: z.enum(["standard", "main"]).default("standard"),
-});
 
 /** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 export const KEY_LIST: ListRules = {
@@ -57,16 +57,16 @@ export function createKeys(now: Clock, maxKeys: number) {
       if (keys.size >= maxKeys) {
         throw new EmulatorError("TOO_MANY_KEYS", "Maximum Number Of API Keys Exceeded");
       }
-      const date = formatRfc2822(readSeconds(now));
+      const date = formatRfc2822(now());
       const created: StoredKey = { ...fields, date_created: date, date_updated: date };
       keys.set(created.sid, created);
       return created;
     },
-    find: (sid: string) => keys.get(sid),
+    find: (sid = "") => keys.get(sid),
     rename(key: StoredKey, friendlyName: string): void {
       assertKeyName(friendlyName);
       key.friendly_name = friendlyName;
-      key.date_updated = formatRfc2822(readSeconds(now));
+      key.date_updated = formatRfc2822(now());
     },
     remove: ({ sid }: StoredKey) => void keys.delete(sid),
     list: () => keys.values(),
@@ -81,8 +81,4 @@ export function toKeyResource(key: StoredKey): KeyResource {
 
 function assertKeyName(name: unknown): void {
   if (!isKeyName(name)) throw new EmulatorError("KEY_NAME_INVALID", "Invalid FriendlyName");
-}
-
-function isKeyName(name: unknown): boolean {
-  return typeof name === "string" && Array.from(name).length <= MAX_NAME_CHARACTERS;
 }

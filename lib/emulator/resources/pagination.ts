@@ -19,6 +19,9 @@ export function orderBy(prefix: SidPrefix, newestFirst = false): ListRules {
   return { prefix, sortedBy: "date_created", newestFirst, invalid };
 }
 
+/** Item of a list. */
+export type ListItem = { sid: string } & Record<ListRules["sortedBy"], string>;
+
 /** One page of a list; its links are URLs. */
 export interface ListPage<Item> {
   items: Item[];
@@ -33,29 +36,17 @@ export interface ListPage<Item> {
   next: string | null;
 }
 
+/**
+ * Where a page begins or ends. A position instead of a count: items that are created or deleted
+ * between two requests repeat or hide no other item.
+ */
 interface Position {
   seconds: number;
   sid: string;
 }
 
-interface Place extends Position {
-  side: keyof typeof SIDES;
-}
-
-/**
- * Sides of the position that a page token holds. A position instead of a count: items that are
- * created or deleted between two requests repeat or hide no other item.
- */
-const SIDES = {
-  /** After the position. */
-  PA: { includes: (order: number) => order > 0, fromEnd: false },
-  /** From the position. */
-  PF: { includes: (order: number) => order >= 0, fromEnd: false },
-  /** Before the position. */
-  PB: { includes: (order: number) => order < 0, fromEnd: true },
-  /** Until the position. */
-  PU: { includes: (order: number) => order <= 0, fromEnd: true },
-} as const;
+/** `PA`: the page begins at the position; `PB`: it ends before the position. */
+type Side = "PA" | "PB";
 
 const PAGE_PARAMETERS: ReadonlySet<string> = new Set(["PageSize", "Page", "PageToken"]);
 const DEFAULT_PAGE_SIZE = 50;
@@ -68,13 +59,13 @@ const MAX_PAGE_SIZE = 1000;
  * @param url the URL of the list, without a query.
  * @throws EmulatorError for an invalid parameter, with the code that `rules` has for it.
  */
-export function cutPage<Item extends { sid: string } & Record<ListRules["sortedBy"], string>>(
+export function cutPage<Item extends ListItem>(
   all: Iterable<Item>,
   parameters: readonly Pair[],
   url: string,
   rules: ListRules,
 ): ListPage<Item> {
-  const { pageSize, page, place } = readPageParameters(parameters, rules);
+  const { pageSize, page, token, side, position } = readPageParameters(parameters, rules);
   const positionOf = (item: Item) => ({
     seconds: Date.parse(item[rules.sortedBy]) / 1000,
     sid: item.sid,
@@ -83,60 +74,31 @@ export function cutPage<Item extends { sid: string } & Record<ListRules["sortedB
     (rules.newestFirst ? b.seconds - a.seconds : a.seconds - b.seconds) ||
     (a.sid < b.sid ? -1 : Number(a.sid > b.sid));
   const sorted = [...all].toSorted((a, b) => compare(positionOf(a), positionOf(b)));
-  // Without a token, the first page: every item from the beginning.
-  const { includes, fromEnd } = SIDES[place?.side ?? "PA"];
-  const eligible = sorted.filter(
-    (item) => place === undefined || includes(compare(positionOf(item), place)),
-  );
-  const items = fromEnd ? eligible.slice(-pageSize) : eligible.slice(0, pageSize);
-
-  const [first] = items;
-  const last = items.at(-1);
-  let before: Place | undefined;
-  let after: Place | undefined;
-  if (first !== undefined && last !== undefined) {
-    if (first !== sorted[0]) before = { side: "PB", ...positionOf(first) };
-    if (last !== sorted.at(-1)) after = { side: "PA", ...positionOf(last) };
-  } else if (place !== undefined && sorted.length > 0) {
-    // All items of this page were deleted: the others are on the other side of its position.
-    if (fromEnd) after = { ...place, side: "PF" };
-    else before = { ...place, side: "PU" };
-  }
+  // Without a token, the first page.
+  const before = sorted.filter((one) => position && compare(positionOf(one), position) < 0).length;
+  const start = side === "PB" ? Math.max(before - pageSize, 0) : before;
+  const end = side === "PB" ? before : before + pageSize;
+  const [first] = sorted.slice(start, end);
+  const following = sorted[end];
+  // When all items of this page were deleted, the previous page ends before the position of the token.
+  const beginning = first === undefined ? position : positionOf(first);
   const filters = parameters.filter(([name]) => !PAGE_PARAMETERS.has(name));
   const filterQuery = filters.length === 0 ? "" : `${encodeForm(filters)}&`;
-  const linkTo = (index: number, to?: Place) => {
-    const token = to === undefined ? "" : `&PageToken=${writeToken(to)}`;
-    return `${url}?${filterQuery}PageSize=${pageSize}&Page=${index}${token}`;
-  };
+  const linkTo = (index: number, pageToken = "") =>
+    `${url}?${filterQuery}PageSize=${pageSize}&Page=${index}${pageToken && `&PageToken=${pageToken}`}`;
   return {
-    items,
+    items: sorted.slice(start, end),
     page,
     pageSize,
-    start: first === undefined ? 0 : sorted.indexOf(first),
-    url: linkTo(page, place),
+    start: first === undefined ? 0 : start,
+    url: linkTo(page, token),
     first: linkTo(0),
-    previous: before === undefined ? null : linkTo(Math.max(page - 1, 0), before),
-    next: after === undefined ? null : linkTo(page + 1, after),
-  };
-}
-
-/** Returns the envelope of a list of the verification API (section 2.4). */
-export function toList<Item>(
-  key: string,
-  page: ListPage<Item>,
-  toResource: (item: Item) => unknown,
-) {
-  return {
-    [key]: page.items.map(toResource),
-    meta: {
-      page: page.page,
-      page_size: page.pageSize,
-      first_page_url: page.first,
-      previous_page_url: page.previous,
-      url: page.url,
-      next_page_url: page.next,
-      key,
-    },
+    previous:
+      start === 0 || beginning === undefined
+        ? null
+        : linkTo(Math.max(page - 1, 0), writeToken("PB", beginning)),
+    next:
+      following === undefined ? null : linkTo(page + 1, writeToken("PA", positionOf(following))),
   };
 }
 
@@ -149,27 +111,18 @@ function readPageParameters(pairs: readonly Pair[], { prefix, invalid }: ListRul
   if (page === undefined) throw new EmulatorError(invalid.Page, "Invalid Page");
   const token = parameters.get("PageToken") ?? "";
   if (token === "") return { pageSize, page };
-  const place = readToken(token, prefix);
-  if (place === undefined) throw new EmulatorError(invalid.PageToken, "Invalid PageToken");
-  return { pageSize, page, place };
-}
-
-function writeToken({ side, seconds, sid }: Place): string {
-  return side + Buffer.from(`${seconds}:${sid}`).toString("base64url");
-}
-
-function readToken(token: string, prefix: SidPrefix): Place | undefined {
-  const side = token.slice(0, 2);
-  if (!isSide(side)) return undefined;
+  const side = token.startsWith("PB") ? "PB" : "PA";
   const [seconds = "", sid = ""] = Buffer.from(token.slice(2), "base64url").toString().split(":");
-  if (!/^\d{1,12}$/.test(seconds) || !isSid(prefix, sid)) return undefined;
-  const place = { side, seconds: Number(seconds), sid };
+  const position = { seconds: Number(seconds), sid };
   // Base64 decoding is lenient: accept only the exact token that was issued.
-  return writeToken(place) === token ? place : undefined;
+  if (!isSid(prefix, sid) || !/^\d{1,12}$/.test(seconds) || writeToken(side, position) !== token) {
+    throw new EmulatorError(invalid.PageToken, "Invalid PageToken");
+  }
+  return { pageSize, page, token, side, position };
 }
 
-function isSide(text: string): text is keyof typeof SIDES {
-  return Object.hasOwn(SIDES, text);
+function writeToken(side: Side, { seconds, sid }: Position): string {
+  return side + Buffer.from(`${seconds}:${sid}`).toString("base64url");
 }
 
 function readWhole(text: string | undefined, byDefault: number): number | undefined {

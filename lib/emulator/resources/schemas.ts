@@ -1,9 +1,12 @@
 import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
+import { isSid } from "../../form/sid";
 import { isHttpUrl } from "../../form/url";
 import { EmulatorError } from "../emulator-error";
+import { createSecret, createSid } from "./sids";
 
+const MAX_NAME_CHARACTERS = 64;
 const MAX_METADATA_CHARACTERS = 1024;
 const MAX_DETAILS_CHARACTERS = 16_384;
 
@@ -23,6 +26,25 @@ export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCha
 }
 
 const optionalMetadataSchema = limitJson(metadataSchema, MAX_METADATA_CHARACTERS).optional();
+
+/** Returns whether a value is a name of a key: a text of up to 64 characters. */
+export function isKeyName(name: unknown): boolean {
+  return typeof name === "string" && Array.from(name).length <= MAX_NAME_CHARACTERS;
+}
+
+/** The schema of a `NewKey`; adds the defaults. */
+export const newKeySchema = z.strictObject({
+  sid: z
+    .string()
+    .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
+    .default(() => createSid("SK")),
+  secret: z.string().min(1).default(createSecret),
+  friendly_name: z
+    .string()
+    .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)
+    .default(""),
+  type: z.enum(["standard", "main"]).default("standard"),
+});
 
 /** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
 export const webhookFieldsSchema = z.strictObject({

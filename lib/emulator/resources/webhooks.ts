@@ -1,9 +1,43 @@
 import type { PushEventType } from "../../event/event";
-import { formatIso8601, readSeconds } from "./dates";
+import { formatIso8601 } from "./dates";
 import type { EmulatorSettings } from "../options";
 import { dropUndefined, validateFields, webhookFieldsSchema } from "./schemas";
 import { createSid } from "./sids";
-import type { NewWebhook, StoredWebhook } from "./webhook";
+
+/** Webhook as responses show it (specification, section 2.3). */
+export interface WebhookResource {
+  sid: string;
+  service_sid: string;
+  account_sid: string;
+  friendly_name: string;
+  event_types: string[];
+  status: "enabled" | "disabled";
+  version: "v1" | "v2";
+  webhook_url: string;
+  webhook_method: "GET" | "POST";
+  date_created: string;
+  date_updated: string;
+  url: string;
+}
+
+/** Stored webhook. */
+export type StoredWebhook = Omit<WebhookResource, "url">;
+
+/** Fields of a webhook to create. */
+export interface NewWebhook {
+  /** The absolute http or https URL of the receiver. */
+  webhook_url: string;
+  /** @default "emulator" */
+  friendly_name?: string | undefined;
+  /** Types of events to send; `"*"` means all. @default ["*"] */
+  event_types?: readonly ("*" | PushEventType)[] | undefined;
+  /** @default "enabled" */
+  status?: "enabled" | "disabled" | undefined;
+  /** @default "v2" */
+  version?: "v1" | "v2" | undefined;
+  /** @default the option `webhookMethod` of the emulator */
+  webhook_method?: "GET" | "POST" | undefined;
+}
 
 type WebhookSettings = Pick<
   EmulatorSettings,
@@ -30,7 +64,7 @@ export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: W
         webhook_method: webhookMethod,
         ...dropUndefined(webhook),
       });
-      const date = formatIso8601(readSeconds(now));
+      const date = formatIso8601(now());
       const created = {
         sid: createSid("YW"),
         service_sid: serviceSid,
@@ -42,11 +76,11 @@ export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: W
       webhooks.set(created.sid, created);
       return created;
     },
-    find: (sid: string) => webhooks.get(sid),
+    find: (sid = "") => webhooks.get(sid),
     change(webhook: StoredWebhook, change: Partial<NewWebhook>): void {
       const fields = validateFields(webhookFieldsSchema.partial(), dropUndefined(change));
       if (Object.keys(fields).length === 0) return;
-      Object.assign(webhook, fields, { date_updated: formatIso8601(readSeconds(now)) });
+      Object.assign(webhook, fields, { date_updated: formatIso8601(now()) });
     },
     remove: ({ sid }: StoredWebhook) => void webhooks.delete(sid),
     list: () => webhooks.values(),
