@@ -1,12 +1,12 @@
 /**
- * The specification, sections 2 to 8, row by row: each line names a row and proves that the
- * emulator does it. "not shown" rows are proved as decided.
+ * The specification, sections 2 to 8, row by row: each test names its rows and proves that the
+ * emulator does them. "not shown" rows are proved as decided.
  */
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { PUSH_EVENT_TYPES } from "express-push-verification";
-import type { WebhookDelivery, Emulator } from "express-push-verification/emulator";
+import type { Emulator } from "express-push-verification/emulator";
 import {
   callApi,
   keysPath,
@@ -18,9 +18,11 @@ import {
   type Form,
 } from "./support/emulators";
 
-const RFC_2822 = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000$/;
-const ISO_8601 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
-const FORM: Form = [
+const RFC_2822: unknown = expect.stringMatching(
+  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000$/,
+);
+const ISO_8601: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+const FORM: [string, string][] = [
   ["FriendlyName", "logins"],
   ["EventTypes", "challenge.approved"],
   ["EventTypes", "challenge.denied"],
@@ -57,36 +59,20 @@ const keys = (rest = "", on = emulator) => `${keysPath(on)}${rest}.json`;
 const webhooks = (rest = "") => `${webhooksPath(emulator)}${rest}`;
 const createKey = (form: Form = { FriendlyName: "ci" }) => api("POST", keys(), { form });
 const createWebhook = (form: Form = FORM) => api("POST", webhooks(), { form });
-const without = (name: string): Form =>
-  (FORM as [string, string][]).filter(([one]) => one !== name);
 const change = async (form: Form) => {
   const { body } = await createWebhook();
   return api("POST", webhooks(`/${body.sid}`), { form });
 };
-async function keyField(name: string): Promise<string> {
-  const { body } = await createKey();
-  return (await api("GET", keys(`/${body.sid}`))).body[name];
-}
-async function webhookField(name: string): Promise<string> {
-  const { body } = await createWebhook();
-  return (await api("GET", webhooks(`/${body.sid}`))).body[name];
-}
-/** The middle one of three pages. */
-async function middlePage(path: string, count = 3): Promise<ApiResult> {
-  for (let made = 0; made < count; made++) await (path === keys() ? createKey() : createWebhook());
-  const { body } = await api("GET", `${path}?PageSize=1`);
-  return api("GET", body.next_page_uri ?? body.meta.next_page_url);
-}
-/** Deletes what a path leads to: the status, and that it is gone. */
-async function deletion(path: string): Promise<[number, unknown, number]> {
-  const { status: done, body } = await api("DELETE", path);
-  return [done, body, (await api("GET", path)).status];
+/** Expects that the resource at a path is deleted, and gone then. */
+async function expectDeletion(path: string): Promise<void> {
+  expect(await api("DELETE", path)).toMatchObject({ status: 204, body: undefined });
+  expect(await api("GET", path)).toHaveProperty("status", 404);
 }
 
 /** Makes an event happen for a webhook. */
 async function makeEvent(
   type: string,
-  webhook: { version?: "v1" | "v2"; event_types?: never[]; status?: "disabled" } = {},
+  webhook: { version?: "v1" | "v2" } = {},
   given: Record<string, object> = {},
 ): Promise<Record<string, string>> {
   emulator.createWebhook({ webhook_url: receiverUrl, event_types: [type as never], ...webhook });
@@ -105,437 +91,11 @@ function runStory({ factor = {}, challenge = {}, answer = {} }: Record<string, o
 }
 
 const every = { os: "Android" };
-const METADATA = { factor: { metadata: every }, answer: { metadata: every } };
 
-type Row = [section: string, row: string, proof: () => Promise<unknown>];
-const sid = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`));
-const is = async (actual: unknown, expected: unknown) => expect(await actual).toEqual(expected);
-const matches = async (actual: unknown, expected: object) =>
-  expect(await actual).toMatchObject(expected);
-
-const KEY_FIELDS: Row[] = [
-  ["2.1", "Key sid", () => is(keyField("sid"), sid("SK"))],
-  ["2.1", "Key friendly_name", () => is(keyField("friendly_name"), "ci")],
-  ["2.1", "Key date_created", () => is(keyField("date_created"), expect.stringMatching(RFC_2822))],
-  [
-    "2.1",
-    "Key date_updated",
-    async () => {
-      const { body } = await createKey();
-      const { body: renamed } = await api("POST", keys(`/${body.sid}`), {
-        form: { FriendlyName: "b" },
-      });
-      expect(renamed.date_updated).toMatch(RFC_2822);
-      expect(Date.parse(renamed.date_updated)).toBeGreaterThan(Date.parse(body.date_updated));
-      expect(renamed.date_created).toBe(body.date_created);
-    },
-  ],
-  [
-    "2.1",
-    "secret only at creation",
-    async () => {
-      const { body } = await createKey();
-      expect(body.secret).toMatch(/^[A-Za-z0-9]{32}$/);
-      const four = ["date_created", "date_updated", "friendly_name", "sid"];
-      const path = keys(`/${body.sid}`);
-      for (const answer of [
-        (await api("GET", path)).body,
-        (await api("GET", keys())).body.keys[0],
-        (await api("POST", path, { form: { FriendlyName: "c" } })).body,
-      ]) {
-        expect(Object.keys(answer as object).toSorted()).toEqual(four);
-      }
-    },
-  ],
-];
-
-const KEY_LIST: Row[] = (
-  [
-    ["keys", [expect.objectContaining({ sid: sid("SK") })]],
-    ["uri", expect.stringMatching(/^\/2010-04-01\/.*\/Keys\.json\?PageSize=1&Page=1&PageToken=/)],
-    ["first_page_uri", expect.stringMatching(/\/Keys\.json\?PageSize=1&Page=0$/)],
-    ["next_page_uri", expect.stringMatching(/\/Keys\.json\?PageSize=1&Page=2&PageToken=/)],
-    ["previous_page_uri", expect.stringMatching(/\/Keys\.json\?PageSize=1&Page=0&PageToken=/)],
-    ["page", 1],
-    ["page_size", 1],
-    ["start", 1],
-    ["end", 1],
-  ] as const
-).map(([name, expected]) => [
-  "2.2",
-  `Key list ${name}`,
-  async () => is((await middlePage(keys())).body[name], expected),
-]);
-
-const WEBHOOK_FIELDS: Row[] = (
-  [
-    ["sid", () => sid("YW")],
-    ["service_sid", () => emulator.serviceSid],
-    ["account_sid", () => emulator.accountSid],
-    ["friendly_name", () => "logins"],
-    ["event_types", () => ["challenge.approved", "challenge.denied"]],
-    ["status", () => "enabled"],
-    ["version", () => "v2"],
-    ["webhook_url", () => "https://app.example.com/webhooks/push"],
-    ["webhook_method", () => "POST"],
-    ["date_created", () => expect.stringMatching(ISO_8601)],
-    ["date_updated", () => expect.stringMatching(ISO_8601)],
-    ["url", () => expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v2\/Services\/VA.*\/YW\w+$/)],
-  ] as const
-).map(([name, expected]) => ["2.3", `Webhook ${name}`, () => is(webhookField(name), expected())]);
-
-const WEBHOOK_LIST: Row[] = [
-  [
-    "2.4",
-    "Webhook list webhooks",
-    async () =>
-      is((await middlePage(webhooks())).body.webhooks, [
-        expect.objectContaining({ sid: sid("YW") }),
-      ]),
-  ],
-  ...(
-    [
-      ["page", () => 1],
-      ["page_size", () => 1],
-      ["first_page_url", () => `${emulator.url}${webhooks()}?PageSize=1&Page=0`],
-      ["previous_page_url", () => expect.stringContaining(`${webhooks()}?PageSize=1&Page=0&Page`)],
-      ["url", () => expect.stringContaining(`${emulator.url}${webhooks()}?PageSize=1&Page=1&`)],
-      ["next_page_url", () => expect.stringContaining(`${webhooks()}?PageSize=1&Page=2&PageTo`)],
-      ["key", () => "webhooks"],
-    ] as const
-  ).map(([name, expected]): Row => [
-    "2.4",
-    `Webhook list meta.${name}`,
-    async () => is((await middlePage(webhooks())).body.meta[name], expected()),
-  ]),
-];
-
-const IDENTIFIERS: Row[] = [
-  [
-    "2.5",
-    "prefixes AC, SK, VA, YW, YF, YC",
-    async () => {
-      await matches(makeEvent("challenge.denied"), {
-        account_sid: sid("AC"),
-        service_sid: sid("VA"),
-        factor_sid: sid("YF"),
-        challenge_sid: sid("YC"),
-      });
-    },
-  ],
-];
-
-const STATES: Row[] = [
-  [
-    "3.1",
-    "a deleted Key authenticates no more",
-    async () => {
-      const { sid: key, secret } = emulator.createKey({ type: "main" });
-      const as: [string, string] = [key, secret];
-      expect((await api("GET", keys(), { as })).status).toBe(200);
-      expect((await api("DELETE", keys(`/${key}`))).status).toBe(204);
-      expect((await api("GET", keys(), { as })).status).toBe(401);
-      expect((await api("GET", webhooks(), { as })).status).toBe(401);
-    },
-  ],
-  ["3.2", "create, Status omitted", async () => is((await createWebhook()).body.status, "enabled")],
-  [
-    "3.2",
-    "create, Status given",
-    async () => {
-      for (const Status of ["enabled", "disabled"]) {
-        const { body } = await createWebhook([...(FORM as []), ["Status", Status]]);
-        expect(body.status).toBe(Status);
-      }
-    },
-  ],
-  [
-    "3.2",
-    "update, Status given",
-    async () => {
-      const { body } = await createWebhook();
-      for (const Status of ["disabled", "enabled"]) {
-        const updated = await api("POST", webhooks(`/${body.sid}`), { form: { Status } });
-        expect(updated.body).toEqual({
-          ...body,
-          status: Status,
-          date_updated: expect.stringMatching(ISO_8601),
-        });
-        expect(updated.body.date_updated > body.date_updated).toBe(true);
-      }
-    },
-  ],
-  [
-    "3.2",
-    "delete",
-    async () => {
-      const { body } = await createWebhook();
-      expect(await deletion(webhooks(`/${body.sid}`))).toEqual([204, undefined, 404]);
-    },
-  ],
-  [
-    "3.3",
-    "created, verified, deleted; approved or denied once",
-    async () => {
-      const { sid: factor_sid } = emulator.createFactor();
-      const refused = { serviceCode: 20409, status: 409 };
-      const refuses = (act: () => unknown, why: object = refused) =>
-        expect(act).toThrow(expect.objectContaining(why));
-      refuses(() => emulator.createChallenge({ factor_sid }), { serviceCode: 60318, status: 403 });
-      emulator.verifyFactor(factor_sid);
-      refuses(() => emulator.verifyFactor(factor_sid));
-      const challenge = emulator.createChallenge({ factor_sid }).sid;
-      emulator.denyChallenge(challenge);
-      refuses(() => emulator.approveChallenge(challenge));
-      refuses(() => emulator.denyChallenge(challenge));
-      emulator.deleteFactor(factor_sid);
-      refuses(() => emulator.createChallenge({ factor_sid }), { serviceCode: 20404 });
-      refuses(() => emulator.deleteFactor(factor_sid), { serviceCode: 20404 });
-    },
-  ],
-];
-
-/** Every path with a SID that does not have its form, or another's. */
-const PATHS: Row[] = (
-  [
-    ["AccountSid", () => `/2010-04-01/Accounts/nobody/Keys.json`, 404],
-    [
-      "AccountSid, of another account",
-      () => keys("", { accountSid: `AC${"0".repeat(32)}` } as Emulator),
-      401,
-    ],
-    ["Sid (Key)", () => keys(`/SK${"0".repeat(31)}`), 404],
-    ["ServiceSid", () => `/v2/Services/VA1/Webhooks`, 404],
-    ["Sid (Webhook)", () => webhooks(`/YW${"0".repeat(33)}`), 404],
-  ] as const
-).map(([name, path, expected]) => [
-  "4",
-  `path parameter ${name}`,
-  async () => is((await api("GET", path())).status, expected),
-]);
-
-const KEY_OPERATIONS: Row[] = [
-  [
-    "4.1",
-    "Fetch a Key",
-    async () => {
-      const { body } = await createKey();
-      const { secret: _secret, ...fetched } = body;
-      await matches(api("GET", keys(`/${body.sid}`)), { status: 200, body: fetched });
-    },
-  ],
-  [
-    "4.1",
-    "Read Keys: all of them, sorted by date updated",
-    async () => {
-      const made = [];
-      for (let count = 0; count < 3; count++) made.push((await createKey()).body.sid);
-      await api("POST", keys(`/${made[0]}`), { form: { FriendlyName: "newest" } });
-      const { body } = await api("GET", keys());
-      expect(body.keys.map((key: { sid: string }) => key.sid)).toEqual([made[0], made[2], made[1]]);
-    },
-  ],
-  [
-    "4.1",
-    "Update a Key",
-    async () => {
-      const { body } = await createKey();
-      const path = keys(`/${body.sid}`);
-      const renamed = await api("POST", path, { form: { FriendlyName: "é".repeat(64) } });
-      expect(renamed).toMatchObject({ status: 200, body: { friendly_name: "é".repeat(64) } });
-      expect((await api("GET", path)).body).toEqual(renamed.body);
-      await matches(api("POST", path), { status: 200, body: renamed.body });
-    },
-  ],
-  [
-    "4.1",
-    "Delete a Key",
-    async () => is(deletion(keys(`/${(await createKey()).body.sid}`)), [204, undefined, 404]),
-  ],
-  [
-    "4.1",
-    "Creation of a Key (decided)",
-    async () => {
-      await matches(createKey({}), {
-        status: 201,
-        body: { sid: sid("SK"), friendly_name: "", secret: expect.any(String) },
-      });
-      const { body } = await createKey();
-      const as: [string, string] = [body.sid, body.secret];
-      expect((await api("GET", keys(), { as })).status).toBe(401);
-      expect((await api("GET", webhooks(), { as })).status).toBe(200);
-    },
-  ],
-];
-
+const sid = (prefix: string): unknown =>
+  expect.stringMatching(new RegExp(`^${prefix}[0-9a-fA-F]{32}$`));
+const containing = (part: string): unknown => expect.stringContaining(part);
 const invalid = (code: number) => ({ status: 400, body: { code, status: 400 } });
-
-const WEBHOOK_OPERATIONS: Row[] = [
-  [
-    "4.2",
-    "Create",
-    async () => {
-      const form: Form = [...(FORM as []), ["Status", "disabled"], ["Version", "v1"]];
-      await matches(createWebhook(form), {
-        status: 201,
-        body: { friendly_name: "logins", status: "disabled", version: "v1" },
-      });
-      for (const [name, code] of Object.entries({
-        FriendlyName: 60200,
-        EventTypes: 60200,
-        WebhookUrl: 60200,
-      })) {
-        await matches(createWebhook(without(name)), invalid(code));
-      }
-    },
-  ],
-  [
-    "4.2",
-    "Fetch",
-    async () => {
-      const { body } = await createWebhook();
-      await matches(api("GET", webhooks(`/${body.sid}`)), { status: 200, body });
-    },
-  ],
-  [
-    "4.2",
-    "Read, oldest first (decided)",
-    async () => {
-      const made = [];
-      for (let count = 0; count < 3; count++) made.push((await createWebhook()).body);
-      await api("POST", webhooks(`/${made[0].sid}`), { form: { Version: "v1" } });
-      const { status: read, body } = await api("GET", webhooks());
-      expect([read, body.webhooks.map((one: { sid: string }) => one.sid)]).toEqual([
-        200,
-        made.map((one) => one.sid),
-      ]);
-    },
-  ],
-  ...(
-    [
-      ["FriendlyName", "x", { friendly_name: "x" }],
-      ["EventTypes", "*", { event_types: ["*"] }],
-      ["WebhookUrl", "http://a.example/?b=c#d", { webhook_url: "http://a.example/?b=c#d" }],
-      ["Status", "disabled", { status: "disabled" }],
-      ["Version", "v1", { version: "v1" }],
-    ] as const
-  ).map(([name, value, body]): Row => [
-    "4.2",
-    `Update ${name}`,
-    () => matches(change({ [name]: value }), { status: 200, body }),
-  ]),
-  ["4.2", "Update nothing", () => matches(change({}), { status: 200 })],
-  [
-    "4.2",
-    "Delete",
-    async () =>
-      is(deletion(webhooks(`/${(await createWebhook()).body.sid}`)), [204, undefined, 404]),
-  ],
-  [
-    "4.2",
-    "EventTypes allowed values",
-    async () => {
-      for (const type of ["*", ...PUSH_EVENT_TYPES]) {
-        await matches(change({ EventTypes: type }), { body: { event_types: [type] } });
-      }
-      await matches(change({ EventTypes: "challenge.expired" }), invalid(60306));
-    },
-  ],
-  ["4.2", "Status allowed values", () => matches(change({ Status: "off" }), invalid(60200))],
-  ["4.2", "Version allowed values", () => matches(change({ Version: "v3" }), invalid(60200))],
-  ["4.2", "WebhookUrl is a URL", () => matches(change({ WebhookUrl: "here" }), invalid(60200))],
-];
-
-async function statusesAs(as: [string, string] | null): Promise<number[]> {
-  const { body } = await createKey();
-  const statuses = [];
-  for (const [method, path] of [
-    ["GET", webhooks()],
-    ["GET", keys()],
-    ["DELETE", keys(`/${body.sid}`)],
-  ] as const) {
-    statuses.push((await api(method, path, { as })).status);
-  }
-  return statuses;
-}
-const keyAs = (type: "main" | "standard"): [string, string] => {
-  const key = emulator.createKey({ type });
-  return [key.sid, key.secret];
-};
-
-const AUTHENTICATION: Row[] = [
-  [
-    "5.1",
-    "the account's SID and auth token",
-    () => is(statusesAs([emulator.accountSid, emulator.authToken]), [200, 200, 204]),
-  ],
-  [
-    "5.1, 5.2, 5.3",
-    "a Main key reaches and deletes Keys",
-    () => is(statusesAs(keyAs("main")), [200, 200, 204]),
-  ],
-  [
-    "5.2, 5.3, 7",
-    "a Standard key does not",
-    () => is(statusesAs(keyAs("standard")), [200, 401, 401]),
-  ],
-  [
-    "5.4",
-    "a key's secret is shown only at creation",
-    async () => {
-      const { body } = await createKey();
-      for (const path of [keys(), keys(`/${body.sid}`)]) {
-        expect(JSON.stringify((await api("GET", path)).body)).not.toContain(body.secret);
-      }
-    },
-  ],
-  ["5.5, 5.6", "HTTP Basic on both (decided)", () => is(statusesAs(null), [401, 401, 401])],
-  ["5", "a wrong secret", () => is(statusesAs([emulator.accountSid, "guessed"]), [401, 401, 401])],
-  [
-    "5",
-    "Content-Type and X-Service-Signature",
-    async () => {
-      await makeEvent("factor.created");
-      expect(calls[0]).toMatchObject({
-        contentType: "application/x-www-urlencoded",
-        signature: expect.stringMatching(/^[A-Za-z0-9+/]{27}=$/),
-      });
-    },
-  ],
-  [
-    "5",
-    "HMAC-SHA1 with the auth token, over the exact URL and all parameters",
-    async () => {
-      receiverUrl += "?b=%7e&a='";
-      const params = await makeEvent("challenge.approved", {}, METADATA);
-      const names = Object.keys(params).toSorted();
-      const signed = receiverUrl + names.map((name) => name + params[name]).join("");
-      const hmac = createHmac("sha1", emulator.authToken).update(signed).digest("base64");
-      expect(calls[0]?.signature).toBe(hmac);
-      expect(names).toHaveLength(12);
-    },
-  ],
-];
-
-const EVENTS: Row[] = [
-  [
-    "6.1",
-    "*",
-    async () => {
-      await makeEvent("*");
-      const types = calls.map(({ body }) => new URLSearchParams(body).get("type"));
-      expect(types.toSorted()).toEqual(PUSH_EVENT_TYPES.toSorted());
-    },
-  ],
-  ...PUSH_EVENT_TYPES.map((type): Row => [
-    "6.1",
-    type,
-    async () => {
-      await matches(makeEvent(type), { type });
-      expect(calls).toHaveLength(1);
-    },
-  ]),
-];
 
 const FACTOR_PARAMETERS = {
   uuid: expect.stringMatching(/^[\da-f-]{36}$/),
@@ -567,212 +127,375 @@ const EVERYTHING = {
 const LITTLE = { factor: FACTOR, challenge: { details: DETAILS } };
 const EVERY_JSON = JSON.stringify(every);
 
-const PARAMETERS: Row[] = [
-  ...PUSH_EVENT_TYPES.map((type): Row => {
-    const isChallenge = type.startsWith("challenge.");
-    return [
-      "6.2",
-      `v2 ${type}: every parameter that may be there`,
-      () =>
-        is(makeEvent(type, { version: "v2" }, EVERYTHING), {
-          ...V2_PARAMETERS,
-          type,
-          factor_metadata: EVERY_JSON,
-          ...(isChallenge && {
-            ...CHALLENGE_PARAMETERS,
-            challenge_hidden_details: '{"ip":"::1"}',
-            challenge_metadata: EVERY_JSON,
-          }),
-        }),
+describe("2 resources", () => {
+  it("2.1, 4.1, 5.4 Key: four fields, and a secret only at creation", async () => {
+    const { secret, ...key } = (await createKey()).body;
+    expect(secret).toMatch(/^[A-Za-z0-9]{32}$/);
+    const dates = { date_created: RFC_2822, date_updated: RFC_2822 };
+    expect(key).toEqual({ sid: sid("SK"), friendly_name: "ci", ...dates });
+    const path = keys(`/${key.sid}`);
+    expect(await api("GET", path)).toMatchObject({ status: 200, body: key });
+    expect((await api("GET", keys())).body.keys).toEqual([key]);
+    const { body: renamed } = await api("POST", path, { form: { FriendlyName: "c" } });
+    expect(renamed).toEqual({ ...key, friendly_name: "c", date_updated: RFC_2822 });
+    expect(Date.parse(renamed.date_updated)).toBeGreaterThan(Date.parse(key.date_updated));
+  });
+
+  it("2.2 Key list: every member of the middle page of three", async () => {
+    for (let made = 0; made < 3; made++) await createKey();
+    const { body: first } = await api("GET", `${keys()}?PageSize=1`);
+    const { body: page } = await api("GET", first.next_page_uri);
+    expect(page).toEqual({
+      keys: [expect.objectContaining({ sid: sid("SK") })],
+      uri: containing(`${keys()}?PageSize=1&Page=1&PageToken=`),
+      first_page_uri: `${keys()}?PageSize=1&Page=0`,
+      next_page_uri: containing(`${keys()}?PageSize=1&Page=2&PageToken=`),
+      previous_page_uri: containing(`${keys()}?PageSize=1&Page=0&PageToken=`),
+      page: 1,
+      page_size: 1,
+      start: 1,
+      end: 1,
+    });
+  });
+
+  it("2.3, 4.2 Webhook: every field", async () => {
+    const { body: created } = await createWebhook();
+    const path = webhooks(`/${created.sid}`);
+    expect(created).toEqual({
+      sid: sid("YW"),
+      service_sid: emulator.serviceSid,
+      account_sid: emulator.accountSid,
+      friendly_name: "logins",
+      event_types: ["challenge.approved", "challenge.denied"],
+      status: "enabled",
+      version: "v2",
+      webhook_url: "https://app.example.com/webhooks/push",
+      webhook_method: "POST",
+      date_created: ISO_8601,
+      date_updated: ISO_8601,
+      url: emulator.url + path,
+    });
+    expect(await api("GET", path)).toMatchObject({ status: 200, body: created });
+  });
+
+  it("2.4 Webhook list: every member of the middle page of three", async () => {
+    for (let made = 0; made < 3; made++) await createWebhook();
+    const { body: first } = await api("GET", `${webhooks()}?PageSize=1`);
+    const { body: page } = await api("GET", first.meta.next_page_url);
+    const url = emulator.url + webhooks();
+    expect(page).toEqual({
+      webhooks: [expect.objectContaining({ sid: sid("YW") })],
+      meta: {
+        page: 1,
+        page_size: 1,
+        first_page_url: `${url}?PageSize=1&Page=0`,
+        previous_page_url: containing(`${url}?PageSize=1&Page=0&PageToken=`),
+        url: containing(`${url}?PageSize=1&Page=1&PageToken=`),
+        next_page_url: containing(`${url}?PageSize=1&Page=2&PageToken=`),
+        key: "webhooks",
+      },
+    });
+  });
+
+  it("2.5 prefixes AC, SK, VA, YW, YF, YC", async () => {
+    expect(await makeEvent("challenge.denied")).toMatchObject({
+      account_sid: sid("AC"),
+      service_sid: sid("VA"),
+      factor_sid: sid("YF"),
+      challenge_sid: sid("YC"),
+    });
+  });
+});
+
+describe("3 states", () => {
+  it("3.1, 4.1 a deleted Key authenticates no more", async () => {
+    const { sid: key, secret } = emulator.createKey({ type: "main" });
+    const as: [string, string] = [key, secret];
+    expect((await api("GET", keys(), { as })).status).toBe(200);
+    await expectDeletion(keys(`/${key}`));
+    expect((await api("GET", keys(), { as })).status).toBe(401);
+    expect((await api("GET", webhooks(), { as })).status).toBe(401);
+  });
+
+  it.each(["enabled", "disabled"])("3.2 create and update, Status %s", async (Status) => {
+    const { body } = await createWebhook([...FORM, ["Status", Status]]);
+    expect(body.status).toBe(Status);
+    const other = Status === "enabled" ? "disabled" : "enabled";
+    const form = { Status: other };
+    const { body: updated } = await api("POST", webhooks(`/${body.sid}`), { form });
+    expect(updated).toEqual({ ...body, status: other, date_updated: ISO_8601 });
+    expect(updated.date_updated > body.date_updated).toBe(true);
+  });
+
+  it("3.2, 4.2 delete a Webhook", async () => {
+    await expectDeletion(webhooks(`/${(await createWebhook()).body.sid}`));
+  });
+
+  it("3.3 created, verified, deleted; approved or denied once", async () => {
+    const { sid: factor_sid } = emulator.createFactor();
+    const expectRejection = (act: () => unknown, why = { serviceCode: 20409, status: 409 }) =>
+      expect(act).toThrow(expect.objectContaining(why));
+    const create = () => emulator.createChallenge({ factor_sid }).sid;
+    expectRejection(create, { serviceCode: 60318, status: 403 });
+    emulator.verifyFactor(factor_sid);
+    expectRejection(() => emulator.verifyFactor(factor_sid));
+    const challenge = create();
+    emulator.denyChallenge(challenge);
+    expectRejection(() => emulator.approveChallenge(challenge));
+    expectRejection(() => emulator.denyChallenge(challenge));
+    emulator.deleteFactor(factor_sid);
+    expectRejection(create, { serviceCode: 20404, status: 404 });
+    expectRejection(() => emulator.deleteFactor(factor_sid), { serviceCode: 20404, status: 404 });
+  });
+});
+
+describe("4 endpoints", () => {
+  it.each<[what: string, path: () => string, status: number]>([
+    ["AccountSid", () => `/2010-04-01/Accounts/nobody/Keys.json`, 404],
+    [
+      "AccountSid, of another account",
+      () => keys("", { accountSid: `AC${"0".repeat(32)}` } as Emulator),
+      401,
+    ],
+    ["Sid (Key)", () => keys(`/SK${"0".repeat(31)}`), 404],
+    ["ServiceSid", () => `/v2/Services/VA1/Webhooks`, 404],
+    ["Sid (Webhook)", () => webhooks(`/YW${"0".repeat(33)}`), 404],
+  ])("path parameter %s", async (_what, path, expected) => {
+    expect(await api("GET", path())).toHaveProperty("status", expected);
+  });
+
+  it("4.1 Read Keys: all of them, sorted by date updated", async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 3; count++) made.push((await createKey()).body.sid);
+    await api("POST", keys(`/${made[0]}`), { form: { FriendlyName: "newest" } });
+    const { body } = await api("GET", keys());
+    expect(body.keys.map((key: { sid: string }) => key.sid)).toEqual([made[0], made[2], made[1]]);
+  });
+
+  it("4.1 Update a Key", async () => {
+    const path = keys(`/${(await createKey()).body.sid}`);
+    const renamed = await api("POST", path, { form: { FriendlyName: "é".repeat(64) } });
+    expect(renamed).toMatchObject({ status: 200, body: { friendly_name: "é".repeat(64) } });
+    expect((await api("GET", path)).body).toEqual(renamed.body);
+    expect(await api("POST", path)).toMatchObject({ status: 200, body: renamed.body });
+  });
+
+  it("4.1 Creation of a Key (decided)", async () => {
+    const { status: created, body } = await createKey({});
+    expect([created, body.friendly_name]).toEqual([201, ""]);
+    const as: [string, string] = [body.sid, body.secret];
+    expect((await api("GET", keys(), { as })).status).toBe(401);
+    expect((await api("GET", webhooks(), { as })).status).toBe(200);
+  });
+
+  it("4.2 Create", async () => {
+    expect(await createWebhook([...FORM, ["Status", "disabled"], ["Version", "v1"]])).toMatchObject(
+      { status: 201, body: { friendly_name: "logins", status: "disabled", version: "v1" } },
+    );
+    for (const name of ["FriendlyName", "EventTypes", "WebhookUrl"]) {
+      const without = FORM.filter(([one]) => one !== name);
+      expect(await createWebhook(without)).toMatchObject(invalid(60200));
+    }
+  });
+
+  it("4.2 Read, oldest first (decided)", async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 3; count++) made.push((await createWebhook()).body.sid);
+    await api("POST", webhooks(`/${made[0]}`), { form: { Version: "v1" } });
+    const { status: read, body } = await api("GET", webhooks());
+    const sids = body.webhooks.map((one: { sid: string }) => one.sid);
+    expect([read, sids]).toEqual([200, made]);
+  });
+
+  it.each<readonly [form: Form, body: object]>([
+    [{ FriendlyName: "x" }, { friendly_name: "x" }],
+    [{ WebhookUrl: "http://a.example/?b=c#d" }, { webhook_url: "http://a.example/?b=c#d" }],
+    [{ Version: "v1" }, { version: "v1" }],
+    [{}, {}],
+    ...["*", ...PUSH_EVENT_TYPES].map(
+      (type) => [{ EventTypes: type }, { event_types: [type] }] as const,
+    ),
+  ])("4.2 Update %j", async (form, body) => {
+    expect(await change(form)).toMatchObject({ status: 200, body });
+  });
+
+  it.each<[form: Form, code: number]>([
+    [{ EventTypes: "challenge.expired" }, 60306],
+    [{ Status: "off" }, 60200],
+    [{ Version: "v3" }, 60200],
+    [{ WebhookUrl: "here" }, 60200],
+  ])("4.2 allowed values: not %j", async (form, code) => {
+    expect(await change(form)).toMatchObject(invalid(code));
+  });
+});
+
+describe("5 authentication and signature", () => {
+  const keyAs = (type: "main" | "standard"): [string, string] => {
+    const key = emulator.createKey({ type });
+    return [key.sid, key.secret];
+  };
+
+  it.each<[row: string, as: () => [string, string] | null, statuses: number[]]>([
+    [
+      "5.1 the account's SID and auth token",
+      () => [emulator.accountSid, emulator.authToken],
+      [200, 200, 204],
+    ],
+    ["5.1, 5.2, 5.3 a Main key reaches and deletes Keys", () => keyAs("main"), [200, 200, 204]],
+    ["5.2, 5.3, 7 a Standard key does not", () => keyAs("standard"), [200, 401, 401]],
+    ["5.5, 5.6, 7 no credentials (decided)", () => null, [401, 401, 401]],
+    ["5 a wrong secret", () => [emulator.accountSid, "guessed"], [401, 401, 401]],
+  ])("%s", async (_row, credentials, statuses) => {
+    const { body } = await createKey();
+    const as = credentials();
+    const found = [
+      await api("GET", webhooks(), { as }),
+      await api("GET", keys(), { as }),
+      await api("DELETE", keys(`/${body.sid}`), { as }),
     ];
-  }),
-  ...PUSH_EVENT_TYPES.map((type): Row => [
-    "6.2",
-    `v2 ${type}: what was not given is omitted`,
-    () =>
-      is(makeEvent(type, { version: "v2" }, LITTLE), {
+    expect(found.map((response) => response.status)).toEqual(statuses);
+    for (const rejected of found.filter((response) => response.status === 401)) {
+      expect(rejected.body).toHaveProperty("code", 20003);
+    }
+  });
+
+  it("5 Content-Type; HMAC-SHA1 with the auth token, over the exact URL and all parameters", async () => {
+    receiverUrl += "?b=%7e&a='";
+    const params = await makeEvent("challenge.approved", {}, EVERYTHING);
+    const names = Object.keys(params).toSorted();
+    const signed = receiverUrl + names.map((name) => name + params[name]).join("");
+    const hmac = createHmac("sha1", emulator.authToken).update(signed).digest("base64");
+    expect(calls).toMatchObject([{ contentType: "application/x-www-urlencoded", signature: hmac }]);
+    expect(names).toHaveLength(13);
+  });
+});
+
+describe("6 events", () => {
+  it("6.1 *: all types, each with its own uuid for each webhook (6.2)", async () => {
+    emulator.createWebhook({ webhook_url: receiverUrl });
+    await makeEvent("*");
+    const received = calls.map((call) => new URLSearchParams(call.body));
+    const types = received.map((params) => params.get("type"));
+    expect(types.toSorted()).toEqual([...PUSH_EVENT_TYPES, ...PUSH_EVENT_TYPES].toSorted());
+    expect(new Set(received.map((params) => params.get("uuid"))).size).toBe(10);
+  });
+
+  describe.each(PUSH_EVENT_TYPES)("6.1 %s", (type) => {
+    const isChallenge = type.startsWith("challenge.");
+
+    it("6.2 v2: every parameter that may be there", async () => {
+      expect(await makeEvent(type, { version: "v2" }, EVERYTHING)).toEqual({
         ...V2_PARAMETERS,
         type,
-        ...(type.startsWith("challenge.") && CHALLENGE_PARAMETERS),
-      }),
-  ]),
-  ...PUSH_EVENT_TYPES.map((type): Row => [
-    "6.3",
-    `v1 ${type}`,
-    () =>
-      is(makeEvent(type, { version: "v1" }, EVERYTHING), {
-        ...FACTOR_PARAMETERS,
-        type,
-        ...(type.startsWith("challenge.") && { challenge_sid: sid("YC") }),
-      }),
-  ]),
-  [
-    "6.2",
-    "uuid is unique for each call",
-    async () => {
-      emulator.createWebhook({ webhook_url: receiverUrl });
-      await makeEvent("*");
-      const uuids = calls.map(({ body }) => new URLSearchParams(body).get("uuid"));
-      expect(new Set(uuids).size).toBe(10);
-    },
-  ],
-];
-
-const lastDelivery = async (): Promise<WebhookDelivery | undefined> => {
-  await emulator.settled();
-  return emulator.deliveries.at(-1);
-};
-
-const SENDING: Row[] = [
-  [
-    "6.4",
-    "a disabled webhook receives nothing",
-    async () => is(makeEvent("*", { status: "disabled" }), {}),
-  ],
-  [
-    "6.4",
-    "another event's webhook receives nothing",
-    async () => {
-      emulator.createWebhook({ webhook_url: receiverUrl, event_types: ["factor.deleted"] });
-      emulator.createFactor();
-      expect(await lastDelivery()).toBeUndefined();
-    },
-  ],
-  [
-    "6.4",
-    "webhook_method: POST, or GET with the parameters in the query",
-    async () => {
-      for (const webhook_method of ["POST", "GET"] as const) {
-        emulator.createWebhook({
-          webhook_url: receiverUrl,
-          webhook_method,
-          event_types: ["factor.created"],
-        });
-      }
-      emulator.createFactor();
-      await emulator.settled();
-      expect(calls.map(({ method }) => method).toSorted()).toEqual(["GET", "POST"]);
-      const get = calls.find(({ method }) => method === "GET");
-      expect([get?.body, get?.url]).toEqual(["", expect.stringContaining("/push?uuid=")]);
-    },
-  ],
-  ...[200, 201, 204, 301, 404, 500].map((responded): Row => [
-    "6.4",
-    `${responded} is ${responded === 200 ? "success" : "failure"}, and final (decided)`,
-    async () => {
-      status = responded;
-      await makeEvent("factor.created");
-      await matches(lastDelivery(), {
-        status: responded === 200 ? "succeeded" : "failed",
-        attempts: 1,
-        response: { status: responded },
+        factor_metadata: EVERY_JSON,
+        ...(isChallenge && {
+          ...CHALLENGE_PARAMETERS,
+          challenge_hidden_details: '{"ip":"::1"}',
+          challenge_metadata: EVERY_JSON,
+        }),
       });
       expect(calls).toHaveLength(1);
-    },
-  ]),
-];
+    });
 
-const ERRORS: Row[] = [
-  [
-    "7",
-    "errors are code, message, more_info, status (decided)",
-    async () =>
-      matches(api("GET", keys(`/SK${"0".repeat(32)}`)), {
-        status: 404,
-        body: {
-          code: 20404,
-          message: expect.any(String),
-          more_info: expect.stringMatching(/20404$/),
-          status: 404,
-        },
-      }),
-  ],
-  [
-    "7",
-    "no authentication is 401, 20003 (decided)",
-    async () => {
-      await matches(api("GET", keys(), { as: null }), { status: 401, body: { code: 20003 } });
-    },
-  ],
-];
+    it("6.2 v2: what was not given is omitted", async () => {
+      expect(await makeEvent(type, { version: "v2" }, LITTLE)).toEqual({
+        ...V2_PARAMETERS,
+        type,
+        ...(isChallenge && CHALLENGE_PARAMETERS),
+      });
+    });
 
-const LIMITS: Row[] = [
-  ...["keys", "webhooks"].flatMap((list): Row[] => {
+    it("6.3 v1", async () => {
+      expect(await makeEvent(type, { version: "v1" }, EVERYTHING)).toEqual({
+        ...FACTOR_PARAMETERS,
+        type,
+        ...(isChallenge && { challenge_sid: sid("YC") }),
+      });
+    });
+  });
+
+  it("6.4 a disabled webhook, and another event's webhook, receive nothing", async () => {
+    emulator.createWebhook({ webhook_url: receiverUrl, event_types: ["factor.verified"] });
+    emulator.createWebhook({ webhook_url: receiverUrl, status: "disabled" });
+    emulator.createFactor();
+    await emulator.settled();
+    expect([calls, emulator.deliveries]).toEqual([[], []]);
+  });
+
+  it("6.4 webhook_method: POST, or GET with the parameters in the query", async () => {
+    const webhook = { webhook_url: receiverUrl, event_types: ["factor.created"] as never[] };
+    for (const webhook_method of ["POST", "GET"] as const) {
+      emulator.createWebhook({ ...webhook, webhook_method });
+    }
+    emulator.createFactor();
+    await emulator.settled();
+    expect(calls.map(({ method }) => method).toSorted()).toEqual(["GET", "POST"]);
+    const get = calls.find(({ method }) => method === "GET");
+    expect([get?.body, get?.url]).toEqual(["", containing("/push?uuid=")]);
+  });
+
+  it.each<readonly [responded: number, result: string]>([
+    [200, "succeeded"],
+    ...[201, 204, 301, 404, 500].map((failed) => [failed, "failed"] as const),
+  ])("6.4 after %i a delivery has %s, and is final (decided)", async (responded, result) => {
+    status = responded;
+    await makeEvent("factor.created");
+    expect(emulator.deliveries).toMatchObject([
+      { status: result, attempts: 1, response: { status: responded } },
+    ]);
+    expect(calls).toHaveLength(1);
+  });
+});
+
+it("7 errors are code, message, more_info, status (decided)", async () => {
+  const code = 20404;
+  const more_info: unknown = expect.stringMatching(/20404$/);
+  expect(await api("GET", keys(`/SK${"0".repeat(32)}`))).toMatchObject({
+    status: 404,
+    body: { code, message: expect.any(String), more_info, status: 404 },
+  });
+});
+
+describe("8 limits", () => {
+  describe.each(["keys", "webhooks"] as const)("of the list of %s", (list) => {
     const at = (query: string) => api("GET", `${list === "keys" ? keys() : webhooks()}${query}`);
     const size = ({ body }: ApiResult) => body.page_size ?? body.meta.page_size;
     const code = (ofKeys: number) => (list === "keys" ? ofKeys : 60306);
-    return [
-      ["8", `PageSize of ${list}: 50 by default`, async () => is(size(await at("")), 50)],
-      [
-        "8",
-        `PageSize of ${list}: 1 to 1000`,
-        async () => {
-          for (const least of [1, 1000]) expect(size(await at(`?PageSize=${least}`))).toBe(least);
-          for (const wrong of ["0", "1001", "-1", "x", "1.5"]) {
-            await matches(at(`?PageSize=${wrong}`), invalid(code(20007)));
-          }
-        },
-      ],
-      [
-        "8",
-        `Page of ${list}: 0 or more, a client's own count`,
-        async () => {
-          await (list === "keys" ? createKey() : createWebhook());
-          const [first, other] = [await at("?Page=0"), await at("?Page=7")];
-          expect(other.body[list]).toEqual(first.body[list]);
-          expect(other.body.page ?? other.body.meta.page).toBe(7);
-          await matches(at("?Page=-1"), { status: 400 });
-        },
-      ],
-      [
-        "8",
-        `PageToken of ${list}: as supplied, or rejected`,
-        () => matches(at("?PageToken=made-up"), invalid(code(21481))),
-      ],
-    ];
-  }),
-  [
-    "8",
-    "Key FriendlyName up to 64 characters",
-    async () => {
-      await matches(createKey({ FriendlyName: "x".repeat(64) }), { status: 201 });
-      await matches(createKey({ FriendlyName: "x".repeat(65) }), invalid(20002));
-    },
-  ],
-  ...(["factor_metadata", "challenge_metadata"] as const).map((name): Row => [
-    "8",
-    `${name} up to 1024 characters, string values only`,
-    async () => {
-      const give = (metadata: object) =>
-        makeEvent(
-          "challenge.approved",
-          {},
-          name.startsWith("factor") ? { factor: { metadata } } : { answer: { metadata } },
-        );
-      const longest = { k: "x".repeat(1024 - '{"k":""}'.length) };
-      expect((await give(longest))[name]).toHaveLength(1024);
-      await expect(give({ k: `${longest.k}x` })).rejects.toMatchObject({ serviceCode: 60200 });
-      await expect(give({ k: 1 })).rejects.toMatchObject({ serviceCode: 60200 });
-    },
-  ]),
-];
 
-describe.each<[string, Row[]]>([
-  ["2.1 Key", KEY_FIELDS],
-  ["2.2 Key list", KEY_LIST],
-  ["2.3 Webhook", WEBHOOK_FIELDS],
-  ["2.4 Webhook list", WEBHOOK_LIST],
-  ["2.5 identifiers", IDENTIFIERS],
-  ["3 states", STATES],
-  ["4 path parameters", PATHS],
-  ["4.1 Keys", KEY_OPERATIONS],
-  ["4.2 Webhooks", WEBHOOK_OPERATIONS],
-  ["5 authentication and signature", AUTHENTICATION],
-  ["6.1 event types", EVENTS],
-  ["6.2, 6.3 parameters", PARAMETERS],
-  ["6.4 which events are sent", SENDING],
-  ["7 errors", ERRORS],
-  ["8 limits", LIMITS],
-])("specification, section %s", (_title, rows) => {
-  it.each(rows)("%s %s", (_section, _row, proof) => proof());
+    it("PageSize: 1 to 1000, 50 by default", async () => {
+      expect(size(await at(""))).toBe(50);
+      for (const least of [1, 1000]) expect(size(await at(`?PageSize=${least}`))).toBe(least);
+      for (const wrong of ["0", "1001", "-1", "x", "1.5"]) {
+        expect(await at(`?PageSize=${wrong}`)).toMatchObject(invalid(code(20007)));
+      }
+    });
+
+    it("Page: 0 or more, a client's own count", async () => {
+      await (list === "keys" ? createKey() : createWebhook());
+      const [first, other] = [await at("?Page=0"), await at("?Page=7")];
+      expect(other.body[list]).toEqual(first.body[list]);
+      expect(other.body.page ?? other.body.meta.page).toBe(7);
+      expect(await at("?Page=-1")).toHaveProperty("status", 400);
+    });
+
+    it("PageToken: as supplied, or rejected", async () => {
+      expect(await at("?PageToken=made-up")).toMatchObject(invalid(code(21481)));
+    });
+  });
+
+  it("Key FriendlyName up to 64 characters", async () => {
+    expect(await createKey({ FriendlyName: "x".repeat(64) })).toHaveProperty("status", 201);
+    expect(await createKey({ FriendlyName: "x".repeat(65) })).toMatchObject(invalid(20002));
+  });
+
+  it.each([
+    ["factor_metadata", (metadata: object) => ({ factor: { metadata } })],
+    ["challenge_metadata", (metadata: object) => ({ answer: { metadata } })],
+  ])("%s up to 1024 characters, string values only", async (name, given) => {
+    const give = (metadata: object) => makeEvent("challenge.approved", {}, given(metadata));
+    const longest = { k: "x".repeat(1024 - '{"k":""}'.length) };
+    expect((await give(longest))[name]).toHaveLength(1024);
+    await expect(give({ k: `${longest.k}x` })).rejects.toMatchObject({ serviceCode: 60200 });
+    await expect(give({ k: 1 })).rejects.toMatchObject({ serviceCode: 60200 });
+  });
 });
