@@ -6,7 +6,7 @@ import {
 } from "express-push-verification";
 import {
   createDeliverOnce,
-  deliverEach,
+  type Delivery,
   type DeliverOnce,
   type RequestIdentity,
 } from "../../lib/delivery/dedupe";
@@ -19,8 +19,15 @@ const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
 });
 
 function withoutDeadline(deliverOnce: DeliverOnce) {
-  return (request: RequestIdentity, run: () => Promise<void>) =>
+  return (request: RequestIdentity, run: () => Promise<void> = async () => {}) =>
     deliverOnce(request, { run, deadlineAtMs: Number.POSITIVE_INFINITY });
+}
+
+/** Awaits a delivery and its handlers; returns its result. */
+async function finish(delivery: Promise<Delivery>) {
+  const { result, finished } = await delivery;
+  await finished;
+  return result;
 }
 
 describe("createDeliverOnce", () => {
@@ -48,11 +55,10 @@ describe("createDeliverOnce", () => {
     const deliverOnce = once();
     const run = jest.fn(async () => {});
     for (let time = 0; time < 2; time++) {
-      const deliveries = await Promise.all([
-        deliverOnce(callOf("a"), run),
-        deliverOnce(callOf("a", "hash", "AC2"), run),
+      await Promise.all([
+        finish(deliverOnce(callOf("a"), run)),
+        finish(deliverOnce(callOf("a", "hash", "AC2"), run)),
       ]);
-      await Promise.all(deliveries.map(({ finished }) => finished));
     }
     expect(run).toHaveBeenCalledTimes(2);
   });
@@ -69,56 +75,18 @@ describe("createDeliverOnce", () => {
       },
     };
     const run = jest.fn(async () => {});
-    const delivery = await once(store, 2_000)(callOf("a"), run);
-    await delivery.finished;
-    expect([delivery.result, lost]).toEqual(["new", 2]);
+    expect([await finish(once(store, 2_000)(callOf("a"), run)), lost]).toEqual(["new", 2]);
     expect(run).toHaveBeenCalledTimes(1);
-    expect((await once(store)(callOf("a"), run)).result).toBe("duplicate");
-  });
-
-  it("stops a claim and a mark at the deadline, and marks in the background", async () => {
-    let mark!: () => void;
-    const marked = new Promise<void>((resolve) => (mark = resolve));
-    const slow: DedupeStore = { claim: () => "new", complete: () => marked, release: () => {} };
-    const deliver = createDeliverOnce(slow, (error) => failures.push(error));
-    await (
-      await deliver(callOf("a"), { run: async () => {}, deadlineAtMs: performance.now() + 50 })
-    ).finished;
-    expect(failures).toHaveLength(1);
-    mark();
-    const stalled: DedupeStore = { ...slow, claim: () => new Promise(() => {}) };
-    const claimed = createDeliverOnce(stalled, () => {});
-    await expect(
-      claimed(callOf("b"), { run: async () => {}, deadlineAtMs: performance.now() + 50 }),
-    ).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    expect(await finish(once(store)(callOf("a"), run))).toBe("duplicate");
   });
 
   it("runs once for deliveries at the same time and later", async () => {
     const deliverOnce = once();
     const run = jest.fn(async () => {});
-    const deliveries = await Promise.all(
-      Array.from({ length: 50 }, () => deliverOnce(callOf("a"), run)),
-    );
-    await Promise.all(deliveries.map(({ finished }) => finished));
-    const later = await deliverOnce(callOf("a"), run);
-    await later.finished;
-    expect(run).toHaveBeenCalledTimes(1);
-    const outcomes = deliveries.map(({ result }) => result);
-    expect(outcomes).toEqual(["new", ...Array.from({ length: 49 }, () => "duplicate")]);
-    expect(later.result).toBe("duplicate");
-  });
-
-  it("drops another request with the same uuid, at the same time and later", async () => {
-    const deliverOnce = once();
-    const run = jest.fn(async () => {});
-    const [first, other] = await Promise.all([
-      deliverOnce(callOf("a", "one"), run),
-      deliverOnce(callOf("a", "two"), run),
-    ]);
-    await Promise.all([first.finished, other.finished]);
-    const later = await deliverOnce(callOf("a", "two"), run);
-    await later.finished;
-    expect([first.result, other.result, later.result]).toEqual(["new", "conflict", "conflict"]);
+    const deliver = () => finish(deliverOnce(callOf("a"), run));
+    const results = await Promise.all(Array.from({ length: 50 }, deliver));
+    expect(results).toEqual(["new", ...Array<string>(49).fill("duplicate")]);
+    expect(await deliver()).toBe("duplicate");
     expect(run).toHaveBeenCalledTimes(1);
   });
 
@@ -127,17 +95,11 @@ describe("createDeliverOnce", () => {
     const failure = new Error("failed");
     const run = jest.fn(() => Promise.reject(failure));
     const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(async () => (await deliverOnce(callOf("a"), run)).finished),
+      [1, 2, 3].map(() => finish(deliverOnce(callOf("a"), run))),
     );
-    expect(outcomes.map((result) => result.status === "rejected" && result.reason)).toEqual([
-      failure,
-      failure,
-      failure,
-    ]);
+    expect(outcomes).toEqual(Array(3).fill({ status: "rejected", reason: failure }));
     expect(run).toHaveBeenCalledTimes(1);
-    const again = await deliverOnce(callOf("a"), async () => {});
-    expect(again.result).toBe("new");
-    await again.finished;
+    expect(await finish(deliverOnce(callOf("a")))).toBe("new");
   });
 
   it("causes no unhandled rejection when the caller does not await a failure", async () => {
@@ -152,32 +114,27 @@ describe("createDeliverOnce", () => {
   it("completes after the run, releases after a failure", async () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
-    await (
-      await deliverOnce(callOf("a"), async () => void log.push("run"))
-    ).finished;
-    await (
-      await deliverOnce(callOf("b"), () => Promise.reject(new Error("no")))
-    ).finished.catch(() => {});
+    await finish(deliverOnce(callOf("a"), async () => void log.push("run")));
+    const failed = finish(deliverOnce(callOf("b"), () => Promise.reject(new Error("no"))));
+    await expect(failed).rejects.toThrow("no");
     expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
   });
 
   it("waits for a request that runs in another process", async () => {
     const run = jest.fn(async () => {});
-    const delivery = await once(scripted(["running", "running", "done"]))(callOf("a"), run);
-    expect(delivery.result).toBe("duplicate");
+    const delivery = once(scripted(["running", "running", "done"]))(callOf("a"), run);
+    expect(await finish(delivery)).toBe("duplicate");
     expect(run).not.toHaveBeenCalled();
   });
 
   it("runs the handlers after another process released the uuid", async () => {
     const run = jest.fn(async () => {});
-    await (
-      await once(scripted(["running", "new"]))(callOf("a"), run)
-    ).finished;
+    await finish(once(scripted(["running", "new"]))(callOf("a"), run));
     expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("rejects a request that another process does not finish in time", async () => {
-    const delivery = once(scripted(["running"]), 60)(callOf("a"), async () => {});
+    const delivery = once(scripted(["running"]), 60)(callOf("a"));
     await expect(delivery).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
       // The store itself works.
@@ -187,9 +144,7 @@ describe("createDeliverOnce", () => {
 
   it("retries while the store is down, and rejects if it stays down", async () => {
     const run = jest.fn(async () => {});
-    await (
-      await once(scripted([new Error("down"), "new"]))(callOf("a"), run)
-    ).finished;
+    await finish(once(scripted([new Error("down"), "new"]))(callOf("a"), run));
     expect(run).toHaveBeenCalledTimes(1);
     const refused = once(scripted([new Error("down")]), 60)(callOf("a"), run);
     await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
@@ -205,12 +160,10 @@ describe("createDeliverOnce", () => {
         claim: (claim) => scripted([answer]).claim(claim),
       };
       const deliverOnce = once(store, 40);
-      await Promise.allSettled([deliverOnce(callOf("a"), async () => {})]);
+      await Promise.allSettled([deliverOnce(callOf("a"))]);
       answer = "new";
       const run = jest.fn(async () => {});
-      const { result, finished } = await deliverOnce(callOf("a"), run);
-      await finished;
-      expect(result).toBe("new");
+      expect(await finish(deliverOnce(callOf("a"), run))).toBe("new");
       expect(run).toHaveBeenCalledTimes(1);
     },
   );
@@ -218,12 +171,12 @@ describe("createDeliverOnce", () => {
   it("claims once for a request whose handlers run", async () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
-    let finish!: () => void;
-    const first = await deliverOnce(callOf("a"), () => new Promise((end) => (finish = end)));
-    const second = deliverOnce(callOf("a"), async () => {});
-    finish();
-    await first.finished;
-    expect((await second).result).toBe("duplicate");
+    let end!: () => void;
+    const first = finish(deliverOnce(callOf("a"), () => new Promise((done) => (end = done))));
+    const second = finish(deliverOnce(callOf("a")));
+    await new Promise(setImmediate);
+    end();
+    expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
     expect(log).toEqual(["claim new", "complete"]);
   });
 
@@ -248,9 +201,7 @@ describe("createDeliverOnce", () => {
     const deliverOnce = withoutDeadline(createDeliverOnce(slow, lost));
     // One more than a bounded retry accepts.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
-    const deliveries = await Promise.all(
-      uuids.map((uuid) => deliverOnce(callOf(uuid), async () => {})),
-    );
+    const deliveries = await Promise.all(uuids.map((uuid) => deliverOnce(callOf(uuid))));
     mark();
     await Promise.all(deliveries.map(({ finished }) => finished));
     expect(lost).not.toHaveBeenCalled();
@@ -271,7 +222,7 @@ describe("createDeliverOnce", () => {
         complete: () => {},
         release: ({ owner }) => void released.push(owner),
       };
-      const delivery = once(slow, 20)(callOf("a"), async () => {});
+      const delivery = once(slow, 20)(callOf("a"));
       await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
       reply(late);
       await new Promise((resolve) => setImmediate(resolve));
@@ -293,33 +244,9 @@ describe("createDeliverOnce", () => {
     const run = jest.fn(async () => {});
     await expect(deliverOnce(callOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     isHanging = false;
-    const { result, finished } = await deliverOnce(callOf("a"), run);
-    await finished;
-    expect(result).toBe("new");
+    expect(await finish(deliverOnce(callOf("a"), run))).toBe("new");
     expect(run).toHaveBeenCalledTimes(1);
   });
-
-  it.each([
-    [0, 60_000],
-    [30_000, 60_000],
-    [90_000, 90_000],
-  ])(
-    "claims a uuid for longer than handlers of %i ms may run, and for %i ms",
-    async (ms, least) => {
-      const claims: number[] = [];
-      const { complete, release } = scripted(["new"]);
-      const store: DedupeStore = {
-        claim: ({ leaseMs }) => (claims.push(leaseMs), "new"),
-        complete,
-        release,
-      };
-      const finishAtMs = performance.now() + ms;
-      const first = { run: async () => {}, deadlineAtMs: finishAtMs, finishAtMs };
-      await createDeliverOnce(store, () => {})(callOf("a"), first);
-      expect(claims).toEqual([expect.any(Number)]);
-      expect(claims[0]).toBeGreaterThanOrEqual(least);
-    },
-  );
 
   it("releases a claim that succeeds after the deadline", async () => {
     let reply!: (claim: Claim) => void;
@@ -327,7 +254,7 @@ describe("createDeliverOnce", () => {
     let release!: (key: DedupeKey) => void;
     const released = new Promise<DedupeKey>((resolve) => (release = resolve));
     const slow: DedupeStore = { claim: () => claimed, complete: () => {}, release };
-    const delivery = once(slow, 20)(callOf("a"), async () => {});
+    const delivery = once(slow, 20)(callOf("a"));
     await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     reply("new");
     await expect(released).resolves.toHaveProperty("uuid", "a");
@@ -339,24 +266,9 @@ describe("createDeliverOnce", () => {
       complete: () => Promise.reject(new Error("down")),
       release: () => Promise.reject(new Error("down")),
     };
-    await (
-      await once(broken, 40)(callOf("a"), async () => {})
-    ).finished;
-    const failed = (await once(broken, 40)(callOf("b"), () => Promise.reject(new Error("no"))))
-      .finished;
+    await finish(once(broken, 40)(callOf("a")));
+    const failed = finish(once(broken, 40)(callOf("b"), () => Promise.reject(new Error("no"))));
     await expect(failed).rejects.toThrow("no");
     expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
-  });
-});
-
-describe("deliverEach", () => {
-  it("runs for every delivery", async () => {
-    const run = jest.fn(async () => {});
-    const deliver = withoutDeadline(deliverEach);
-    for (const delivery of [await deliver(callOf("a"), run), await deliver(callOf("a"), run)]) {
-      await delivery.finished;
-      expect(delivery.result).toBe("new");
-    }
-    expect(run).toHaveBeenCalledTimes(2);
   });
 });

@@ -1,0 +1,293 @@
+/** Handlers: how they are registered, and how `push.dispatch` runs them. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  createHandlers,
+  PUSH_EVENT_TYPES,
+  pushWebhooks,
+  type Handlers,
+  type HandlerContext,
+  type PushEvent,
+  type PushEventType,
+} from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import { areHandlersEmpty } from "../../lib/delivery/handler-registry";
+import { silent } from "../support/durable";
+import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
+
+const event = eventFixture("challenge.approved");
+const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
+const noop = () => {};
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
+
+/** Runs the handlers of an approval, or of an event of another type. */
+function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 1_000) {
+  const push = pushWebhooks({ ...options, handlers, handlerTimeoutMs, logger: silent });
+  return push.dispatch({ ...event, type } as PushEvent, context);
+}
+
+function dispatchTo(
+  handlers: ((event: PushEvent, context: HandlerContext) => unknown)[],
+  timeoutMs?: number,
+) {
+  const registered = createHandlers();
+  for (const handler of handlers) registered.on("challenge.approved", handler);
+  return dispatch(registered, event.type, timeoutMs);
+}
+
+/** A TypeError that names the method that was called. */
+const typeErrorOf = (method: string, part = "") =>
+  expect.objectContaining({
+    name: "TypeError",
+    message: expect.stringMatching(new RegExp(`^${method}: [^]*${part}`)),
+  }) as Error;
+
+describe("createHandlers", () => {
+  let called: string[];
+  const handlerOf = (name: string) => () => void called.push(name);
+  const calledFor = async (handlers: Handlers, type: string) => {
+    called = [];
+    await dispatch(handlers, type);
+    return called.join("");
+  };
+
+  it("runs the handlers of the type, then onAny, each once, in the order of registration", async () => {
+    const [a, b, c, other] = ["a", "b", "c", "other"].map(handlerOf) as (() => void)[];
+    const handlers = createHandlers()
+      .on("challenge.approved", a!)
+      .on(["challenge.approved", "challenge.denied"], b!)
+      .onAny(c!)
+      .onAny(a!)
+      .on("factor.created", other!)
+      .onUnhandled(other!);
+    expect(await calledFor(handlers, "challenge.approved")).toBe("abc");
+    expect(await calledFor(handlers, "challenge.denied")).toBe("bca");
+  });
+
+  it("runs onUnhandled for types without a handler of their own", async () => {
+    const handlers = createHandlers()
+      .on("challenge.approved", handlerOf("approved"))
+      .onUnhandled(handlerOf("unhandled"))
+      .onAny(handlerOf(" any"));
+    for (const type of ["challenge.denied", "challenge.expired", "toString"]) {
+      expect(await calledFor(handlers, type)).toBe("unhandled any");
+    }
+    expect(await calledFor(handlers, "challenge.approved")).toBe("approved any");
+  });
+
+  it("removes a handler from the given types", async () => {
+    const handler = handlerOf("x");
+    const handlers = createHandlers().on(["challenge.approved", "challenge.denied"], handler);
+    handlers.off("challenge.approved", handler).off("factor.created", handler);
+    expect(await calledFor(handlers, "challenge.approved")).toBe("");
+    expect(await calledFor(handlers, "challenge.denied")).toBe("x");
+  });
+
+  it("lists the types that have a handler: all of them with onAny", () => {
+    const handlers = createHandlers();
+    expect(handlers.handledTypes()).toEqual([]);
+    handlers.on(["challenge.denied", "factor.created"], noop).onUnhandled(noop);
+    expect(handlers.handledTypes()).toEqual(["factor.created", "challenge.denied"]);
+    expect(handlers.onAny(noop).handledTypes()).toEqual(PUSH_EVENT_TYPES);
+  });
+
+  it.each<[types: unknown, hint: string]>([
+    ["challenge.aproved", `"challenge.approved"\\?`],
+    ["Factor.Created", `"factor.created"\\?`],
+    ["*", "onAny"],
+    ...[undefined, null, 5, {}, "", ["factor.created", "x"]].map((types): [unknown, string] => [
+      types,
+      "",
+    ]),
+  ])("rejects the types %j and suggests %s", (types, hint) => {
+    const handlers = createHandlers();
+    expect(() => handlers.on(types as PushEventType, noop)).toThrow(typeErrorOf("on", hint));
+    expect(() => handlers.off(types as PushEventType, noop)).toThrow(typeErrorOf("off", hint));
+    expect(areHandlersEmpty(handlers)).toBe(true);
+  });
+
+  it.each([undefined, null, "handler", {}])("rejects the handler %j", (handler) => {
+    const handlers = createHandlers();
+    expect(() => handlers.on("factor.created", handler as never)).toThrow(typeErrorOf("on"));
+    expect(() => handlers.onAny(handler as never)).toThrow(typeErrorOf("onAny"));
+    expect(() => handlers.onUnhandled(handler as never)).toThrow(typeErrorOf("onUnhandled"));
+  });
+
+  it("is empty until a handler of any kind is registered; a copy of it is no Handlers", () => {
+    const handlers = createHandlers();
+    expect(areHandlersEmpty(handlers)).toBe(true);
+    for (const one of [
+      createHandlers().on("factor.created", noop),
+      createHandlers().onAny(noop),
+      createHandlers().onUnhandled(noop),
+    ]) {
+      expect(areHandlersEmpty(one)).toBe(false);
+    }
+    for (const value of [{ ...handlers }, {}, null, noop]) {
+      expect(() => pushWebhooks({ ...options, handlers: value as never })).toThrow("handlers");
+    }
+    expect(() => areHandlersEmpty({ ...handlers })).toThrow(TypeError);
+  });
+});
+
+describe("dispatch", () => {
+  it("runs handlers at the same time and waits for all", async () => {
+    const log: string[] = [];
+    let release!: () => void;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    await dispatchTo([
+      async () => {
+        log.push("first in");
+        await gate;
+        log.push("first out");
+      },
+      () => {
+        log.push("second");
+        release();
+      },
+    ]);
+    expect(log).toEqual(["first in", "second", "first out"]);
+  });
+
+  it("passes each the event, and a context that can be spread and proxied", async () => {
+    const seen: unknown[] = [];
+    await dispatchTo([
+      (given, received) => seen.push(given, { ...received }, new Proxy(received, {}).signal),
+    ]);
+    const [, spread] = seen as [unknown, HandlerContext];
+    expect(seen).toEqual([event, { ...context, signal: expect.any(AbortSignal) }, spread.signal]);
+    expect(Object.keys(spread)).toEqual([
+      "attempt",
+      "authTokenIndex",
+      "publicUrlIndex",
+      "receiver",
+      "signal",
+    ]);
+  });
+
+  it.each([new Error("thrown"), "text", undefined])(
+    "fails with the value that a handler throws as its cause: %p",
+    async (reason) => {
+      const others = jest.fn();
+      const failed = dispatchTo([
+        () => {
+          throw reason;
+        },
+        others,
+      ]);
+      await expect(failed).rejects.toMatchObject({ code: "HANDLER_FAILED", status: 500 });
+      await expect(failed).rejects.toHaveProperty("cause", reason);
+      const refersToCause = reason === undefined ? /^((?!the cause).)*$/ : /see the cause/;
+      await expect(failed).rejects.toThrow(refersToCause);
+      expect(others).toHaveBeenCalled();
+    },
+  );
+
+  it("fails once with all errors, after the last handler ends", async () => {
+    const reasons = [new Error("one"), new Error("two")];
+    let done = false;
+    const failed = dispatchTo([
+      () => Promise.reject(reasons[0]),
+      async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        done = true;
+        throw reasons[1];
+      },
+    ]);
+    await expect(failed).rejects.toHaveProperty("cause.errors", reasons);
+    expect(done).toBe(true);
+  });
+
+  it.each([(given: object) => given, Object.freeze, Object.seal, Object.preventExtensions])(
+    "aborts the signal and fails after timeoutMs, also if a handler hardened its context: %p",
+    async (harden: (given: HandlerContext) => unknown) => {
+      let signal!: AbortSignal;
+      let fail!: (error: Error) => void;
+      const failed = dispatchTo(
+        [
+          (_event, given) => {
+            ({ signal } = harden(given) as HandlerContext);
+            return new Promise((_resolve, reject) => (fail = reject));
+          },
+        ],
+        15,
+      );
+      await expect(failed).rejects.toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
+      expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT" });
+      // Late, it makes no unhandled rejection.
+      fail(new Error("late"));
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  );
+
+  it("does not abort the signal and leaves no timer when the handlers end in time", async () => {
+    jest.useFakeTimers();
+    let signal: AbortSignal | undefined;
+    await dispatchTo([(_event, given) => void (signal = given.signal)]);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+    expect(signal?.aborted).toBe(false);
+  });
+
+  it.each([undefined, null, 5, "text", true])(
+    "sets no timer for handlers that return %j",
+    async (result) => {
+      const timers = jest.spyOn(globalThis, "setTimeout");
+      await dispatchTo([() => result]);
+      expect(timers).not.toHaveBeenCalled();
+      timers.mockRestore();
+    },
+  );
+
+  it("awaits a value with a then, such as a query of some libraries", async () => {
+    const reason = new Error("rejected");
+    const reject = (_resolve: unknown, fail: (error: Error) => void) => fail(reason);
+    // oxlint-disable-next-line unicorn/no-thenable -- the subject of the test
+    const query = { then: reject };
+    for (const result of [query, Object.assign(() => {}, query)]) {
+      await expect(dispatchTo([() => result])).rejects.toMatchObject({
+        code: "HANDLER_FAILED",
+        cause: reason,
+      });
+    }
+  });
+
+  it.each<[string, type: string, more: object]>([
+    ["handled", "challenge.approved", { attempt: 3, durationMs: expect.any(Number) }],
+    [
+      "failed",
+      "challenge.denied",
+      { attempt: 3, durationMs: expect.any(Number), code: "HANDLER_FAILED" },
+    ],
+    // Only onAny receives it.
+    ["unhandled", "factor.created", {}],
+    ["unhandled", "factor.suspended", {}],
+  ])("publishes and logs an event that was %s: %s", async (result, type, more) => {
+    const published: unknown[] = [];
+    const listener = (message: unknown, name: string | symbol) => published.push(name, message);
+    const names = ["handled", "unhandled", "failed"].map(
+      (one) => `express-push-verification:${one}`,
+    );
+    for (const name of names) subscribe(name, listener);
+    const warn = jest.fn();
+    const push = pushWebhooks({ ...options, logger: { ...silent, warn } })
+      .on("challenge.approved", noop)
+      .on("challenge.denied", () => Promise.reject(new Error("no")))
+      .onAny(noop);
+    const onError = jest.fn();
+    push.onError(onError);
+    const { uuid } = event;
+    const dispatched = push.dispatch({ ...event, type } as PushEvent, context);
+    if (result === "failed") await expect(dispatched).rejects.toThrow();
+    else await dispatched;
+    for (const name of names) unsubscribe(name, listener);
+    expect(published).toEqual([`express-push-verification:${result}`, { type, ...more }]);
+    expect(warn.mock.calls).toEqual(
+      result === "unhandled" ? [[{ receiver: "login", type, uuid }, expect.any(String)]] : [],
+    );
+    expect(onError.mock.calls).toEqual(
+      result === "failed"
+        ? [[expect.objectContaining({ code: "HANDLER_FAILED" }), expect.objectContaining({ type })]]
+        : [],
+    );
+  });
+});
