@@ -9,7 +9,9 @@ import {
 } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { signedRequest, type SignedRequest } from "express-push-verification/testing";
+import type { LiveUpdate } from "../../../lib/admin/console/console-view";
+import { signedRequest } from "express-push-verification/testing";
+import { send } from "../../support/servers";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
 
@@ -30,7 +32,8 @@ export interface ConsoleApp {
     overrides?: Record<string, string>,
     change?: Partial<DeliveryChange>,
   ) => Promise<number>;
-  post(request: SignedRequest): Promise<number>;
+  /** Calls a route of the console: with a body a POST, else a GET. */
+  call<Body>(path: string, body?: object): Promise<{ status: number; body: Body }>;
   /** Stops listening and ends all connections; `start` listens on the same port again. */
   stop(): Promise<void>;
   /** Stops listening, and waits for the connections to end by themselves. */
@@ -100,16 +103,6 @@ export async function startConsole({
     }),
   );
 
-  async function post({ method, path, headers, body }: SignedRequest): Promise<number> {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      headers,
-      ...(body !== undefined && { body }),
-    });
-    await response.arrayBuffer();
-    return response.status;
-  }
-
   const started: ConsoleApp = {
     upstream,
     push,
@@ -117,14 +110,24 @@ export async function startConsole({
     port,
     url: `http://127.0.0.1:${port}${mount.endsWith("/") ? mount : `${mount}/`}`,
     publicUrl,
-    deliver(type = "challenge.approved", overrides = {}, change = {}) {
+    async deliver(type = "challenge.approved", overrides = {}, change = {}) {
       const { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2" } = change;
-      const signed = signedRequest({ authToken, publicUrl: signedUrl }, type, overrides, {
-        version,
-      });
-      return post({ ...signed, path: PATH });
+      const settings = { authToken, publicUrl: signedUrl };
+      const signed = signedRequest(settings, type, overrides, { version });
+      const response = await send(port, { ...signed, path: PATH });
+      await response.arrayBuffer();
+      return response.status;
     },
-    post,
+    async call<Body>(path: string, body?: object) {
+      const response = await fetch(`${started.url}console${path}`, {
+        ...(body !== undefined && {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+      });
+      return { status: response.status, body: (await response.json()) as Body };
+    },
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -138,4 +141,29 @@ export async function startConsole({
   };
   apps.push(started);
   return started;
+}
+
+/** Opens the stream of a console; `next` resolves to its next update, undefined at its end. */
+export async function openLive({ url }: ConsoleApp, after = "") {
+  const response = await fetch(`${url}console/live?after=${after}`);
+  const updates = readUpdates(response);
+  const next = async () => (await updates.next()).value as LiveUpdate;
+  return { response, next, close: () => updates.return(undefined) };
+}
+
+async function* readUpdates({ body }: Response): AsyncGenerator<LiveUpdate, undefined> {
+  let received = "";
+  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+    const parts = (received + chunk).split("\n\n");
+    received = parts.pop() ?? "";
+    for (const part of parts) yield JSON.parse(part.replace(/^data: /, "")) as LiveUpdate;
+  }
+}
+
+/** Returns all rows and totals, as a page that opens receives them. */
+export async function readRequests(app: ConsoleApp): Promise<LiveUpdate> {
+  const { next, close } = await openLive(app);
+  const update = await next();
+  await close();
+  return update;
 }

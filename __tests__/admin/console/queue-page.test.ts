@@ -1,13 +1,9 @@
-import { createHandlers } from "express-push-verification";
-import { redisQueue } from "express-push-verification/durable";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
-import { silent } from "../../support/durable";
-import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { startConsole, useConsoles } from "./console-app";
 import { HOSTILE } from "./hostile-texts";
 import { createMemoryQueue } from "./memory-queue";
 
-const { openPage, closePage } = useBrowser();
+const { openPage } = useBrowser();
 useConsoles();
 
 const ERRORS = ["down", "down", "down", "slow", "slow", "alone"];
@@ -16,7 +12,8 @@ describeWithBrowser("the page of the queue", () => {
   it("groups dead letters by error, the largest group first, and retries one, a group and all", async () => {
     const queue = createMemoryQueue(ERRORS);
     const app = await startConsole({ router: { queue } });
-    const page = await openPage(`${app.url}#/queue`);
+    const page = await openPage(app.url);
+    await page.getByRole("link", { name: "Queue 6 dead letters" }).click();
     await page.locator("h4").first().waitFor();
     expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
@@ -33,6 +30,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByRole("button", { name: "Retry these 2" }).first().click();
     await page.getByRole("button", { name: "Retry all 3" }).click();
     await page.getByText("No dead letters.").waitFor();
+    await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
     expect(queue.changes).toEqual(["retry uuid-2", "retry uuid-0", "retry uuid-1", "retryAll"]);
     expect(app.audits.map(({ action, uuid }) => [action, uuid])).toEqual([
       ["dead-letter.retry", "uuid-2"],
@@ -74,19 +72,6 @@ describeWithBrowser("the page of the queue", () => {
   });
 });
 
-describeWithBrowser("dead letters on other pages", () => {
-  it("are counted in the navigation, and are not when there are none", async () => {
-    const app = await startConsole({ router: { queue: createMemoryQueue(ERRORS) } });
-    const page = await openPage(app.url);
-    const link = page.getByRole("link", { name: "Queue 6 dead letters" });
-    await link.click();
-    await page.getByRole("button", { name: "Retry all 6" }).click();
-    await page.getByText("No dead letters.").waitFor();
-    await page.getByRole("link", { name: "Receiver" }).click();
-    await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
-  });
-});
-
 describeWithBrowser("the event of a dead letter", () => {
   const MASKED = ["Version", "Account", "Factor", "Challenge"];
   const TEXTS = [
@@ -114,36 +99,4 @@ describeWithBrowser("the event of a dead letter", () => {
     const shown = ["Account", "Receiver", ...(reveal ? ["Error"] : [])];
     expect(await unreadable.locator("dt").allInnerTexts()).toEqual(shown);
   });
-});
-
-describeWithRedis("the page of a queue in Redis", () => {
-  afterAll(stopRedis);
-
-  (process.env.PUSH_TEST_CHROMIUM === "" ? it.skip : it)(
-    "shows its counts and dead letters, and retries one",
-    async () => {
-      const { url: connection } = await startRedis();
-      const queue = redisQueue({ name: "console", connection, attempts: 1, logger: silent });
-      await queue.ready();
-      const app = await startConsole({ router: { queue }, receiver: { queue } });
-      let isBroken = true;
-      const handlers = createHandlers().onAny(() => {
-        if (isBroken) throw new Error("the database is away");
-      });
-      const worker = queue.work(handlers);
-      await app.deliver("challenge.approved", { uuid: "stored-once" });
-      const page = await openPage(`${app.url}#/queue`);
-      const deadLetter = page.locator(".dead-letter", { hasText: "stored-once" });
-      await deadLetter.waitFor();
-      await page.locator("h4", { hasText: "HANDLER_FAILED" }).waitFor();
-      isBroken = false;
-      await deadLetter.getByRole("button", { name: "Retry" }).click();
-      await page.getByText("No dead letters.").waitFor();
-      await page.getByRole("link", { name: "Receiver" }).click();
-      await page.getByText("200 stored").waitFor();
-      await closePage();
-      await worker.close();
-      await queue.close();
-    },
-  );
 });

@@ -31,27 +31,6 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("1 request reused a uuid").waitFor();
   });
 
-  it("names the cause of a wrong signature, marks the difference, and mends the webhook", async () => {
-    const app = await startConsole();
-    const { sid } = app.upstream.createWebhook({
-      friendly_name: "login",
-      webhook_url: `${app.publicUrl}/`,
-      event_types: ["*"],
-    });
-    const page = await openPage(app.url);
-    await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
-    await page.getByRole("button", { name: "Show the request" }).click();
-    const box = page.locator(".details .box");
-    expect(await box.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
-    expect(await box.locator("mark").allInnerTexts()).toEqual(["/"]);
-    expect(await page.locator(".requests td.attempt").count()).toBe(0);
-    await box.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
-    await page.locator("#announcer", { hasText: "Done: Set webhook_url" }).waitFor();
-    const [webhook] = await app.upstream.listWebhooks();
-    expect([webhook?.sid, webhook?.webhook_url]).toEqual([sid, app.publicUrl]);
-    expect(app.audits).toMatchObject([{ action: "webhook.update", sid, actor: "alice" }]);
-  });
-
   it("looks for the cause of an earlier request when it is asked to", async () => {
     const app = await startConsole();
     for (let index = 0; index < 5; index++) {

@@ -272,6 +272,7 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByRole("link", { name: "Webhooks" }).click();
     await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
     await page.getByRole("link", { name: "Keys 2 secrets" }).click();
+    await secrets.nth(1).waitFor();
     expect(await secrets.allInnerTexts()).toEqual([first, second]);
     expect(await page.locator(".notice.warn .secret").count()).toBe(2);
     const asked = page.waitForEvent("dialog");

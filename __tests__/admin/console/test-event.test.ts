@@ -1,66 +1,43 @@
-import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
-import { sendTestEvent, type TestEventChoice } from "../../../lib/admin/console/test-event";
-import { inspectReceiver, type ReceiverInspection } from "../../../lib/receiver/inspection";
+import type { PushEvent, PushWebhooksOptions } from "express-push-verification";
+import type { TestEventResult } from "../../../lib/admin/console/console-view";
 import { findFreePort } from "../../support/ports";
-import { startServer, stopServers } from "../../support/servers";
-import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../../support/webhook-requests";
+import { startServer } from "../../support/servers";
+import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { startConsole, useConsoles } from "./console-app";
 
-afterEach(stopServers);
+useConsoles();
 
-/** A receiver, and what sends it test events. */
-function startReceiver(options: Partial<PushWebhooksOptions> = {}) {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+/** A console, and what its receiver handled. */
+async function start(receiver: Partial<PushWebhooksOptions> = {}) {
+  const { call, push } = await startConsole({ receiver });
   const handled: PushEvent[] = [];
-  push.onError(() => {});
   push.on("challenge.approved", (event) => void handled.push(event));
   push.on("challenge.denied", () => {
     throw new Error("the database is away");
   });
-  const inspection = inspectReceiver(push) as ReceiverInspection;
-  const { signRequest } = inspection;
-  if (signRequest === undefined) throw new Error("The receiver has several tokens.");
-  const sendEvent = (choice: Partial<TestEventChoice> = {}) =>
-    sendTestEvent(
-      { type: "challenge.approved", version: "v2", via: "direct", ...choice },
-      push,
-      inspection,
-      signRequest,
-    );
-  return { push, handled, sendEvent };
+  const sendEvent = async (choice: object = {}) =>
+    (await call<TestEventResult>("/test-event", { type: "challenge.approved", ...choice })).body;
+  return { handled, sendEvent };
 }
 
-describe("sendTestEvent, directly", () => {
-  it("runs the handlers with an event of no user, and names its uuid", async () => {
-    const { handled, sendEvent } = startReceiver();
-    const result = await sendEvent();
-    expect(result).toEqual({
-      status: 200,
-      durationMs: expect.any(Number),
-      failure: undefined,
-      uuid: expect.stringMatching(/^console-test-[\da-f-]{36}$/),
-    });
-    expect(handled).toMatchObject([
-      {
-        uuid: result.uuid,
-        version: "v2",
-        account_sid: `AC${"0".repeat(32)}`,
-        entity_identity: "console-test-event",
-        issues: [],
-      },
-    ]);
-  });
+const uuid = expect.stringMatching(/^console-test-[\da-f-]{36}$/);
+const durationMs = expect.any(Number);
 
-  it("sends a fresh uuid and a fresh challenge each time", async () => {
-    const { handled, sendEvent } = startReceiver();
+describe("a test event that is sent directly", () => {
+  it("is of no user, and has a fresh uuid and a fresh challenge each time", async () => {
+    const { handled, sendEvent } = await start();
+    expect(await sendEvent()).toEqual({ status: 200, durationMs, uuid });
     await sendEvent();
-    await sendEvent();
-    expect(new Set(handled.map(({ uuid }) => uuid)).size).toBe(2);
+    const account_sid = `AC${"0".repeat(32)}`;
+    const common = { version: "v2", account_sid, entity_identity: "console-test-event" };
+    expect(handled).toMatchObject(Array(2).fill({ uuid, ...common, issues: [] }));
+    expect(new Set(handled.map((event) => event.uuid)).size).toBe(2);
     const sids = handled.map((event) => "challenge_sid" in event && event.challenge_sid);
     expect(new Set(sids).size).toBe(2);
   });
 
   it("is of an account and a service that the receiver allows", async () => {
-    const { handled, sendEvent } = startReceiver({
+    const { handled, sendEvent } = await start({
       allowedAccountSids: [ACCOUNT_SID],
       allowedServiceSids: [SERVICE_SID],
     });
@@ -75,46 +52,45 @@ describe("sendTestEvent, directly", () => {
     "https://hooks.example.test/a?b=c",
     "http://h.test:8080/",
   ])("reaches a receiver at %s", async (publicUrl) => {
-    const { sendEvent } = startReceiver({ publicUrl });
+    const { sendEvent } = await start({ publicUrl });
     expect(await sendEvent()).toMatchObject({ status: 200 });
   });
 
-  it("returns the status of a failed handler", async () => {
-    const { sendEvent } = startReceiver();
-    expect(await sendEvent({ type: "challenge.denied" })).toMatchObject({
+  it("has the status of a failed handler", async () => {
+    const { sendEvent } = await start();
+    expect(await sendEvent({ type: "challenge.denied" })).toEqual({
       status: 500,
-      failure: undefined,
+      durationMs,
+      uuid,
     });
   });
 });
 
-describe("sendTestEvent, over the network", () => {
-  it("sends to the publicUrl, and does not follow a redirect", async () => {
+describe("a test event that is sent over the network", () => {
+  it("goes to the publicUrl, and follows no redirect", async () => {
     const seen: string[] = [];
     const port = await startServer((req, res) => {
       seen.push(`${req.method} ${req.url}`);
       res.writeHead(302, { location: "/elsewhere" }).end();
     });
-    const { handled, sendEvent } = startReceiver({ publicUrl: `http://127.0.0.1:${port}/push` });
-    expect(await sendEvent({ via: "network" })).toMatchObject({ status: 302, failure: undefined });
+    const { handled, sendEvent } = await start({ publicUrl: `http://127.0.0.1:${port}/push` });
+    expect(await sendEvent({ via: "network" })).toEqual({ status: 302, durationMs, uuid });
     expect([seen, handled]).toEqual([["POST /push"], []]);
   });
 
-  it("names the failure of a connection", async () => {
-    const { sendEvent } = startReceiver({ publicUrl: `http://127.0.0.1:${await findFreePort()}/` });
-    expect(await sendEvent({ via: "network" })).toMatchObject({
-      status: undefined,
-      failure: "ECONNREFUSED",
-      uuid: expect.stringMatching(/^console-test-/),
-    });
-  });
-
-  it("names a connection that ends without a response", async () => {
-    const port = await startServer((req) => req.socket.destroy());
-    const { sendEvent } = startReceiver({ publicUrl: `http://127.0.0.1:${port}/` });
-    expect(await sendEvent({ via: "network" })).toMatchObject({
-      status: undefined,
-      failure: expect.stringMatching(/^(UND_ERR_SOCKET|ECONNRESET)$/),
+  it.each<[string, () => Promise<number>, RegExp]>([
+    ["that is refused", findFreePort, /^ECONNREFUSED$/],
+    [
+      "that ends without a response",
+      () => startServer((req) => req.socket.destroy()),
+      /^(UND_ERR_SOCKET|ECONNRESET)$/,
+    ],
+  ])("names a connection %s", async (_how, listen, failure) => {
+    const { sendEvent } = await start({ publicUrl: `http://127.0.0.1:${await listen()}/` });
+    expect(await sendEvent({ via: "network" })).toEqual({
+      durationMs,
+      failure: expect.stringMatching(failure),
+      uuid,
     });
   });
 });

@@ -49,13 +49,15 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   await figure(page, "Pending waits").getByText("1").waitFor();
   await page.getByRole("button", { name: "Show the request" }).click();
   const details = page.locator(".details");
-  await details.getByText("trailing slash").waitFor();
+  expect(await details.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
+  expect(await page.locator(".requests td.attempt").count()).toBe(0);
   expect(await details.locator("mark").allInnerTexts()).toEqual(["/"]);
   await details.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
   await page
     .locator("#announcer", { hasText: "Done: Set webhook_url" })
     .waitFor({ state: "attached" });
 
+  expect(app.audits).toMatchObject([{ action: "webhook.update", actor: "alice" }]);
   // The service sends the event again, as it is configured now.
   const [webhook] = await app.upstream.listWebhooks();
   expect(await approve(app, webhook?.webhook_url ?? "")).toBe(200);

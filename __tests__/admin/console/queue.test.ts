@@ -1,44 +1,46 @@
+/** The dead letters of a queue, as a console groups, masks and changes them. */
+import type { ConsoleQueue } from "express-push-verification/admin";
 import { eventFixture } from "express-push-verification/testing";
-import {
-  changeDeadLetters,
-  readQueue,
-  type ConsoleQueue,
-} from "../../../lib/admin/console/queue-view";
+import type { QueueView } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
+import { startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
+
+useConsoles();
 
 const times = (count: number, error: string) => Array.from({ length: count }, () => error);
 
-describe("readQueue", () => {
+async function readQueue(queue: ConsoleQueue, reveal = false): Promise<QueueView> {
+  const app = await startConsole({ router: { queue, console: { reveal } } });
+  return (await app.call<QueueView>("/queue")).body;
+}
+
+async function change(queue: ConsoleQueue, action: "retry" | "discard", choice: object) {
+  const app = await startConsole({ router: { queue } });
+  return (await app.call<{ count: number }>(`/dead-letters/${action}`, choice)).body.count;
+}
+
+describe("GET /console/queue", () => {
   it("has the counts, and no age and no workers when the queue knows none", async () => {
     const stats = { oldestWaitingMs: undefined, workers: undefined };
-    expect(await readQueue(createMemoryQueue([], stats), false)).toEqual({
-      waiting: 3,
-      active: 2,
-      delayed: 1,
-      deadLetters: 0,
-      oldestWaitingMs: undefined,
-      workers: undefined,
-      groups: [],
-      isCut: false,
-    });
+    const counts = { waiting: 3, active: 2, delayed: 1, deadLetters: 0 };
+    const view = await readQueue(createMemoryQueue([], stats));
+    expect(view).toEqual({ ...counts, groups: [], isCut: false });
   });
 
   it("groups by error: the largest group first, in it the newest 20 dead letters first", async () => {
-    const queue = createMemoryQueue(["alone", ...times(25, "down")]);
-    const { groups } = await readQueue(queue, false);
+    const { groups } = await readQueue(createMemoryQueue(["alone", ...times(25, "down")]));
     expect(groups.map(({ error, count }) => [error, count])).toEqual([
       ["down", 25],
       ["alone", 1],
     ]);
     const uuids = groups[0]?.deadLetters.map(({ uuid }) => uuid);
-    expect(uuids).toHaveLength(20);
-    expect([uuids?.[0], uuids?.at(-1)]).toEqual(["uuid-25", "uuid-6"]);
+    expect([uuids?.length, uuids?.[0], uuids?.at(-1)]).toEqual([20, "uuid-25", "uuid-6"]);
   });
 
   it("groups long errors by their first 500 characters", async () => {
     const long = "x".repeat(500);
-    const { groups } = await readQueue(createMemoryQueue([`${long}1`, `${long}2`]), false);
+    const { groups } = await readQueue(createMemoryQueue([`${long}1`, `${long}2`]));
     expect(groups).toMatchObject([{ error: `${long}…`, count: 2 }]);
   });
 
@@ -57,67 +59,46 @@ describe("readQueue", () => {
         }
       },
     };
-    const view = await readQueue(queue, false);
+    const view = await readQueue(queue);
     const error = "HANDLER_FAILED: no user <entity_identity> (<uuid>)";
     expect(view.groups).toMatchObject([{ error, count: 3 }]);
     for (const identity of identities) expect(JSON.stringify(view)).not.toContain(`"${identity}`);
     expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
     const revealed = await readQueue(queue, true);
     expect(revealed.groups[0]?.deadLetters[2]?.error).toContain("jane.doe@example.com");
-    expect(await changeDeadLetters(queue, "retry", { error })).toBe(3);
+    expect(await change(queue, "retry", { error })).toBe(3);
   });
 
   it("shows only the code of an error whose event cannot be read", async () => {
     const queue = createMemoryQueue(["HANDLER_FAILED: no user jane.doe@example.com"]);
-    const { groups } = await readQueue(queue, false);
-    expect(groups[0]?.error).toBe("HANDLER_FAILED");
+    expect((await readQueue(queue)).groups[0]?.error).toBe("HANDLER_FAILED");
   });
 
-  it.each([
-    ["1,000 dead letters", 1_000, "down", false],
-    ["more than 1,000 dead letters", 1_001, "down", true],
-  ])("says whether it is cut: %s", async (_what, count, error, isCut) => {
-    const view = await readQueue(createMemoryQueue(times(count, error)), false);
-    expect([view.isCut, view.groups[0]?.count]).toEqual([isCut, 1_000]);
-  });
-
-  it("has at most 50 groups, and says that there are more", async () => {
-    const errors = Array.from({ length: 51 }, (_, index) => `error ${index}`);
-    const view = await readQueue(createMemoryQueue(errors), false);
-    expect([view.groups.length, view.isCut]).toEqual([50, true]);
-  });
-
-  it.each([
-    [false, "us…22", 0],
-    [true, "user-7f3a-22", 4],
-  ])("shows identities and texts as it may, reveals %s", async (reveals, entity, texts) => {
-    const { groups } = await readQueue(createMemoryQueue(times(2, "down")), reveals);
-    const [deadLetter, unreadable] = groups[0]?.deadLetters ?? [];
-    expect(deadLetter).toMatchObject({ type: "challenge.approved", version: "v2", entity });
-    expect(deadLetter?.revealed).toHaveLength(texts);
-    expect(unreadable).toMatchObject({
-      accountSid: ACCOUNT_SID,
-      type: undefined,
-      entity: undefined,
-      revealed: [],
-    });
+  it.each<[string, string[], number, number, boolean]>([
+    ["1,000 dead letters", times(1_000, "down"), 1, 1_000, false],
+    ["more than 1,000 dead letters", times(1_001, "down"), 1, 1_000, true],
+    [
+      "more than 50 groups",
+      Array.from({ length: 51 }, (_, index) => `error ${index}`),
+      50,
+      1,
+      true,
+    ],
+  ])("says whether it is cut: %s", async (_what, errors, groups, count, isCut) => {
+    const view = await readQueue(createMemoryQueue(errors));
+    expect([view.groups.length, view.groups[0]?.count, view.isCut]).toEqual([groups, count, isCut]);
   });
 });
 
-describe("changeDeadLetters", () => {
-  const long = "x".repeat(600);
-  const ERRORS = ["down", long, "down"];
+describe("POST /console/dead-letters", () => {
+  const ERRORS = ["down", "x".repeat(600), "down"];
   const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
+  const gone = { ...one, uuid: "gone" };
 
   it.each([
     ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
-    [
-      "discard",
-      { deadLetters: [one, { ...one, uuid: "gone" }] },
-      1,
-      ["discard uuid-1", "discard gone"],
-    ],
-    ["retry", { deadLetters: [{ ...one, uuid: "gone" }] }, 0, ["retry gone"]],
+    ["discard", { deadLetters: [one, gone] }, 1, ["discard uuid-1", "discard gone"]],
+    ["retry", { deadLetters: [gone] }, 0, ["retry gone"]],
     ["retry", { error: "down" }, 2, ["retry uuid-0", "retry uuid-2"]],
     ["discard", { error: `${"x".repeat(500)}…` }, 1, ["discard uuid-1"]],
     ["retry", { error: "unknown" }, 0, []],
@@ -125,14 +106,14 @@ describe("changeDeadLetters", () => {
     ["discard", { all: true }, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
   ] as const)("%s %j: %d", async (action, choice, count, changes) => {
     const queue = createMemoryQueue(ERRORS);
-    expect(await changeDeadLetters(queue, action, choice)).toBe(count);
+    expect(await change(queue, action, choice)).toBe(count);
     expect(queue.changes).toEqual(changes);
   });
 
-  it("names the account and the receiver of a letter", async () => {
+  it("names the account and the receiver of each to the queue", async () => {
     const queue = createMemoryQueue(["down", "other"]);
     const retry = jest.spyOn(queue, "retry");
-    await changeDeadLetters(queue, "retry", { error: "down" });
+    await change(queue, "retry", { error: "down" });
     expect(retry.mock.calls).toEqual([["uuid-0", { accountSid: ACCOUNT_SID, receiver: "shop" }]]);
   });
 });

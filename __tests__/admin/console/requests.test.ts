@@ -1,0 +1,528 @@
+/** The requests of a receiver, as a console tells of them to its page. */
+import { PermanentError } from "express-push-verification";
+import type { ConsoleQueue } from "express-push-verification/admin";
+import type {
+  RequestDetails,
+  RequestRow,
+  Statistics,
+} from "../../../lib/admin/console/console-view";
+import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
+import { openLive, readRequests, startConsole, useConsoles, type ConsoleApp } from "./console-app";
+import { createMemoryQueue } from "./memory-queue";
+
+useConsoles();
+
+const JANE = "jane.doe@example.com";
+const approve = "challenge.approved";
+
+/** Delivers requests whose signature is of another URL, which `explain` can prove. */
+async function deliverMismatches(app: ConsoleApp, count: number): Promise<void> {
+  const signedUrl = `${app.publicUrl}/`;
+  for (let index = 0; index < count; index++) await app.deliver(approve, {}, { signedUrl });
+}
+
+const explain = (app: ConsoleApp, id: unknown) =>
+  app.call<RequestRow>(`/requests/${id}/explanation`);
+
+describe("the rows", () => {
+  it("have each request, the oldest first, masked, and without what is not verified", async () => {
+    const app = await startConsole();
+    app.push.on("challenge.denied", () => {
+      throw new PermanentError("no such user user-7f3a-22");
+    });
+    await app.deliver(approve, { uuid: "a" });
+    await app.deliver(approve, { uuid: "b" }, { authToken: "another" });
+    await app.deliver("challenge.denied", { challenge_details: "{" });
+    await app.deliver("factor.created", { uuid: "console-test-1" });
+    const { rows, totals } = await readRequests(app);
+    const own = { change: expect.any(Number), atMs: expect.any(Number), canExplain: false };
+    const target = "POST /webhooks/push";
+    expect(rows.slice(0, 2)).toEqual([
+      {
+        ...own,
+        id: 1,
+        durationMs: expect.any(Number),
+        result: "handled",
+        status: 200,
+        attempt: 1,
+        type: approve,
+        version: "v2",
+        uuid: "a",
+        accountSid: ACCOUNT_SID,
+        factorSid: FACTOR_SID,
+        challengeSid: CHALLENGE_SID,
+        entity: "us…22",
+        pseudonym: expect.stringMatching(/^[0-9a-f]{8}$/),
+        tokenIndex: 0,
+        urlIndex: 0,
+        issues: [],
+        target,
+        isTest: false,
+      },
+      {
+        ...own,
+        id: 2,
+        durationMs: expect.any(Number),
+        result: "rejected",
+        status: 403,
+        code: "SIGNATURE_MISMATCH",
+        message: expect.any(String),
+        attempt: 1,
+        issues: [],
+        target,
+        isTest: false,
+        explanation: expect.objectContaining({ code: "TOKEN_WRONG" }),
+      },
+    ]);
+    // A clock that was corrected meanwhile differs by some milliseconds.
+    expect(Math.abs((rows[0]?.atMs ?? 0) - Date.now())).toBeLessThan(10_000);
+    expect(rows.slice(2)).toMatchObject([
+      {
+        result: "failed",
+        status: 500,
+        code: "HANDLER_FAILED",
+        message: expect.any(String),
+        failure: "no such user <entity_identity>",
+        issues: [expect.stringMatching(/^challenge_details: /)],
+      },
+      { result: "handled", isTest: true },
+    ]);
+    expect(totals).toEqual({
+      sinceMs: expect.any(Number),
+      received: 4,
+      byResult: { handled: 2, stored: 0, duplicate: 0, conflict: 0, rejected: 1, failed: 1 },
+      byCode: { SIGNATURE_MISMATCH: 1, HANDLER_FAILED: 1 },
+      waits: { count: 0 },
+      rotation: [],
+    });
+  });
+
+  it("mask an identity: at most a third and 6 characters of it remain, and one pseudonym", async () => {
+    const app = await startConsole();
+    const masks = [
+      [JANE, "jan…com"],
+      ["user-7f3a-22", "us…22"],
+      ["123456789", "12…9"],
+      ["123456", "1…6"],
+      ["123", "1…"],
+      ["ab", "…"],
+      ["a", "…"],
+      [JANE, "jan…com"],
+    ] as const;
+    for (const [entity_identity] of masks) await app.deliver(approve, { entity_identity });
+    const { rows } = await readRequests(app);
+    expect(rows.map(({ entity }) => entity)).toEqual(masks.map(([, masked]) => masked));
+    const pseudonyms = rows.map(({ pseudonym }) => pseudonym);
+    expect(new Set(pseudonyms).size).toBe(7);
+    expect(pseudonyms.at(-1)).toBe(pseudonyms[0]);
+  });
+
+  it("mask the values of the event in the errors of its handlers, and cut these", async () => {
+    const app = await startConsole();
+    const long = "x".repeat(488);
+    const errors = [
+      ["no user jane.doe+1@example.com", "no user <entity_identity>"],
+      ["GET /users/jane.doe%2B1%40example.com: 404", "GET /users/<entity_identity>: 404"],
+      ["no user JANE.DOE+1@EXAMPLE.COM here", "no user <entity_identity> here"],
+      ["event evt-1 failed, evt-12 did not", "event <uuid> failed, evt-12 did not"],
+      ['text Pay "Müller" to 12 elm st', "text <challenge_details> to <challenge_details>"],
+      ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
+      ["challenge.approved of push failed", "challenge.approved of push failed"],
+      [`${long} jane.doe+1@example.com`, `${long} <entity_identity>…`],
+      [`${long} a text without a value`, `${long} a text with…`],
+      [`${"x".repeat(499)}😀`, `${"x".repeat(499)}…`],
+    ] as const;
+    const texts = errors.map(([text]) => text);
+    app.push.onAny(() => {
+      throw new Error(texts.shift());
+    });
+    for (const _ of errors) {
+      await app.deliver(approve, {
+        uuid: "evt-1",
+        entity_identity: "jane.doe+1@example.com",
+        challenge_details: '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm St"}]}',
+      });
+    }
+    const { rows } = await readRequests(app);
+    expect(rows.map(({ failure }) => failure)).toEqual(errors.map(([, masked]) => masked));
+  });
+
+  it("count the deliveries of a uuid", async () => {
+    const app = await startConsole();
+    for (const [uuid, type] of [
+      ["a", approve],
+      ["a", approve],
+      ["b", approve],
+      ["a", "challenge.denied"],
+    ] as const) {
+      await app.deliver(type, { uuid });
+    }
+    const { rows } = await readRequests(app);
+    expect(rows.map(({ uuid, attempt, result }) => [uuid, attempt, result])).toEqual([
+      ["a", 1, "handled"],
+      ["a", 2, "duplicate"],
+      ["b", 1, "handled"],
+      ["a", 3, "conflict"],
+    ]);
+  });
+
+  it("are the last 200, and the totals are of all", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { uuid: "first" });
+    await deliverMismatches(app, 1);
+    for (let count = 0; count < 200; count++) await app.deliver();
+    // Its first delivery is no longer among the rows.
+    await app.deliver(approve, { uuid: "first" });
+    const { rows, totals } = await readRequests(app);
+    expect([rows.length, rows[0]?.id, totals.received]).toEqual([200, 4, 203]);
+    expect(rows.at(-1)).toMatchObject({ id: 203, result: "duplicate", attempt: 1 });
+    for (const id of [2, 3, 4, 0, 204, -1, "x"])
+      expect(await explain(app, id)).toMatchObject({ status: 404 });
+  });
+});
+
+describe("the live stream", () => {
+  const uuidsOf = ({ rows }: Awaited<ReturnType<typeof readRequests>>) =>
+    rows.map(({ uuid }) => uuid);
+
+  it("has all rows, then those that changed, as events that no middleware may hold back", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { uuid: "a" });
+    const first = await openLive(app);
+    expect(Object.fromEntries(first.response.headers)).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+    });
+    const all = await first.next();
+    expect([all.isComplete, uuidsOf(all)]).toEqual([true, ["a"]]);
+    await app.deliver(approve, { uuid: "b" });
+    const second = await openLive(app);
+    expect(uuidsOf(await second.next())).toEqual(["a", "b"]);
+    expect(uuidsOf(await first.next())).toEqual(["b"]);
+    await app.deliver(approve, { uuid: "c" });
+    await app.deliver(approve, { uuid: "d" });
+    for (const { next } of [first, second]) {
+      const changed = await next();
+      expect([changed.isComplete, uuidsOf(changed)]).toEqual([false, ["c", "d"]]);
+    }
+    // It ends by itself: the page opens another, and is authorized again.
+    expect(await first.next()).toBeUndefined();
+  });
+
+  it("continues after the cursor of an earlier one, and starts anew after an unknown one", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { uuid: "a" });
+    const { cursor } = await readRequests(app);
+    await app.deliver(approve, { uuid: "b" });
+    for (const [after, isComplete, uuids] of [
+      [cursor, false, ["b"]],
+      ...["", "1-1", `${cursor}9`, "x"].map((other) => [other, true, ["a", "b"]] as const),
+    ] as const) {
+      const { next, close } = await openLive(app, after);
+      const update = await next();
+      expect([after, update.isComplete, uuidsOf(update)]).toEqual([after, isComplete, uuids]);
+      await close();
+    }
+  });
+
+  it("has a changed number of pending waits", async () => {
+    const app = await startConsole();
+    const streams = [await openLive(app), await openLive(app)];
+    for (const { next } of streams) await next();
+    const key = { challengeSid: CHALLENGE_SID, entityIdentity: "u" };
+    const waiting = expect(app.push.waitForChallenge(key)).rejects.toHaveProperty(
+      "code",
+      "CLOSING",
+    );
+    for (const { next } of streams) {
+      const { waits } = (await next()).totals;
+      expect(waits).toEqual({ count: 1, oldestMs: expect.any(Number) });
+      expect(waits.oldestMs).toBeLessThan(10_000);
+    }
+    await Promise.all([waiting, app.push.close()]);
+    for (const { next } of streams) expect((await next()).totals.waits).toEqual({ count: 0 });
+  });
+
+  it("has the row of a request whose handlers failed after the response, which is counted once", async () => {
+    const app = await startConsole({ receiver: { acknowledge: "before" } });
+    let fail: (error: Error) => void = () => {};
+    app.push.onAny(() => new Promise((_resolve, reject) => (fail = reject)));
+    expect(await app.deliver()).toBe(200);
+    const { next } = await openLive(app);
+    expect((await next()).rows).toMatchObject([{ id: 1, result: "handled" }]);
+    fail(new Error("the database is away"));
+    const { rows, totals } = await next();
+    expect(rows).toMatchObject([
+      { id: 1, result: "failed", status: 200, code: "HANDLER_FAILED", attempt: 1 },
+    ]);
+    expect(totals).toMatchObject({
+      received: 1,
+      byResult: { handled: 0, failed: 1 },
+      byCode: { HANDLER_FAILED: 1 },
+    });
+  });
+
+  it("finds the causes of a few wrong signatures, the newest first, and of none before a page is open", async () => {
+    const app = await startConsole();
+    await deliverMismatches(app, 2);
+    const { next } = await openLive(app);
+    await next();
+    for (const isExplained of [true, true, false]) {
+      await deliverMismatches(app, 1);
+      while ((await next()).rows[0]?.canExplain === isExplained);
+    }
+    const { rows } = await readRequests(app);
+    expect(rows.map(({ canExplain }) => canExplain)).toEqual([true, false, false, false, true]);
+  });
+});
+
+describe("GET /console/requests/:id/explanation", () => {
+  it("finds the cause of a wrong signature once, and keeps it in the row", async () => {
+    const app = await startConsole();
+    await deliverMismatches(app, 1);
+    const explained = await explain(app, 1);
+    expect(explained).toMatchObject({
+      status: 200,
+      body: {
+        id: 1,
+        canExplain: false,
+        explanation: { isProven: true, subject: `${app.publicUrl}/` },
+      },
+    });
+    expect(await explain(app, 1)).toEqual(explained);
+    expect((await readRequests(app)).rows).toEqual([explained.body]);
+  });
+
+  it("knows the last 10, and responds 429 when the budget of the receiver is used up", async () => {
+    const app = await startConsole();
+    await deliverMismatches(app, 11);
+    expect(await explain(app, 1)).toMatchObject({ status: 404 });
+    // Fewer than 10 on a slow machine: the budget also limits the work.
+    for (let id = 2; id <= 11; id++) await explain(app, id);
+    await deliverMismatches(app, 1);
+    expect(await explain(app, 12)).toMatchObject({ status: 429, body: { code: "BUDGET_USED_UP" } });
+    // Not given up: the budget is renewed.
+    expect((await readRequests(app)).rows.at(-1)).toMatchObject({ id: 12, canExplain: true });
+  });
+});
+
+describe("the rotation of tokens", () => {
+  const OLD = "0".repeat(32);
+  const accounts = Array.from({ length: 12 }, (_, index) => `AC${String(index).padStart(32, "0")}`);
+
+  it("counts the requests of each of a list of tokens, and when the last of them arrived", async () => {
+    const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD] } });
+    await app.deliver(approve, {}, { authToken: "another" });
+    expect((await readRequests(app)).totals.rotation).toEqual([]);
+    await app.deliver();
+    expect((await readRequests(app)).totals.rotation).toMatchObject([
+      { accountSid: ACCOUNT_SID, tokens: [{ count: 1 }, { count: 0 }] },
+    ]);
+    await app.deliver(approve, {}, { authToken: OLD });
+    await app.deliver(approve, {}, { authToken: OLD });
+    const { rows, totals } = await readRequests(app);
+    const tokens = [
+      { count: 1, lastAtMs: rows[1]?.atMs },
+      { count: 2, lastAtMs: rows[3]?.atMs },
+    ];
+    expect(totals.rotation).toEqual([{ accountSid: ACCOUNT_SID, tokens }]);
+  });
+
+  it("has the accounts of a function that used another than the first token: 10, with 16 tokens each", async () => {
+    const tokens = Array.from({ length: 17 }, (_, index) => `token-${index}-of-the-account`);
+    const app = await startConsole({ receiver: { authToken: () => tokens } });
+    const deliver = (account_sid: string, index: number) =>
+      app.deliver(approve, { account_sid }, { authToken: tokens[index] ?? "" });
+    await deliver(ACCOUNT_SID, 0);
+    for (const index of [15, 16]) await deliver(accounts[0] ?? "", index);
+    for (const account of accounts.slice(1)) await deliver(account, 1);
+    const { rotation } = (await readRequests(app)).totals;
+    expect(rotation.map(({ accountSid }) => accountSid)).toEqual(accounts.slice(0, 10));
+    expect(rotation.map((account) => account.tokens.length)).toEqual([16, ...Array(9).fill(2)]);
+  });
+});
+
+describe("GET /console/statistics", () => {
+  const MINUTE_MS = 60_000;
+  const read = async (app: ConsoleApp) => (await app.call<Statistics>("/statistics")).body;
+
+  it("counts accepted and bad requests by the minute for an hour, and by the hour for a day", async () => {
+    const app = await startConsole();
+    await app.deliver();
+    await app.deliver(approve, {}, { authToken: "another" });
+    const { rows } = await readRequests(app);
+    const now = jest.spyOn(Date, "now");
+    for (const [minutes, counts] of [
+      [0, [1, 1]],
+      [58, [1, 1]],
+      [61, [0, 1]],
+      [25 * 60, [0, 0]],
+    ] as const) {
+      now.mockReturnValue((rows[1]?.atMs ?? 0) + minutes * MINUTE_MS);
+      const { series } = await read(app);
+      expect(series.map(({ stepMs, accepted }) => [stepMs, accepted.length])).toEqual([
+        [MINUTE_MS, 60],
+        [60 * MINUTE_MS, 24],
+      ]);
+      const sum = (steps: readonly number[]) => steps.reduce((total, count) => total + count, 0);
+      for (const kind of ["accepted", "bad"] as const) {
+        expect([minutes, series.map((one) => sum(one[kind]))]).toEqual([minutes, counts]);
+      }
+    }
+    now.mockRestore();
+  });
+
+  it("finds percentiles by type, each up to 10 % too high, and joins unknown types", async () => {
+    const app = await startConsole();
+    for (let count = 0; count < 5; count++) await app.deliver();
+    await app.deliver(approve, { type: "invented.1" });
+    await app.deliver(approve, { type: "invented.2" });
+    const { rows } = await readRequests(app);
+    const sorted = rows
+      .slice(0, 5)
+      .map(({ durationMs }) => durationMs)
+      .toSorted((a, b) => a - b);
+    const [known, others, ...more] = (await read(app)).byType;
+    expect(known).toMatchObject({ type: approve, count: 5 });
+    for (const [found = 0, real = 0] of [
+      [known?.p50Ms, sorted[2]],
+      [known?.p95Ms, sorted[4]],
+    ]) {
+      expect(found).toBeGreaterThan(real * 0.999);
+      expect(found).toBeLessThan(real * 1.101);
+    }
+    expect([others?.type, others?.count, more]).toEqual(["other types", 2, []]);
+  });
+});
+
+/** A queue that knows one event. */
+function createQueueWith(found: Awaited<ReturnType<NonNullable<ConsoleQueue["find"]>>>) {
+  const asked: unknown[] = [];
+  const find: ConsoleQueue["find"] = (...args) => {
+    asked.push(args);
+    return Promise.resolve(found);
+  };
+  return { queue: { ...createMemoryQueue(["boom"]), find }, asked };
+}
+
+const FOUND = { event: undefined, attempts: 3, at: new Date(5_000), failures: [] };
+
+describe("GET /console/requests/:id", () => {
+  const readDetails = (app: ConsoleApp, id: number) => app.call<RequestDetails>(`/requests/${id}`);
+
+  it("has the parameters, masked, the headers without the signature, and no queue", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { entity_identity: JANE });
+    const { body } = await readDetails(app, 1);
+    expect(Object.fromEntries(body.params ?? [])).toMatchObject({
+      type: approve,
+      account_sid: ACCOUNT_SID,
+      challenge_sid: CHALLENGE_SID,
+      entity_identity: "jan…com",
+      factor_metadata: expect.stringMatching(/^\(\d+ characters\)$/),
+    });
+    const names = body.headers.map(([name]) => name);
+    expect(names).toEqual(expect.arrayContaining(["host", "content-type", "content-length"]));
+    expect(names).not.toContain("x-service-signature");
+    expect(body).toMatchObject({ canResend: true, responseHeaders: [] });
+    expect(body).not.toHaveProperty("queued");
+    expect(JSON.stringify(body)).not.toContain(JANE);
+  });
+
+  it("has the values with reveal, and the row has the identity and no pseudonym", async () => {
+    const app = await startConsole({ router: { console: { reveal: true } } });
+    await app.deliver(approve, { entity_identity: JANE });
+    expect((await readDetails(app, 1)).body.params).toContainEqual(["entity_identity", JANE]);
+    const { rows } = await readRequests(app);
+    expect([rows[0]?.entity, rows[0]?.pseudonym]).toEqual([JANE, undefined]);
+  });
+
+  it("has no parameters of a request that was not authenticated, or is large", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, {}, { authToken: "wrong" });
+    await app.deliver(approve, { challenge_details: "x".repeat(20_000) });
+    for (const id of [1, 2]) {
+      const { body } = await readDetails(app, id);
+      expect([body.params, body.canResend]).toEqual([undefined, false]);
+    }
+    expect((await readDetails(app, 3)).status).toBe(404);
+  });
+
+  it("asks the queue where the event is, and masks the error of each attempt", async () => {
+    const { queue, asked } = createQueueWith({
+      ...FOUND,
+      state: "delayed",
+      failures: [
+        { at: new Date(2_000), error: "HANDLER_FAILED: ECONNREFUSED" },
+        { at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` },
+      ],
+    });
+    const app = await startConsole({ router: { queue } });
+    await app.deliver(approve, { uuid: "evt-1", entity_identity: JANE });
+    expect((await readDetails(app, 1)).body.queued).toEqual({
+      state: "delayed",
+      attempts: 3,
+      failures: [
+        { atMs: 2_000, error: "HANDLER_FAILED: ECONNREFUSED" },
+        { atMs: 4_000, error: "HANDLER_FAILED: no user <entity_identity>" },
+      ],
+      atMs: 5_000,
+    });
+    expect(asked).toEqual([["evt-1", { accountSid: ACCOUNT_SID }]]);
+  });
+});
+
+describe("POST /console/resend", () => {
+  const resend = (app: ConsoleApp, ids: number[]) => app.call("/resend", { ids });
+
+  it("runs the handlers again, and is audited with the uuid", async () => {
+    const app = await startConsole();
+    const handled: string[] = [];
+    app.push.on(approve, ({ uuid }) => void handled.push(uuid));
+    await app.deliver(approve, { uuid: "a" });
+    await app.deliver(approve, { uuid: "b" });
+    expect(await resend(app, [1])).toEqual({ status: 200, body: { results: [{ id: 1 }] } });
+    expect(await resend(app, [2, 1])).toMatchObject({ body: { results: [{ id: 2 }, { id: 1 }] } });
+    expect(handled).toEqual(["a", "b", "a", "b", "a"]);
+    expect(app.audits.map(({ action, uuid }) => [action, uuid])).toEqual([
+      ["request.resend", "a"],
+      ["request.resend", undefined],
+    ]);
+  });
+
+  it("names the problem of each event", async () => {
+    const app = await startConsole();
+    app.push.on("challenge.denied", () => {
+      throw new Error("boom");
+    });
+    await app.deliver("challenge.denied");
+    await app.deliver();
+    await app.deliver(approve, {}, { authToken: "wrong" });
+    const problems = [
+      { problem: "HANDLER_FAILED" },
+      { problem: expect.stringContaining("No handler") },
+      { problem: expect.stringContaining("not in memory") },
+    ];
+    expect(await resend(app, [1, 2, 3])).toMatchObject({ body: { results: problems } });
+    expect((await resend(app, [4])).status).toBe(404);
+    expect((await resend(app, [])).status).toBe(400);
+  });
+
+  it.each<[string, string[], object]>([
+    ["dead", ["retry evt-1"], {}],
+    ["delayed", [], { problem: expect.stringContaining("delayed") }],
+  ])("leaves an event that is %s to the queue", async (state, changes, result) => {
+    const { queue } = createQueueWith({ ...FOUND, state });
+    const retry = (uuid: string) => {
+      queue.changes.push(`retry ${uuid}`);
+      return Promise.resolve(true);
+    };
+    const app = await startConsole({ router: { queue: { ...queue, retry } } });
+    let runs = 0;
+    app.push.onAny(() => void runs++);
+    await app.deliver(approve, { uuid: "evt-1" });
+    expect(await resend(app, [1])).toMatchObject({ body: { results: [{ id: 1, ...result }] } });
+    expect([queue.changes, runs]).toEqual([changes, 1]);
+  });
+});
