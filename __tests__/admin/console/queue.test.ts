@@ -12,12 +12,12 @@ const times = (count: number, error: string) => Array.from({ length: count }, ()
 
 async function readQueue(queue: ConsoleQueue, reveal = false): Promise<QueueView> {
   const app = await startConsole({ router: { queue, console: { reveal } } });
-  return (await app.call<QueueView>("/queue")).body;
+  return (await app.call("/queue")).body as QueueView;
 }
 
 async function change(queue: ConsoleQueue, action: "retry" | "discard", choice: object) {
   const app = await startConsole({ router: { queue } });
-  return (await app.call<{ count: number }>(`/dead-letters/${action}`, choice)).body.count;
+  return (await app.call(`/dead-letters/${action}`, choice)).body.count as number;
 }
 
 describe("GET /console/queue", () => {
