@@ -1,7 +1,5 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient } from "./client/client";
-export type { Keys } from "./client/keys";
-export type { Webhooks } from "./client/webhooks";
+export type { AdminClient, Keys, Webhooks } from "./client/client";
 export type { ChallengeKey, Challenges, FetchedChallenge } from "./client/challenges";
 export { confirmWith } from "./client/confirm-with";
 export type { ConfirmWithOptions } from "./client/confirm-with";

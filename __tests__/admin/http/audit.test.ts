@@ -4,8 +4,6 @@ import express, { type RequestHandler } from "express";
 import supertest from "supertest";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { describeWrite } from "../../../lib/admin/http/audit";
-import { ROUTES } from "../../../lib/admin/router/routes";
 import { until } from "../../support/redis";
 import { startServer } from "../../support/servers";
 import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
@@ -154,15 +152,6 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
       await supertest(app).options(`/admin${path}`);
     }
     expect(audits).toEqual([]);
-  });
-});
-
-describe("describeWrite", () => {
-  it.each(ROUTES)("knows the action of $method $path", ({ method, path, action }) => {
-    const sid = path.startsWith("/keys") ? KEY_SID : WEBHOOK_SID;
-    const write = describeWrite(method, path.replace(":sid", sid));
-    expect(write?.action).toBe(action);
-    expect(write?.sid).toBe(path.includes(":") && action !== undefined ? sid : undefined);
   });
 });
 

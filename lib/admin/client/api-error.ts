@@ -17,15 +17,8 @@ export type ApiFailure =
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
 
 /** Fields of a new {@link ApiError}, which describes them. */
-export interface ApiErrorFields {
-  readonly code: ApiErrorCode;
-  readonly serviceCode?: number | undefined;
-  readonly status: number;
-  readonly more_info?: string | undefined;
-  readonly method: string;
-  readonly path: string;
-  readonly retryAfterSeconds?: number | undefined;
-}
+export type ApiErrorFields = Pick<ApiError, "code" | "status" | "method" | "path"> &
+  Partial<Pick<ApiError, "serviceCode" | "more_info" | "retryAfterSeconds">>;
 
 /**
  * Failed request to the service (specification, section 7). Holds no credentials and no parameters

@@ -1,6 +1,6 @@
 import { findExtending, findMethod } from "./configuration-drift";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
-import type { Webhooks } from "./webhooks";
+import type { Webhooks } from "./client";
 
 /**
  * Creates the Webhook of a URL, or changes the fields that differ.

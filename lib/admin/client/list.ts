@@ -1,5 +1,4 @@
 import { parseUrl } from "../../form/url";
-import { InputError } from "./input-error";
 import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
 import type { ResponseSchema } from "./service-response";
@@ -71,20 +70,12 @@ export function createList<Output, Item>(
   }
 
   async function page(query: PageQuery = {}): Promise<Page<Item>> {
-    if (typeof query !== "object" || (query as unknown) === null) {
-      throw new InputError("page query", [{ path: "page query", message: "must be an object" }]);
-    }
-    const { signal, pageSize, page: index, pageToken, ...rest } = query;
-    const checked = parseInput("page query", pageQuerySchema, {
-      page_size: pageSize,
-      page: index,
-      page_token: pageToken,
-      ...rest,
-    });
+    const checked = parseInput("page query", pageQuerySchema, query);
+    const { signal, pageSize: PageSize, page: Page, pageToken: PageToken } = checked;
     const url = new URL(listUrl);
-    if (checked.page_size !== undefined) url.searchParams.set("PageSize", `${checked.page_size}`);
-    if (checked.page !== undefined) url.searchParams.set("Page", `${checked.page}`);
-    if (checked.page_token !== undefined) url.searchParams.set("PageToken", checked.page_token);
+    for (const [name, value] of Object.entries({ PageSize, Page, PageToken })) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
     const envelope = open(await send({ method: "GET", url: url.href, signal }, schema));
     const { nextLink, previousLink, ...found } = envelope;
     return { ...found, next: readLink(nextLink), previous: readLink(previousLink) };

@@ -81,11 +81,12 @@ export const webhookInputSchema = z.strictObject({
 /** The schema of a `WebhookChange` (section 4.2). */
 export const webhookChangeSchema = webhookInputSchema.partial();
 
-/** The schema of a `PageQuery`, with the names of the router's query (section 8). */
+/** The schema of a `PageQuery` (section 8). */
 export const pageQuerySchema = z.strictObject({
-  page_size: z.int().min(1).max(1000).optional(),
+  pageSize: z.int().min(1).max(1000).optional(),
   page: z.int().min(0).optional(),
-  page_token: z.string().min(1).optional(),
+  pageToken: z.string().min(1).optional(),
+  signal: z.custom<AbortSignal>().optional(),
 });
 
 /** The envelope of a list of Keys (section 2.2). */

@@ -17,18 +17,22 @@ export interface ResponseSchema<Output> {
 
 const MAX_RESPONSE_BYTES = 8_388_608;
 
-/** A response body over 8 MiB, which is larger than any page of the service. */
-export class ResponseTooLargeError extends Error {
-  override readonly message = `The response is over ${MAX_RESPONSE_BYTES} bytes.`;
-}
-
-/** Reads a response of `fetch` to its end. @throws ResponseTooLargeError for a body over 8 MiB. */
-export async function readResponse(response: Response): Promise<ServiceResponse> {
+/**
+ * Reads a response of `fetch` to its end. Throws ApiError `BAD_RESPONSE` for a body over 8 MiB, which
+ * is larger than any page of the service.
+ */
+export async function readResponse(
+  request: FailedRequest,
+  response: Response,
+): Promise<ServiceResponse> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLargeError();
+    if (bytes > MAX_RESPONSE_BYTES) {
+      const cause = new Error(`The response is over ${MAX_RESPONSE_BYTES} bytes.`);
+      throw createApiError(request, "BAD_RESPONSE", cause);
+    }
     chunks.push(chunk);
   }
   return {

@@ -3,7 +3,7 @@ import { encodeForm } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { AdminClientOptions } from "./options";
-import { parseResponse, readResponse, ResponseTooLargeError } from "./service-response";
+import { parseResponse, readResponse } from "./service-response";
 import type { ResponseSchema, ServiceResponse } from "./service-response";
 
 /** Options of each method of the client. */
@@ -43,7 +43,7 @@ export function createTransport(options: AdminClientOptions, username: string) {
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
     const init = { method, headers, body, redirect: "manual", signal } as const;
-    return readResponse(await fetch(url, init));
+    return readResponse(request, await fetch(url, init));
   }
 
   async function sendWithRetries(request: ServiceRequest, timeout: AbortSignal) {
@@ -53,9 +53,7 @@ export function createTransport(options: AdminClientOptions, username: string) {
       const response = await sendOnce(request, signal).catch((error: unknown) => {
         request.signal?.throwIfAborted();
         if (timeout.aborted) throw createApiError(request, "TIMEOUT", error);
-        if (error instanceof ResponseTooLargeError) {
-          throw createApiError(request, "BAD_RESPONSE", error);
-        }
+        if (error instanceof ApiError) throw error;
         return createApiError(request, "UNREACHABLE", error);
       });
       const isDeleted = retry > 0 && request.method === "DELETE" && response.status === 404;

@@ -18,10 +18,10 @@ export type ConsoleResponse =
 
 /** One thing that the console's page asks of the router. */
 export interface ConsoleRoute {
-  method: "get" | "post";
+  method: "get" | "post" | "patch" | "delete";
   path: string;
   /** Name of a write, for the audit; undefined for a route that only reads. */
-  action?: AuditAction;
+  action?: AuditAction | undefined;
   run(req: Request, res: Response): ConsoleResponse | Promise<ConsoleResponse>;
 }
 

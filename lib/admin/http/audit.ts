@@ -28,48 +28,34 @@ export interface AuditEntry {
   readonly code: number | string | undefined;
 }
 
-const CONSOLE_ACTIONS: ReadonlyMap<string, AuditAction> = new Map([
-  ["/console/dead-letters/retry", "dead-letter.retry"],
-  ["/console/dead-letters/discard", "dead-letter.discard"],
-  ["/console/resend", "request.resend"],
-  ["/console/test-event", "test-event.send"],
-]);
-
-// Express's router ignores letter case and a trailing slash.
-const PATH = /^\/(key|webhook)s(?:\/([^/]+))?\/?$/i;
-
-const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
 /**
- * Describes the write of a request; undefined for GET, HEAD and OPTIONS, which only read.
- *
- * @param method the effective method, after any middleware that overrides it; in any letter case.
- * @param path within the router, without the query.
+ * Creates the function that describes the write of a request to one of these routes; it returns
+ * undefined for GET, HEAD and OPTIONS, which only read. Its arguments are the effective method,
+ * after any middleware that overrides it, and the path within the router, without the query.
  */
-export function describeWrite(
-  method: string,
-  path: string,
-): Pick<AuditEntry, "action" | "sid"> | undefined {
-  const verb = method.toUpperCase();
-  if (SAFE_METHODS.has(verb)) return undefined;
-  const consoleAction = CONSOLE_ACTIONS.get(path.toLowerCase().replace(/\/$/, ""));
-  if (consoleAction !== undefined) {
-    return { action: verb === "POST" ? consoleAction : undefined, sid: undefined };
-  }
-  const [, resource = "", segment] = PATH.exec(path) ?? [];
-  const change = findChange(verb, segment);
-  const sid = decodeSafely(segment ?? "");
-  const isRoute = resource !== "" && change !== undefined;
-  return {
-    action: isRoute ? (`${resource.toLowerCase()}.${change}` as AuditAction) : undefined,
-    // Log only SIDs: any other text of a client may hold control characters for a terminal.
-    sid: isSid("SK", sid) || isSid("YW", sid) ? sid : undefined,
-  };
-}
+export function createAudit(
+  routes: readonly { method: string; path: string; action?: AuditAction | undefined }[],
+) {
+  const patterns = routes.map(({ method, path, action }) => {
+    const source = path.replace(/:\w+/, "([^/]+)");
+    // Express's router ignores letter case and a trailing slash.
+    return { method, action, pattern: new RegExp(`^${source}/?$`, "i") };
+  });
 
-/** Returns the change that a method makes to an item; to the list, without a segment. */
-function findChange(verb: string, segment: string | undefined) {
-  if (segment === undefined) return verb === "POST" ? "create" : undefined;
-  if (verb === "DELETE") return "delete";
-  return verb === "POST" || verb === "PATCH" ? "update" : undefined;
+  return function describeWrite(
+    method: string,
+    path: string,
+  ): Pick<AuditEntry, "action" | "sid"> | undefined {
+    const verb = method.toLowerCase();
+    if (SAFE_METHODS.has(verb)) return undefined;
+    const matching = patterns.filter(({ pattern }) => pattern.test(path));
+    const sid = decodeSafely(matching[0]?.pattern.exec(path)?.[1] ?? "");
+    return {
+      action: matching.find((route) => route.method === verb)?.action,
+      // Log only SIDs: any other text of a client may hold control characters for a terminal.
+      sid: isSid("SK", sid) || isSid("YW", sid) ? sid : undefined,
+    };
+  };
 }

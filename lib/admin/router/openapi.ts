@@ -1,7 +1,7 @@
 import { sidPattern } from "../../form/sid";
 import * as z from "../../validation/zod";
-import { pageQuerySchema } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
+import { PAGE_PARAMETERS } from "./page";
 import { ROUTES, type Route } from "./routes";
 
 /** Creates the OpenAPI 3.1 document of a router mounted at the path `serverUrl`. @experimental */
@@ -42,7 +42,7 @@ function listParameters(method: string, path: string): object[] {
     return method === "delete" && prefix === "SK" ? [sid, force] : [sid];
   }
   if (method !== "get") return [];
-  return Object.entries(pageQuerySchema.shape).map(([name, schema]) => ({
+  return Object.entries(PAGE_PARAMETERS).map(([name, schema]) => ({
     name,
     in: "query",
     schema: withoutDialect(z.toJSONSchema(schema)),

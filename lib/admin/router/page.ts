@@ -1,13 +1,19 @@
+import { encodeForm } from "../../form/text";
 import * as z from "../../validation/zod";
 import type { List, PageQuery } from "../client/list";
 import { pageQuerySchema, parseInput } from "../client/schemas";
 import type { PageMeta } from "./body-schemas";
 
+const { pageSize, page, pageToken } = pageQuerySchema.shape;
+
+/** The schemas of the parameters of a list, by their names in the query. */
+export const PAGE_PARAMETERS = { page_size: pageSize, page, page_token: pageToken };
+
 /** The schema of the query of a list, whose values are strings. */
 const pageQueryStringSchema = z.strictObject({
-  page_size: numberText(pageQuerySchema.shape.page_size.unwrap()),
-  page: numberText(pageQuerySchema.shape.page.unwrap()),
-  page_token: pageQuerySchema.shape.page_token,
+  page_size: numberText(pageSize.unwrap()),
+  page: numberText(page.unwrap()),
+  page_token: pageToken,
 });
 
 function numberText(number: z.ZodInt) {
@@ -33,24 +39,22 @@ export async function fetchPage<Item>(
 ): Promise<object> {
   const given = parseInput("query", pageQueryStringSchema, { ...req.query });
   const query = { pageSize: given.page_size, page: given.page, pageToken: given.page_token };
-  const { items, page, page_size, previous, next } = await list.page(query);
-  const listUrl = `${req.baseUrl}/${key}`;
+  const { items, page: index, page_size, previous, next } = await list.page(query);
+  const linkTo = (to: PageQuery) => {
+    const parameters = { page_size: to.pageSize, page: to.page, page_token: to.pageToken };
+    const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+    );
+    return `${req.baseUrl}/${key}${pairs.length === 0 ? "" : `?${encodeForm(pairs)}`}`;
+  };
   const meta: PageMeta = {
-    page,
+    page: index,
     page_size,
-    first_page_url: linkTo(listUrl, { pageSize: page_size ?? query.pageSize, page: 0 }),
-    previous_page_url: previous === undefined ? null : linkTo(listUrl, previous),
-    url: linkTo(listUrl, query),
-    next_page_url: next === undefined ? null : linkTo(listUrl, next),
+    first_page_url: linkTo({ pageSize: page_size ?? query.pageSize, page: 0 }),
+    previous_page_url: previous === undefined ? null : linkTo(previous),
+    url: linkTo(query),
+    next_page_url: next === undefined ? null : linkTo(next),
     key,
   };
   return { [key]: items.map(show), meta };
-}
-
-function linkTo(listUrl: string, { pageSize, page, pageToken }: PageQuery): string {
-  const query = new URLSearchParams();
-  if (pageSize !== undefined) query.set("page_size", String(pageSize));
-  if (page !== undefined) query.set("page", String(page));
-  if (pageToken !== undefined) query.set("page_token", pageToken);
-  return query.size === 0 ? listUrl : `${listUrl}?${query.toString()}`;
 }

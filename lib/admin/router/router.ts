@@ -7,13 +7,13 @@ import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
 import { listConsoleRoutes, type ConsoleRoute } from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
-import { describeWrite, type AuditEntry } from "../http/audit";
+import { createAudit, type AuditEntry } from "../http/audit";
 import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { toErrorResponse } from "./error-response";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
 import { CROSS_SITE, FORBIDDEN, RouterError } from "../http/router-error";
-import { ROUTES, runRoute, type Route } from "./routes";
+import { listRoutes } from "./routes";
 
 /**
  * Creates an Express router that manages the Keys and Webhooks of the service in JSON, for the
@@ -37,6 +37,16 @@ export function adminRouter(options: AdminRouterOptions): Router {
     consoleOptions === undefined
       ? []
       : listConsoleRoutes(createConsole({ client, receiver, queue, readOnly }, consoleOptions));
+  const routes: ConsoleRoute[] = [
+    ...listRoutes(client),
+    {
+      method: "get",
+      path: "/openapi.json",
+      run: (req) => ({ status: 200, body: createOpenApi(req.baseUrl, readOnly) }),
+    },
+    ...consoleRoutes,
+  ];
+  const describeWrite = createAudit(routes);
 
   function log(fields: object, message: string): void {
     if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
@@ -87,10 +97,13 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(run: ConsoleRoute["run"]) {
+  function handle(route: ConsoleRoute) {
+    // Another site may link to the page of the console, and may load nothing else of it.
+    const rejectsForeign = consoleRoutes.includes(route) && route.path !== "/";
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       try {
-        const reply = await run(req, res);
+        if (rejectsForeign && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
+        const reply = await route.run(req, res);
         if (reply !== undefined && !res.headersSent) {
           if (reply.body === undefined) res.status(reply.status).end();
           else res.status(reply.status).json(reply.body);
@@ -119,31 +132,11 @@ export function adminRouter(options: AdminRouterOptions): Router {
     if (isWrite && isCrossSite(req, allowedOrigins)) return reject(req, res, CROSS_SITE);
     next();
   });
-  router.get("/openapi.json", (req, res) => {
-    res.json(createOpenApi(req.baseUrl, readOnly));
-  });
-  const isServed = ({ action }: Route | ConsoleRoute) => !readOnly || action === undefined;
-  for (const route of ROUTES.filter(isServed)) {
-    router[route.method](
-      route.path,
-      handle((req, res) => runRoute(route, client, req, res)),
-    );
-  }
-  for (const route of consoleRoutes.filter(isServed)) {
-    router[route.method](
-      route.path,
-      handle((req, res) => {
-        // Another site may link to the page, and may load nothing else of it.
-        const isForeign = route.path !== "/" && isCrossSite(req, allowedOrigins);
-        if (isForeign) throw CROSS_SITE;
-        return route.run(req, res);
-      }),
-    );
-  }
-  const routes = [...ROUTES, ...consoleRoutes];
+  const served = routes.filter(({ action }) => !readOnly || action === undefined);
+  for (const route of served) router[route.method](route.path, handle(route));
   for (const path of new Set(routes.map((route) => route.path))) {
-    const served = routes.filter((route) => route.path === path && isServed(route));
-    const allow = served.map(({ method }) => method.toUpperCase()).join(", ");
+    const methods = served.filter((route) => route.path === path).map(({ method }) => method);
+    const allow = methods.join(", ").toUpperCase();
     router.all(path, (req, res) => {
       if (!res.headersSent) res.setHeader("Allow", allow);
       const message = `Allowed methods: ${allow === "" ? "none" : allow}.`;

@@ -1,8 +1,9 @@
-import type { Request, Response } from "express";
+import type { Request } from "express";
 import { hideUserInfo } from "../../form/url";
 import { ApiError } from "../client/api-error";
 import type { AuditAction } from "../http/audit";
 import type { AdminClient } from "../client/client";
+import type { ConsoleRoute } from "../console/console-routes";
 import { readJson } from "../http/json-body";
 import { MAIN_KEY_REQUIRED } from "../http/router-error";
 import type { KeyInput } from "../client/key";
@@ -119,25 +120,29 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * Runs a route; throws ApiError or InputError of the client, RouterError 403 when its credentials
- * may not manage Keys, and RouterError as `readJson`.
+ * Lists the routes with a client. `run` throws ApiError or InputError of the client, RouterError 403
+ * when its credentials may not manage Keys, and RouterError as `readJson`.
  */
-export async function runRoute(
-  route: Route,
-  client: AdminClient,
-  req: Request,
-  res: Response,
-): Promise<{ status: number; body?: unknown }> {
-  const { path, status = 200, input, output } = route;
-  const resource = path.startsWith("/keys") ? "key" : "webhook";
-  try {
-    const given = input && parseInput(resource, BODY_SCHEMAS[input], await readJson(req, res));
-    const body = await route.run(client, req, given);
-    return output === undefined ? { status } : { status, body: BODY_SCHEMAS[output].parse(body) };
-  } catch (error) {
-    if (resource === "key" && (await needsMainKey(client, error))) throw MAIN_KEY_REQUIRED;
-    throw error;
-  }
+export function listRoutes(client: AdminClient): ConsoleRoute[] {
+  return ROUTES.map(({ method, path, action, status = 200, input, output, run }) => {
+    const resource = path.startsWith("/keys") ? "key" : "webhook";
+    return {
+      method,
+      path,
+      action,
+      async run(req, res) {
+        try {
+          const given =
+            input && parseInput(resource, BODY_SCHEMAS[input], await readJson(req, res));
+          const body = await run(client, req, given);
+          return { status, body: output && BODY_SCHEMAS[output].parse(body) };
+        } catch (error) {
+          if (resource === "key" && (await needsMainKey(client, error))) throw MAIN_KEY_REQUIRED;
+          throw error;
+        }
+      },
+    };
+  });
 }
 
 /** Returns whether the service rejected a valid Standard Key, and not wrong credentials. */
