@@ -42,11 +42,6 @@ const LONGEST_PAUSE_MS = 250;
 const PAUSE_AFTER_REJECTION_MS = 2_000;
 /** The store is not opened again: a person must correct these, and restart the process. */
 const FINAL: ReadonlySet<string> = new Set(["FILE_FOREIGN", "FILE_DAMAGED", "FILE_NEWER"]);
-/** As long as a former process may take to close: its successor waits for the file. */
-const MAX_IN_USE_MS = 12_000;
-/** As long as a process may take to create the file: no outage. */
-const CREATION_MS = 3_000;
-
 const PAUSE_AFTER_FAILURE_MS = 100;
 /** After this time without a failed write, any that succeeds ends an outage. */
 const QUIET_MS = 2_000;
@@ -86,29 +81,30 @@ export function keepConnected(
   const { title } = store;
   let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
   let outage: StoreOutage | undefined = { error: closedBy, since: new Date() };
-  let rejection: QueueError | undefined;
   /** The message of the last report; undefined while the store can be used. */
   let reported: string | undefined;
-  let inUseSinceMs: number | undefined;
   let writeFailedAtMs: number | undefined;
   const closing = new AbortController();
   const { signal } = closing;
   const state = new EventEmitter<{ change: [] }>().setMaxListeners(0);
 
-  const isOver = () => signal.aborted || (rejection !== undefined && FINAL.has(rejection.code));
+  const isOpen = () => closedBy === undefined;
+  const isRejected = () => closedBy instanceof QueueError;
+  const isOver = () =>
+    signal.aborted || (closedBy instanceof QueueError && FINAL.has(closedBy.code));
 
   function report(error: Error): void {
     const { message, code = store.outageCode } = error as NodeJS.ErrnoException;
     // A failed connection to several addresses has a code and no message.
     const reason = message || code;
-    const isRejected = error instanceof QueueError;
+    const isRejection = error instanceof QueueError;
     // One outage has many errors; a rejection names the change to make.
-    if (reported !== undefined && (!isRejected || reported === reason)) return;
+    if (reported !== undefined && (!isRejection || reported === reason)) return;
     reported = reason;
-    const text = isRejected ? reason : `${title} cannot be used: ${reason}`;
-    if (logger !== undefined) logger[isRejected ? "error" : "warn"]({ code }, text);
+    const text = isRejection ? reason : `${title} cannot be used: ${reason}`;
+    if (logger !== undefined) logger[isRejection ? "error" : "warn"]({ code }, text);
     else {
-      const isNamed = isRejected && !code.startsWith("FILE_");
+      const isNamed = isRejection && !code.startsWith("FILE_");
       const warning = isNamed ? code : store.outageCode;
       process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
     }
@@ -122,8 +118,6 @@ export function keepConnected(
   function open(): void {
     reportEnd();
     closedBy = undefined;
-    rejection = undefined;
-    inUseSinceMs = undefined;
     writeFailedAtMs = undefined;
     outage = undefined;
     state.emit("change");
@@ -133,12 +127,7 @@ export function keepConnected(
   function fail(error: Error): void {
     closedBy = error;
     outage = { error, since: outage?.since ?? new Date() };
-    const isInUse = error instanceof QueueError && error.code === "FILE_IN_USE";
-    inUseSinceMs = isInUse ? (inUseSinceMs ?? performance.now()) : undefined;
-    const inUseMs = inUseSinceMs === undefined ? undefined : performance.now() - inUseSinceMs;
-    if (inUseMs === undefined || inUseMs >= CREATION_MS) report(error);
-    const isPatient = inUseMs !== undefined && inUseMs < MAX_IN_USE_MS;
-    rejection = error instanceof QueueError && !isPatient ? error : undefined;
+    report(error);
     state.emit("change");
   }
 
@@ -154,22 +143,17 @@ export function keepConnected(
         if (!signal.aborted) fail(error as Error);
       }
       if (isOver()) return;
-      const isRejected = rejection !== undefined && rejection.code !== "FILE_IN_USE";
-      const waitMs = isRejected ? PAUSE_AFTER_REJECTION_MS : pauseMs;
+      const waitMs = isRejected() ? PAUSE_AFTER_REJECTION_MS : pauseMs;
       await sleep(waitMs, undefined, { signal }).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
 
-  const isOpen = () => closedBy === undefined;
-  const isDecided = () => signal.aborted || rejection !== undefined || isOpen();
-
   void run();
   return {
     async ready() {
-      while (!isDecided()) await once(state, "change");
-      if (signal.aborted) throw createClosedError();
-      if (rejection !== undefined) throw rejection;
+      while (!isOpen() && !isRejected() && !signal.aborted) await once(state, "change");
+      if (closedBy !== undefined) throw closedBy;
     },
     async whenOpen() {
       while (!isOpen() && !isOver()) await once(state, "change");

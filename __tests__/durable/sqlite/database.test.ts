@@ -59,6 +59,8 @@ it("throws FILE_IN_USE for a file that another process is creating", () => {
   const file = createFile();
   const other = nodeSqlite.connect(file);
   other.exec("BEGIN EXCLUSIVE");
-  expect(() => openDatabase(file, "q")).toThrow(expect.objectContaining({ code: "FILE_IN_USE" }));
+  expect(() => openDatabase(file, "q", 100)).toThrow(
+    expect.objectContaining({ code: "FILE_IN_USE" }),
+  );
   other.close();
 });

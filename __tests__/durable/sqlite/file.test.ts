@@ -7,6 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -239,13 +240,15 @@ it("waits for a file that another process does not share", async () => {
   const file = await createQueueFile();
   const connection = connect(file);
   connection.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-  const queue = open(file);
+  const error = jest.fn();
+  const queue = open(file, "q", { ...silent, error });
+  await expect(queue.ready()).rejects.toEqual(codeOf("FILE_IN_USE"));
   const rejected = await store(queue, "a").catch((reason: unknown) => reason);
   expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
   expect((rejected as WebhookError).cause).toEqual(codeOf("FILE_IN_USE"));
+  expect(error).toHaveBeenCalledTimes(1);
   connection.exec("ROLLBACK");
   connection.close();
-  await queue.ready();
   expect(await store(queue, "a")).toBe("new");
 });
 
@@ -255,7 +258,7 @@ it("logs nothing while another process creates the file", async () => {
   connection.exec("BEGIN EXCLUSIVE");
   const error = jest.fn();
   const queue = open(file, "q", { ...silent, error });
-  await until(async () => /another process/.test((await queue.health()).reason ?? ""));
+  await sleep(200);
   connection.exec("ROLLBACK");
   connection.close();
   await queue.ready();

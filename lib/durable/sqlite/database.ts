@@ -4,8 +4,9 @@ import { explainErrors } from "./file-error";
 import { canShare, connect, retryWhileLocked, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
-/** Then the file is in use: the caller tries again. */
-const OPEN_MS = 500;
+/** As long as a former process may take to close. */
+const OPEN_MS = 12_000;
+const OPEN_PAUSE_MS = 50;
 
 /** A queue's open file. */
 export interface Database {
@@ -30,9 +31,10 @@ export interface Database {
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
  *
+ * @param busyMs how long to wait for a file that another process has locked.
  * @throws QueueError; the errors of SQLite.
  */
-export function openDatabase(file: string, name: string): Database {
+export function openDatabase(file: string, name: string, busyMs = OPEN_MS): Database {
   function open(): Database {
     assertOwn(file, name);
     const connection = connect(file);
@@ -45,7 +47,7 @@ export function openDatabase(file: string, name: string): Database {
     }
   }
 
-  return explainErrors(file, () => retryWhileLocked(open, OPEN_MS));
+  return explainErrors(file, () => retryWhileLocked(open, busyMs, OPEN_PAUSE_MS));
 }
 
 function prepareFile(connection: SqliteConnection, file: string, name: string): void {

@@ -76,16 +76,21 @@ export function canShare(version: string): boolean {
 }
 
 const BUSY_MS = 5_000;
+/** The pauses of SQLite grow to 100 ms, while a transaction of another process takes one fsync. */
+const PAUSE_MS = 0.5;
 
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Repeats a step while another process holds the lock, in pauses below 1 ms: those of SQLite grow to
- * 100 ms, while a transaction of another process takes one fsync.
+ * Repeats a step while another process holds the lock.
  *
  * @throws the error of the step; `SQLITE_BUSY` after this time.
  */
-export function retryWhileLocked<Value>(run: () => Value, busyMs = BUSY_MS): Value {
+export function retryWhileLocked<Value>(
+  run: () => Value,
+  busyMs = BUSY_MS,
+  pauseMs = PAUSE_MS,
+): Value {
   const deadlineMs = performance.now() + busyMs;
   for (;;) {
     try {
@@ -93,6 +98,6 @@ export function retryWhileLocked<Value>(run: () => Value, busyMs = BUSY_MS): Val
     } catch (error) {
       if (sqliteCodeOf(error) !== "SQLITE_BUSY" || performance.now() > deadlineMs) throw error;
     }
-    Atomics.wait(sleepCell, 0, 0, 0.2 + Math.random() * 0.6);
+    Atomics.wait(sleepCell, 0, 0, pauseMs * (0.4 + Math.random() * 1.2));
   }
 }
