@@ -4,60 +4,42 @@ import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/form";
 import { toAsciiJson } from "../form/text";
+import { createBatches, type BatchLimits } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
 import { hashKey } from "./stored-keys";
 
-const KEYS_PER_READ = 500;
+/** One read at a time: the keys that are added meanwhile share the next one. */
+const READ_LIMITS: BatchLimits = { maxItems: 500, maxRunning: 1 };
 const RECHECK_MS = 3_000;
 
 /**
  * Creates the outcomes that the processes of a queue share. A wait reads its outcome first, and after
  * each hint.
  */
-export function createSharedOutcomes(store: QueueStore, settings: QueueSettings) {
-  const { name, maxWaiting, logger } = settings;
+export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: QueueSettings) {
   const waiters = createWaiters({ maxWaiting });
-  const toRead = new Set<string>();
-  let isReading = false;
-  let hasWarned = false;
+  const readParams = createBatches(async (keys: readonly string[]) => {
+    const found = await store.outcomes(keys);
+    const byKey = new Map(found.map(({ key, params }) => [key, params]));
+    return keys.map((key) => byKey.get(key));
+  }, READ_LIMITS);
 
-  /** Reports an unreadable outcome once: it may be read many times. */
-  function resolve(key: string, params: string): void {
-    const event = parseOutcome(params);
-    if (event !== undefined) {
-      waiters.resolve(key, event);
-      return;
+  async function read(key: string): Promise<void> {
+    try {
+      const params = await readParams(key, () => waiters.has(key));
+      const event = params === undefined ? undefined : parseEvent(JSON.parse(params) as Pair[]);
+      if (event !== undefined && isChallengeEvent(event)) waiters.resolve(key, event);
+    } catch {
+      // The recheck makes up for a read that fails. The wait for an unreadable outcome goes on.
     }
-    if (hasWarned) return;
-    hasWarned = true;
-    const message = `An outcome in ${store.title} is unreadable; the wait for it continues.`;
-    const code = "OUTCOME_UNREADABLE";
-    if (logger !== undefined) logger.error({ code }, message);
-    else process.emitWarning(message, { type: "PushWebhooksWarning", code });
   }
 
-  function read(keys: Iterable<string>): void {
-    for (const key of keys) toRead.add(key);
-    if (isReading || toRead.size === 0) return;
-    isReading = true;
-    // After all callbacks of this turn: their waits share a read.
-    setImmediate(() => void readAll());
+  function notice(keys: readonly string[]): void {
+    for (const key of keys) if (waiters.has(key)) void read(key);
   }
 
-  async function readAll(): Promise<void> {
-    while (toRead.size > 0) {
-      const keys = [...toRead].slice(0, KEYS_PER_READ);
-      for (const key of keys) toRead.delete(key);
-      // The recheck makes up for a read that fails.
-      const found = await store.outcomes(keys).catch(() => []);
-      for (const { key, params } of found) resolve(key, params);
-    }
-    isReading = false;
-  }
-
-  const notice = (keys: readonly string[]) => read(keys.filter(waiters.has));
-  const recheck = () => read(waiters.listKeys());
+  const recheck = () => notice(waiters.listKeys());
   const rechecks = setInterval(recheck, RECHECK_MS).unref();
   const keyOf = (account: string, challengeSid: string) =>
     hashKey(name, joinOutcomeKey({ account, challengeSid }));
@@ -82,14 +64,4 @@ export function createSharedOutcomes(store: QueueStore, settings: QueueSettings)
       waiters.close();
     },
   };
-}
-
-function parseOutcome(params: string): ChallengeEvent | undefined {
-  try {
-    const event = parseEvent(JSON.parse(params) as Pair[]);
-    return isChallengeEvent(event) ? event : undefined;
-  } catch {
-    // The error may quote the value.
-    return undefined;
-  }
 }

@@ -6,8 +6,14 @@ import {
   type RedisServer,
 } from "../../support/redis";
 import type { RedisQueueOptions } from "express-push-verification/durable";
-import { eventRequest } from "../../support/webhook-requests";
-import { entityIdentity, openReceiver, sidOf, type DurableReceiver } from "../../support/durable";
+import { eventPairs, eventRequest } from "../../support/webhook-requests";
+import {
+  entityIdentity,
+  openReceiver,
+  QUEUE_NAME,
+  sidOf,
+  type DurableReceiver,
+} from "../../support/durable";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { stopServers } from "../../support/servers";
 
@@ -83,6 +89,25 @@ describeWithRedis("waitForChallenge between processes", () => {
     await isListening();
     await respond(b, 1, "challenge.approved");
     await respond(a, 1, "challenge.denied");
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("ends neither the process nor a wait for a value that is unreadable", async () => {
+    const receiver = await open();
+    await respond(receiver, 1, "challenge.denied");
+    const [key = ""] = await outcomeKeys();
+    const outcome = await server.redis.get(key);
+    const channel = `push:${QUEUE_NAME}:outcomes`;
+    const publish = async (value: string) => {
+      await server.redis.set(key, value);
+      await server.redis.publish(channel, key.replace(/.*:/, ""));
+    };
+    await server.redis.set(key, "{");
+    const waiting = wait(receiver, 1);
+    await server.redis.publish(channel, "\u0000{ no outcome");
+    const factor = JSON.stringify(eventPairs("factor.created"));
+    for (const value of ["null", "5", "[1]", '[["type",5]]', "[]", factor]) await publish(value);
+    await publish(outcome ?? "");
     expect(await waiting).toHaveProperty("type", "challenge.denied");
   });
 
