@@ -5,7 +5,7 @@ import { BrokenInvariant, runSchedule } from "./simulation/schedule";
 
 const SCHEDULES = 100_000;
 /** Each bug is found within so many. */
-const SEARCHED = 5_000;
+const SEARCHED = 20_000;
 
 const root = join(__dirname, "..", "..");
 

@@ -11,23 +11,8 @@ const PURGE_MS = 5_000;
  */
 export function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
   const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
-  let isBeating = false;
-  let isDue = false;
-  let isStopped = false;
 
-  function beat(): void {
-    // One is on its way: changes since then go with the next.
-    isDue = true;
-    sendDue();
-  }
-
-  function sendDue(): void {
-    if (isDue && !isBeating && !isStopped) void send();
-  }
-
-  async function send(): Promise<void> {
-    isBeating = true;
-    isDue = false;
+  async function beat(): Promise<void> {
     try {
       availability.assertOpen();
       await availability.watchWrite(storage.beat([...members]));
@@ -35,8 +20,6 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
     } catch {
       // Reported already. The next beat makes up for this one.
     }
-    isBeating = false;
-    sendDue();
   }
 
   async function purge(): Promise<void> {
@@ -48,12 +31,12 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
     }
   }
 
-  const beats = setInterval(beat, BEAT_MS).unref();
+  const beats = setInterval(() => void beat(), BEAT_MS).unref();
   const purges = setInterval(() => void purge(), PURGE_MS).unref();
   return {
     add(member: Member): void {
       members.add(member);
-      beat();
+      void beat();
     },
     /** Forgets a member that holds no event. */
     async remove(member: Member): Promise<void> {
@@ -64,7 +47,6 @@ export function startHeartbeat(storage: Storage, availability: Availability, onB
     /** Sends a beat now. */
     beat,
     stop(): void {
-      isStopped = true;
       clearInterval(beats);
       clearInterval(purges);
     },

@@ -34,7 +34,7 @@ export interface QueueWorker {
 export interface WorkerPool {
   start(handlers: Handlers, options: WorkOptions): QueueWorker;
   /** Called when the store can be used, for the first time and after an outage. */
-  onOpen?(): void;
+  onOpen?(): unknown;
   /** Called before the store is closed. */
   stop?(): void;
 }
@@ -176,7 +176,7 @@ function startWorker(
     async finish() {
       isFinishing = true;
       member.isWorker = false;
-      heartbeat.beat();
+      void heartbeat.beat();
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
       if (!isOver()) await heartbeat.remove(member);
     },
