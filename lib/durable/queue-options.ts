@@ -57,6 +57,10 @@ export type QueueSettings = Complete<Omit<QueueOptions, "backoff" | "logger">> &
   logger: Logger | undefined;
 };
 
+/** The options of an engine with every default filled in. */
+export type EngineSettings<Options extends QueueOptions> = QueueSettings &
+  Complete<Omit<Options, keyof QueueOptions>>;
+
 /** Returns whether a value may be a part of a key: engines join names with colons. */
 export function isName(value: unknown): boolean {
   return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
@@ -86,40 +90,48 @@ export const QUEUE_RULES: OptionRules<QueueOptions> = {
   logger: LOGGER,
 };
 
-const DEFAULT_BACKOFF: Backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
+const DEFAULTS = {
+  dedupeTtlMs: 86_400_000,
+  attempts: 8,
+  backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
+  storeTimeoutMs: 8_000,
+  maxPending: 5_000,
+  maxWaiting: 10_000,
+} as const satisfies Partial<QueueOptions>;
 
 /**
- * Validates the options of an engine, and fills in the defaults of those that every engine has.
+ * Validates the options of an engine, and fills in the defaults.
  *
  * @param owner the function that was called, for the message of an error.
  * @param rules the rules of all options of the engine, {@link QUEUE_RULES} among them.
+ * @param defaults those of options that only this engine has.
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function resolveQueueOptions<Options extends QueueOptions>(
   owner: string,
   options: Options,
   rules: OptionRules<Options>,
-): QueueSettings {
+  defaults: Partial<Options> = {},
+): EngineSettings<Options> {
   validateOptions(owner, options, rules);
-  const { dedupeTtlMs = 86_400_000, outcomeTtlMs = dedupeTtlMs } = options;
-  const { attempts = 8, backoff = DEFAULT_BACKOFF, storeTimeoutMs = 8_000 } = options;
-  const { maxPending = 5_000, maxWaiting = 10_000 } = options;
+  const names = Object.keys(rules) as (keyof Options)[];
+  const given = names.filter((name) => options[name] !== undefined);
+  const known = Object.fromEntries(
+    given.map((name) => [name, options[name]]),
+  ) as unknown as Options;
+  const settings = { ...DEFAULTS, ...defaults, ...known };
+  const { backoff, dedupeTtlMs, outcomeTtlMs = dedupeTtlMs, logger } = settings;
   if (outcomeTtlMs < dedupeTtlMs) {
     throw new TypeError(
       `${owner}: option outcomeTtlMs must be at least dedupeTtlMs, ${dedupeTtlMs}; received ${outcomeTtlMs}. A replay within dedupeTtlMs must meet the outcome.`,
     );
   }
   return {
-    name: options.name,
-    dedupeTtlMs,
-    attempts,
-    backoff: typeof backoff === "number" ? { type: "fixed", delayMs: backoff } : backoff,
-    storeTimeoutMs,
-    maxPending,
+    ...settings,
     outcomeTtlMs,
-    maxWaiting,
-    logger: options.logger && createSafeLogger(options.logger),
-  };
+    backoff: typeof backoff === "number" ? { type: "fixed", delayMs: backoff } : backoff,
+    logger: logger && createSafeLogger(logger),
+  } as unknown as EngineSettings<Options>;
 }
 
 /** Returns the pause after so many failures, in milliseconds. */

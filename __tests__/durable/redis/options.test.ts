@@ -21,7 +21,6 @@ describe("redisQueue", () => {
       outcomeTtlMs: 86_400_000,
       maxWaiting: 10_000,
       logger: undefined,
-      telemetry: undefined,
     });
   });
 
@@ -56,7 +55,6 @@ describe("redisQueue", () => {
     ["outcomeTtlMs", 1.5],
     ["maxWaiting", 0],
     ["logger", {}],
-    ["telemetry", {}],
   ])("rejects %s: %j", (option, value) => {
     const make = () => redisQueue({ name, connection, [option]: value });
     expect(make).toThrow(TypeError);

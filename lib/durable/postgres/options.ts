@@ -2,14 +2,13 @@ import {
   hasMethods,
   oneOf,
   wholeNumber,
-  type Complete,
   type OptionRules,
 } from "../../validation/validate-options";
 import {
   QUEUE_RULES,
   resolveQueueOptions,
+  type EngineSettings,
   type QueueOptions,
-  type QueueSettings,
 } from "../queue-options";
 
 /** Options of a connection to Postgres: those of pg, of which the usual ones are listed. */
@@ -45,8 +44,7 @@ export interface PostgresQueueOptions extends QueueOptions {
 }
 
 /** Options with every default filled in. */
-export type PostgresSettings = QueueSettings &
-  Complete<Omit<PostgresQueueOptions, keyof QueueOptions>>;
+export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 
 const RULES: OptionRules<PostgresQueueOptions> = {
   ...QUEUE_RULES,
@@ -71,14 +69,11 @@ const RULES: OptionRules<PostgresQueueOptions> = {
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresSettings {
-  const settings = resolveQueueOptions("postgresQueue", options, RULES);
-  return {
-    ...settings,
-    connection: options.connection,
-    schema: options.schema ?? "push",
-    durability: options.durability ?? "require",
-    maxConnections: options.maxConnections ?? 10,
-  };
+  return resolveQueueOptions("postgresQueue", options, RULES, {
+    schema: "push",
+    durability: "require",
+    maxConnections: 10,
+  });
 }
 
 function isConnection(value: unknown): boolean {

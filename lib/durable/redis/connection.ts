@@ -190,6 +190,16 @@ export function findRedisRejection(error: unknown): Error | undefined {
   return name === "ReplyError" && !TRANSIENT.test(message) ? (error as Error) : undefined;
 }
 
+/** Returns the reply of INFO; an empty text of a Redis that rejects it to its user. */
+export async function readInfo(server: Redis, section = "default"): Promise<string> {
+  try {
+    return await server.info(section);
+  } catch (error) {
+    if (findRedisRejection(error) === undefined) throw error;
+    return "";
+  }
+}
+
 /** Returns a field of the reply of INFO; undefined when Redis does not say. */
 export function readInfoField(text: string, field: string): string | undefined {
   return new RegExp(`^${field}:(\\S*)`, "m").exec(text)?.[1];

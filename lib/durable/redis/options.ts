@@ -1,15 +1,10 @@
-import {
-  oneOf,
-  wholeNumber,
-  type Complete,
-  type OptionRules,
-} from "../../validation/validate-options";
+import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
 import {
   isName,
   QUEUE_RULES,
   resolveQueueOptions,
+  type EngineSettings,
   type QueueOptions,
-  type QueueSettings,
 } from "../queue-options";
 
 /** The address of a server. */
@@ -79,17 +74,10 @@ export interface RedisQueueOptions extends QueueOptions {
    * for the rest of dedupeTtlMs. @default 10_000
    */
   maxDeadLetters?: number | undefined;
-  /**
-   * Telemetry of BullMQ, such as `new BullMQOtel({ tracerName })` of the package bullmq-otel: spans of
-   * its commands. `express-push-verification/otel` does not need it. @default none
-   */
-  telemetry?: object | undefined;
 }
 
 /** Options with every default filled in. */
-export type RedisSettings = QueueSettings &
-  Complete<Omit<RedisQueueOptions, keyof QueueOptions | "telemetry">> &
-  Pick<RedisQueueOptions, "telemetry">;
+export type RedisSettings = EngineSettings<RedisQueueOptions>;
 
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
 const RULES: OptionRules<RedisQueueOptions> = {
@@ -109,10 +97,6 @@ const RULES: OptionRules<RedisQueueOptions> = {
     expected: `"all", or ${REPLICA_COUNT.expected}`,
   },
   maxDeadLetters: wholeNumber(1, 1_000_000, "dead letters"),
-  telemetry: {
-    accepts: (value) => ["tracer", "contextManager"].every((name) => name in Object(value)),
-    expected: "the telemetry of BullMQ, such as new BullMQOtel() of the package bullmq-otel",
-  },
 };
 
 /**
@@ -121,20 +105,17 @@ const RULES: OptionRules<RedisQueueOptions> = {
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
-  const settings = resolveQueueOptions("redisQueue", options, RULES);
-  return {
-    ...settings,
-    connection: options.connection,
-    prefix: toKeyPrefix(options),
-    durability: options.durability ?? "require",
-    replicas: options.replicas ?? (hasSentinels(options.connection) ? "all" : 0),
-    maxDeadLetters: options.maxDeadLetters ?? 10_000,
-    telemetry: options.telemetry,
-  };
+  const settings = resolveQueueOptions("redisQueue", options, RULES, {
+    prefix: "push",
+    durability: "require",
+    maxDeadLetters: 10_000,
+  });
+  const replicas = options.replicas ?? (hasSentinels(settings.connection) ? "all" : 0);
+  return { ...settings, replicas, prefix: toKeyPrefix(settings) };
 }
 
 /** A cluster keeps the keys of a script on one node only if they share a hash tag. */
-function toKeyPrefix({ connection, prefix = "push" }: RedisQueueOptions): string {
+function toKeyPrefix({ connection, prefix }: RedisSettings): string {
   const { isCluster = optionsOf(connection).cluster !== undefined } = Object(connection) as {
     isCluster?: boolean;
   };

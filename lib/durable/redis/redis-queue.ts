@@ -2,7 +2,6 @@ import type { DurableQueue } from "../durable-queue";
 import { createQueue } from "../queue";
 import { resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
-import type * as workers from "./worker";
 
 /** The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper. */
 const BATCH_LIMITS = { maxItems: 32, maxRunning: 4 };
@@ -36,12 +35,9 @@ export function redisQueue(options: RedisQueueOptions): DurableQueue {
   );
 }
 
-function loadRedisEngine(): typeof engine & typeof workers {
+function loadRedisEngine(): typeof engine {
   try {
-    return {
-      ...(require("./redis-store") as typeof engine),
-      ...(require("./worker") as typeof workers),
-    };
+    return require("./redis-store") as typeof engine;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== "MODULE_NOT_FOUND" || !/'(bullmq|ioredis)'/.test(message)) throw error;

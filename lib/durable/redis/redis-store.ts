@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Queue, type Telemetry } from "bullmq";
+import { Queue } from "bullmq";
 import { parseJson } from "../../form/text";
 import { MAX_FAILURES } from "../failures";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
@@ -10,6 +10,8 @@ import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, toConnectionError } from "./setup";
 import { readStats } from "./stats";
+
+export { startRedisWorker } from "./worker";
 
 /**
  * Sets outcomes and announces their keys, except those of challenges that have one. KEYS: the key of each
@@ -37,8 +39,7 @@ const PING_MS = 2_000;
  * themselves until `close()`.
  */
 export function openRedisStore(settings: RedisSettings): QueueStore {
-  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas, telemetry } =
-    settings;
+  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
   const head = `${prefix}:${name}`;
   const channel = `${head}:outcomes`;
   const connection = openConnection(settings, "store");
@@ -52,9 +53,9 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
   let onHint: ((hint: Hint) => void) | undefined;
   let onEnd: ((error: Error) => void) | undefined;
 
-  function end(error: Error): void {
+  function end(error: unknown): void {
     isOpen = false;
-    onEnd?.(error);
+    onEnd?.(toConnectionError(error));
   }
 
   redis.on("close", () => end(new Error("The connection was closed.")));
@@ -87,7 +88,6 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
-      ...(telemetry !== undefined && { telemetry: telemetry as Telemetry }),
     });
     queue.on("error", () => {});
     return queue;
@@ -130,13 +130,13 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
     ...createRedisDeadLetters(getQueue, redis, settings),
     async connect(listener) {
       onHint = listener;
+      const ended = new Promise<Error>((resolve) => (onEnd = resolve));
       try {
         if (redis.status !== "ready") await once(redis, "ready");
+        await Promise.all([checkSetup(), subscribe()]);
       } catch (error) {
         throw toConnectionError(error);
       }
-      const ended = new Promise<Error>((resolve) => (onEnd = resolve));
-      await Promise.all([checkSetup(), subscribe()]);
       isOpen = true;
       return { ended };
     },

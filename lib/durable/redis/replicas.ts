@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { listServers, readInfoField } from "./connection";
+import { listServers, readInfo, readInfoField } from "./connection";
 import type { RedisSettings } from "./options";
 
 /** A replica that has not responded for longer is not awaited; usually it does each second. */
@@ -22,13 +22,10 @@ const ABSENT_MS = 5_000;
 export function createReplicaConfirmation(redis: Redis, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
-  const least = replicas === "all" ? 1 : replicas;
-  let required = least;
+  let required = 1;
   let knownHistory: string | undefined;
   let attachedAtMs = 0;
   let shortfalls = 0;
-  let owner: Redis | undefined;
-  redis.on("close", () => (owner = undefined));
 
   /**
    * Finds the server that has the keys of the queue. The pipeline is of that server: ioredis may send
@@ -43,9 +40,12 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
     return Promise.any(asked);
   }
 
-  /** Requires each replica of the primary, also for a while after it left: see {@link ABSENT_MS}. */
-  function noteReplicas(info: unknown): void {
-    const text = String(info);
+  /**
+   * Counts the replicas of the primary, and for a while those that left it: see {@link ABSENT_MS}. A
+   * Redis that rejects INFO counts as one with a single replica.
+   */
+  async function countReplicas(server: Redis): Promise<number> {
+    const text = await readInfo(server, "replication");
     // A primary that was just promoted begins another history.
     const history = readInfoField(text, "master_replid");
     const lagsSec = [...text.matchAll(/^slave\d+:.*,state=online,.*lag=(\d+)/gm)].map(([, lag]) =>
@@ -57,47 +57,31 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
     if (areAttached || nowMs - attachedAtMs >= ABSENT_MS) required = Math.max(1, live);
     if (areAttached) attachedAtMs = nowMs;
     knownHistory = history;
+    return required;
   }
 
   /**
    * WAIT concerns the earlier writes of its own connection, which may be newer than the events: read
    * the keys to prove that it reaches their server, and write a marker.
    */
-  async function waitForReplicas(keys: readonly string[]): Promise<void> {
-    // Another primary may have fewer replicas: WAIT would await those that it lacks.
-    const asked = owner === undefined ? least : required;
-    owner ??= await findOwner();
+  return async function confirm(keys: readonly string[]): Promise<void> {
+    const owner = await findOwner();
+    const wanted = replicas === "all" ? await countReplicas(owner) : replicas;
     const pipeline = owner
       .pipeline()
-      .info("replication")
       .exists(...keys)
       .set(marker, "")
-      .wait(asked, WAIT_MS);
-    const [info, ...replies] = (await pipeline.exec()) ?? [];
-    for (const [error] of replies) {
-      if (error !== null) throw error;
-    }
-    // A Redis that rejects INFO counts as one with a single replica.
-    if (replicas === "all") noteReplicas(info?.[1]);
+      .wait(wanted, WAIT_MS);
+    const replies = (await pipeline.exec()) ?? [];
+    for (const [error] of replies) if (error !== null) throw error;
     const [found = 0, , confirmed = 0] = replies.map(([, reply]) => Number(reply));
-    if (confirmed < Math.min(asked, required)) {
+    if (confirmed < wanted) {
       if (confirmed === 0 && ++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
-      throw new Error(`${confirmed} of ${required} replicas have the events.`);
+      throw new Error(`${confirmed} of ${wanted} replicas have the events.`);
     }
     shortfalls = 0;
     if (found < keys.length) {
       throw new Error("Redis is being replaced: an event is on another server.");
-    }
-    // A replica has joined.
-    if (confirmed < required) await waitForReplicas(keys);
-  }
-
-  return async function confirm(keys: readonly string[]): Promise<void> {
-    try {
-      await waitForReplicas(keys);
-    } catch (error) {
-      owner = undefined;
-      throw error;
     }
   };
 }

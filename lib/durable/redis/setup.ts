@@ -1,7 +1,13 @@
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
 import { QueueError } from "../queue-error";
-import { describeRedisError, findRedisRejection, listServers, readInfoField } from "./connection";
+import {
+  describeRedisError,
+  findRedisRejection,
+  listServers,
+  readInfo,
+  readInfoField,
+} from "./connection";
 import type { RedisSettings } from "./options";
 
 /** The lines that redis.conf must have: with `everysec` a power cut loses the last second. */
@@ -44,13 +50,9 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   }
 
   return async function checkSetup() {
-    try {
-      const servers = listServers(redis);
-      if (servers.length === 0) throw new Error("The cluster has no primary.");
-      for (const server of servers) await checkServer(server);
-    } catch (error) {
-      throw toConnectionError(error);
-    }
+    const servers = listServers(redis);
+    if (servers.length === 0) throw new Error("The cluster has no primary.");
+    for (const server of servers) await checkServer(server);
   };
 }
 
@@ -64,16 +66,6 @@ export function toConnectionError(error: unknown): Error {
   }
   const message = `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${findAdvice(words)}`;
   return createRejection(message, error);
-}
-
-/** A Redis that rejects INFO to its user is taken for a primary. */
-async function readInfo(server: Redis): Promise<string> {
-  try {
-    return await server.info();
-  } catch (error) {
-    if (findRedisRejection(error) === undefined) throw error;
-    return "";
-  }
 }
 
 function createRejection(message: string, cause?: unknown): QueueError {

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { UnrecoverableError, Worker, type Job, type Telemetry } from "bullmq";
+import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
 import { createEventRunner, type RunFailure, type RunnerParts } from "../event-runner";
 import { writeFailure } from "../failures";
@@ -7,7 +7,7 @@ import { LEASE_MS, MAX_STALLS } from "../storage";
 import type { StoredEvent } from "../stored-event";
 import type { WorkOptions } from "../work-options";
 import type { QueueWorker } from "../worker";
-import { describeRedisError, findRedisRejection, openConnection } from "./connection";
+import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisSettings } from "./options";
 import { createWorkerBeats } from "./stats";
 
@@ -32,7 +32,7 @@ export function startRedisWorker(
   workOptions: WorkOptions,
 ): QueueWorker {
   const { settings } = parts;
-  const { name, prefix, logger, maxDeadLetters, telemetry } = settings;
+  const { name, prefix, logger, maxDeadLetters } = settings;
   const runner = createEventRunner(handlers, workOptions, parts);
   const connection = openConnection(settings, "worker");
   const { redis } = connection;
@@ -49,10 +49,7 @@ export function startRedisWorker(
   const hasStopped = () => isStopped;
 
   async function start(): Promise<void> {
-    const isInfoRejected = await redis.info().then(
-      () => false,
-      (error: unknown) => findRedisRejection(error) !== undefined,
-    );
+    const isInfoRejected = (await readInfo(redis).catch(() => undefined)) === "";
     if (isStopped) return;
     bull = openWorker(isInfoRejected);
     try {
@@ -83,7 +80,6 @@ export function startRedisWorker(
       runRetryDelay: RUN_RETRY_MS,
       // The failed jobs are the dead letters.
       removeOnFail: { count: maxDeadLetters },
-      ...(telemetry !== undefined && { telemetry: telemetry as Telemetry }),
     });
     worker.on("error", reportError);
     worker.on("failed", reportDeadLetter);

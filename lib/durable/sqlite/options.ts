@@ -4,8 +4,8 @@ import type { OptionRules } from "../../validation/validate-options";
 import {
   QUEUE_RULES,
   resolveQueueOptions,
+  type EngineSettings,
   type QueueOptions,
-  type QueueSettings,
 } from "../queue-options";
 
 /** Options of `sqliteQueue`. */
@@ -19,11 +19,8 @@ export interface SqliteQueueOptions extends QueueOptions {
   name: string;
 }
 
-/** Options with every default filled in. */
-export interface SqliteSettings extends QueueSettings {
-  /** An absolute path. */
-  file: string;
-}
+/** Options with every default filled in; the path of the file is absolute. */
+export type SqliteSettings = EngineSettings<SqliteQueueOptions>;
 
 const RULES: OptionRules<SqliteQueueOptions> = {
   ...QUEUE_RULES,
