@@ -30,176 +30,150 @@ const replace = (name: string, value: string): Pair[] =>
   params.map((pair) => (pair[0] === name ? [name, value] : pair));
 const signedWith = (changed: Partial<ExplainSignatureOptions>, url_ = url) =>
   sign({ authToken: AUTH_TOKEN, url: url_, params, ...(changed as object) });
-const hmac = (algorithm: string, encoding: "hex" | "base64") =>
+/** The HMAC of a signed URL and the parameters, computed independently of the library. */
+const hmacOf = (signedUrl: string, algorithm = "sha1", encoding: "hex" | "base64" = "base64") =>
   createHmac(algorithm, AUTH_TOKEN)
-    .update(
-      url +
-        params
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .flat()
-          .join(""),
-    )
+    .update(signedUrl + params.toSorted().flat().join(""))
     .digest(encoding);
+const hex = hmacOf(url, "sha1", "hex");
+const body = encodeForm(params);
 
-/** The mistakes: name, options that contain it, and the cause. */
-const MISTAKES: [mistake: string, given: Partial<ExplainSignatureOptions>, code: string][] = [
-  ["no signature", { signature: undefined }, "SIGNATURE_MISSING"],
-  ["an empty signature", { signature: "" }, "SIGNATURE_MISSING"],
-  ["padding cut off", { signature: signature.slice(0, 27) }, "SIGNATURE_MALFORMED"],
-  ["half a signature", { signature: signature.slice(0, 14) }, "SIGNATURE_MALFORMED"],
-  ["a line break at the end", { signature: `${signature}\n` }, "SIGNATURE_MALFORMED"],
-  ["quotes around it", { signature: `"${signature}"` }, "SIGNATURE_MALFORMED"],
-  [
-    "folded",
-    { signature: `${signature.slice(0, 9)} ${signature.slice(9)}` },
-    "SIGNATURE_MALFORMED",
-  ],
-  ["the header twice", { signature: `${signature}, ${signature}` }, "SIGNATURE_REPEATED"],
-  ["a prefix", { signature: `sha1=${signature}` }, "SIGNATURE_MALFORMED"],
-  ["percent-encoded", { signature: encodeURIComponent(signature) }, "SIGNATURE_MALFORMED"],
-  ["lower case", { signature: signature.toLowerCase() }, "SIGNATURE_MALFORMED"],
-  ["hexadecimal", { signature: hmac("sha1", "hex") }, "SIGNATURE_ALGORITHM"],
-  [
-    "hexadecimal with a prefix",
-    { signature: `sha1=${hmac("sha1", "hex")}` },
-    "SIGNATURE_ALGORITHM",
-  ],
-  ["SHA-256 in base64", { signature: hmac("sha256", "base64") }, "SIGNATURE_ALGORITHM"],
-  ["SHA-256 in hexadecimal", { signature: hmac("sha256", "hex") }, "SIGNATURE_ALGORITHM"],
-  ["something else", { signature: "v1=4c2a,t=1709630092" }, "SIGNATURE_REPEATED"],
-
-  ["http for https", { url: url.replace("https", "http") }, "URL_SCHEME"],
-  ["the port left out", { signature: hmacOf(url.replace("test/", "test:8443/")) }, "URL_PORT"],
-  [
-    "a default port, matched exactly",
-    { url: url.replace("test/", "test:443/"), urlMatching: "exact" },
-    "URL_PORT",
-  ],
-  ["a trailing slash too many", { url: url.replace("?", "/?") }, "URL_TRAILING_SLASH"],
-  ["no query", { url: PUBLIC_URL, receivedUrl: url }, "URL_QUERY_MISSING"],
-  [
-    "a query too many",
-    { signature: signedWith({}, PUBLIC_URL), url: `${PUBLIC_URL}?utm_source=x` },
-    "URL_QUERY_EXTRA",
-  ],
-  ["new URL()", { url: new URL(url).href }, "URL_QUERY_ENCODING"],
-  ["a decoded query", { url: decodeURIComponent(url) }, "URL_QUERY_ENCODING"],
-  [
-    "URLSearchParams",
-    { url: `${PUBLIC_URL}?${new URLSearchParams(url.split("?")[1]).toString()}` },
-    "URL_QUERY_ENCODING",
-  ],
-  [
-    "lower-case hex",
-    { url: `${PUBLIC_URL}?a=%2f`, signature: signedWith({}, `${PUBLIC_URL}?a=%2F`) },
-    "URL_QUERY_ENCODING",
-  ],
-  ["another order", { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` }, "URL_QUERY_ENCODING"],
-  [
-    "the proxy's host",
-    { url: url.replace("hooks.example.test", "10.0.0.7:8080"), receivedUrl: url },
-    "URL_HOST",
-  ],
-  ["www", { url: url.replace("hooks", "www.hooks") }, "URL_HOST"],
-  ["the mount cut off", { url: url.replace("/push", ""), receivedUrl: url }, "URL_PATH"],
-  ["another case of the path", { url: url.replace("/push", "/Push") }, "URL_PATH"],
-  ["a line break in the variable", { url: `${url}\n` }, "URL_WHITESPACE"],
-
-  ["a line break after the token", { authToken: `${AUTH_TOKEN}\n` }, "TOKEN_WHITESPACE"],
-  ["quotes around the token", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
-  [
-    "a token after its rotation",
-    { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] },
-    "TOKEN_OTHER",
-  ],
-  [
-    "another account's token",
-    { authToken: OLD_TOKEN, candidateTokens: { [ACCOUNT_SID]: AUTH_TOKEN } },
-    "TOKEN_OTHER",
-  ],
-  [
-    "a request of another account",
-    { authToken: OLD_TOKEN, accountSid: ACCOUNT_SID.replace("AC3", "AC4") },
-    "TOKEN_ACCOUNT",
-  ],
-  ["a SID for a token", { authToken: ACCOUNT_SID }, "TOKEN_NOT_A_TOKEN"],
-  ["an unknown token", { authToken: OLD_TOKEN, receivedUrl: url }, "TOKEN_WRONG"],
-  ["a URL that is not shown", { signature: hmacOf("https://x.test/a") }, "URL_PATH"],
-  [
-    "a host that no header shows",
-    { signature: hmacOf("https://x.test/a"), receivedUrl: "http://10.0.0.7:3000/push/events" },
-    "URL_HOST",
-  ],
-  [
-    "a prefix that no header shows",
-    { signature: hmacOf("https://x.test/a"), receivedUrl: "https://hooks.example.test/events" },
-    "URL_PATH",
-  ],
-
-  ["an unparsed body", { params: [] }, "PARAMS_MISSING"],
-  ["an unparsed body that is known", { params: [], body: encodeForm(params) }, "PARAMS_MISSING"],
-  ["a body that is not signed", { signature: signedWith({ params: [] }) }, "PARAMS_UNSIGNED"],
-  ["a changed value", { params: replace("type", "x"), body: encodeForm(params) }, "PARAMS_ALTERED"],
-  [
-    "spaces for all plus signs, and the body",
-    { params: mapValues((v) => v.replaceAll("+", " ")), body: encodeForm(params) },
-    "PARAMS_PLUS",
-  ],
-  [
-    "trimmed much, and the body",
-    { ...trimmed("  Zoë\t "), body: encodeForm(replace("factor_friendly_name", "  Zoë\t ")) },
-    "PARAMS_WHITESPACE",
-  ],
-  [
-    "space for plus in one value",
-    { params: replace("entity_identity", "user 7@example.com") },
-    "PARAMS_PLUS",
-  ],
-  ["trimmed", trimmed(" Zoë's phone"), "PARAMS_WHITESPACE"],
-  ["cut at the end", trimmed("Zoë's phone\n"), "PARAMS_WHITESPACE"],
-  ["values not decoded", { params: mapValues(encodeURIComponent) }, "PARAMS_ENCODED"],
-  [
-    "values of a form not decoded",
-    { params: mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2)) },
-    "PARAMS_ENCODED",
-  ],
-  [
-    "decoded twice",
-    {
+/** Options that contain a mistake, by the code of its cause and a name of the mistake. */
+const MISTAKES: Record<string, Record<string, Partial<ExplainSignatureOptions>>> = {
+  SIGNATURE_MISSING: {
+    "no signature": { signature: undefined },
+    "an empty signature": { signature: "" },
+  },
+  SIGNATURE_MALFORMED: {
+    "padding cut off": { signature: signature.slice(0, 27) },
+    "half a signature": { signature: signature.slice(0, 14) },
+    "a line break at the end": { signature: `${signature}\n` },
+    "quotes around it": { signature: `"${signature}"` },
+    folded: { signature: `${signature.slice(0, 9)} ${signature.slice(9)}` },
+    "a prefix": { signature: `sha1=${signature}` },
+    "percent-encoded": { signature: encodeURIComponent(signature) },
+    "lower case": { signature: signature.toLowerCase() },
+  },
+  SIGNATURE_REPEATED: {
+    "the header twice": { signature: `${signature}, ${signature}` },
+    "something else": { signature: "v1=4c2a,t=1709630092" },
+  },
+  SIGNATURE_ALGORITHM: {
+    hexadecimal: { signature: hex },
+    "hexadecimal with a prefix": { signature: `sha1=${hex}` },
+    "SHA-256 in base64": { signature: hmacOf(url, "sha256") },
+    "SHA-256 in hexadecimal": { signature: hmacOf(url, "sha256", "hex") },
+  },
+  URL_SCHEME: { "http for https": { url: url.replace("https", "http") } },
+  URL_PORT: {
+    "the port left out": { signature: hmacOf(url.replace("test/", "test:8443/")) },
+    "a default port, matched exactly": {
+      url: url.replace("test/", "test:443/"),
+      urlMatching: "exact",
+    },
+  },
+  URL_TRAILING_SLASH: { "a trailing slash too many": { url: url.replace("?", "/?") } },
+  URL_QUERY_MISSING: { "no query": { url: PUBLIC_URL, receivedUrl: url } },
+  URL_QUERY_EXTRA: {
+    "a query too many": {
+      signature: signedWith({}, PUBLIC_URL),
+      url: `${PUBLIC_URL}?utm_source=x`,
+    },
+  },
+  URL_QUERY_ENCODING: {
+    "new URL()": { url: new URL(url).href },
+    "a decoded query": { url: decodeURIComponent(url) },
+    URLSearchParams: {
+      url: `${PUBLIC_URL}?${new URLSearchParams(url.split("?")[1]).toString()}`,
+    },
+    "lower-case hex": {
+      url: `${PUBLIC_URL}?a=%2f`,
+      signature: signedWith({}, `${PUBLIC_URL}?a=%2F`),
+    },
+    "another order": { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` },
+  },
+  URL_HOST: {
+    "the proxy's host": {
+      url: url.replace("hooks.example.test", "10.0.0.7:8080"),
+      receivedUrl: url,
+    },
+    www: { url: url.replace("hooks", "www.hooks") },
+    "a host that no header shows": {
+      signature: hmacOf("https://x.test/a"),
+      receivedUrl: "http://10.0.0.7:3000/push/events",
+    },
+  },
+  URL_PATH: {
+    "the mount cut off": { url: url.replace("/push", ""), receivedUrl: url },
+    "another case of the path": { url: url.replace("/push", "/Push") },
+    "a URL that is not shown": { signature: hmacOf("https://x.test/a") },
+    "a prefix that no header shows": {
+      signature: hmacOf("https://x.test/a"),
+      receivedUrl: "https://hooks.example.test/events",
+    },
+  },
+  URL_WHITESPACE: { "a line break in the variable": { url: `${url}\n` } },
+  TOKEN_WHITESPACE: {
+    "a line break after the token": { authToken: `${AUTH_TOKEN}\n` },
+    "quotes around the token": { authToken: `"${AUTH_TOKEN}"` },
+  },
+  TOKEN_OTHER: {
+    "a token after its rotation": { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] },
+    "another account's token": {
+      authToken: OLD_TOKEN,
+      candidateTokens: { [ACCOUNT_SID]: AUTH_TOKEN },
+    },
+  },
+  TOKEN_ACCOUNT: {
+    "a request of another account": {
+      authToken: OLD_TOKEN,
+      accountSid: ACCOUNT_SID.replace("AC3", "AC4"),
+    },
+  },
+  TOKEN_NOT_A_TOKEN: { "a SID for a token": { authToken: ACCOUNT_SID } },
+  TOKEN_WRONG: { "an unknown token": { authToken: OLD_TOKEN, receivedUrl: url } },
+  PARAMS_MISSING: {
+    "an unparsed body": { params: [] },
+    "an unparsed body that is known": { params: [], body },
+  },
+  PARAMS_UNSIGNED: { "a body that is not signed": { signature: signedWith({ params: [] }) } },
+  PARAMS_ALTERED: { "a changed value": { params: replace("type", "x"), body } },
+  PARAMS_PLUS: {
+    "spaces for all plus signs, and the body": {
+      params: mapValues((value) => value.replaceAll("+", " ")),
+      body,
+    },
+    "space for plus in one value": { params: replace("entity_identity", "user 7@example.com") },
+  },
+  PARAMS_WHITESPACE: {
+    "trimmed much, and the body": {
+      ...trimmed("  Zoë\t "),
+      body: encodeForm(replace("factor_friendly_name", "  Zoë\t ")),
+    },
+    trimmed: trimmed(" Zoë's phone"),
+    "cut at the end": trimmed("Zoë's phone\n"),
+  },
+  PARAMS_ENCODED: {
+    "values not decoded": { params: mapValues(encodeURIComponent) },
+    "values of a form not decoded": {
+      params: mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2)),
+    },
+    "decoded twice": {
       params: replace("entity_identity", "a b"),
       signature: signedWith({ params: replace("entity_identity", "a%20b") }),
     },
-    "PARAMS_ENCODED",
-  ],
-  [
-    "latin1",
-    { params: mapValues((value) => Buffer.from(value).toString("latin1")) },
-    "PARAMS_CHARSET",
-  ],
-  [
-    "ASCII",
-    { params: mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD")) },
-    "PARAMS_CHARSET",
-  ],
-  [
-    "the query among the body",
-    { params: [["tenant", "blue sky"], ["next", "/a'b"], ...params] },
-    "PARAMS_ADDED",
-  ],
-  ["a parameter too many", { params: [...params, ["_csrf", "1"]] }, "PARAMS_ADDED"],
-];
-
-function hmacOf(signedUrl: string): string {
-  return createHmac("sha1", AUTH_TOKEN)
-    .update(
-      signedUrl +
-        params
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .flat()
-          .join(""),
-    )
-    .digest("base64");
-}
+  },
+  PARAMS_CHARSET: {
+    latin1: { params: mapValues((value) => Buffer.from(value).toString("latin1")) },
+    ASCII: { params: mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD")) },
+  },
+  PARAMS_ADDED: {
+    "the query among the body": {
+      params: [["tenant", "blue sky"], ["next", "/a'b"], ...params],
+    },
+    "a parameter too many": { params: [...params, ["_csrf", "1"]] },
+  },
+};
 
 function trimmed(value: string): Partial<ExplainSignatureOptions> {
   const sent = replace("factor_friendly_name", value);
@@ -210,18 +184,19 @@ function trimmed(value: string): Partial<ExplainSignatureOptions> {
 }
 
 describe("explainSignature", () => {
-  it.each(MISTAKES)(
-    "names the cause first, with an explanation and a fix: %s",
-    (_mistake, given, code) => {
-      const report = explainSignature({ ...right, ...given });
-      expect(report.causes[0]?.code).toBe(code);
-      expect(report.matches).toBe(false);
-      for (const { explanation, fix } of report.causes) {
-        expect(explanation).toMatch(/^[A-Z].*\.$/);
-        expect(fix).toMatch(/\.$/);
-      }
-    },
-  );
+  it.each(
+    Object.entries(MISTAKES).flatMap(([code, mistakes]) =>
+      Object.entries(mistakes).map(([mistake, given]) => [mistake, code, given] as const),
+    ),
+  )("names the cause first, with an explanation and a fix: %s is %s", (_mistake, code, given) => {
+    const report = explainSignature({ ...right, ...given });
+    expect(report.causes[0]?.code).toBe(code);
+    expect(report.matches).toBe(false);
+    for (const { explanation, fix } of report.causes) {
+      expect(explanation).toMatch(/^[A-Z].*\.$/);
+      expect(fix).toMatch(/\.$/);
+    }
+  });
 
   it.each([
     [
@@ -278,8 +253,7 @@ describe("explainSignature", () => {
   });
 
   it("shows tokens as fingerprints, and no value and no valid signature", () => {
-    // One mistake of each cause.
-    for (const [, given] of new Map(MISTAKES.map((mistake) => [mistake[2], mistake])).values()) {
+    for (const [given] of Object.values(MISTAKES).map(Object.values)) {
       const tokens = {
         authToken: [OLD_TOKEN],
         candidateTokens: { spare: "an unused secret" },
