@@ -33,7 +33,7 @@ const TESTS: Record<string, string[]> = {
   "delivery/run-handlers": ["delivery/handlers"],
   "delivery/memory-dedupe": ["delivery/memory-dedupe", "testing/test-dedupe-store", "accounts"],
   "errors/webhook-error": ["errors/webhook-error", "error-copies", "receiver/warnings"],
-  "event/parse": ["event/parse", "event/event", "testing/event-fixture"],
+  "event/parse": ["event/parse", "testing/event-fixture"],
   "receiver/ambiguity": [
     "receiver/ambiguity",
     "receiver/ambiguity-honest",

@@ -1,10 +1,19 @@
 import fc from "fast-check";
-import { parsePushEvent, PUSH_EVENT_TYPES } from "express-push-verification";
+import {
+  isChallengeEvent,
+  isPushEvent,
+  parsePushEvent,
+  PUSH_EVENT_TYPES,
+} from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import { ACCOUNT_SID, eventPairs, CHALLENGE_SID } from "../support/webhook-requests";
 
-const sid = (prefix: string, digits: string) => prefix + digits;
-const hex32 = "0123456789abcdefABCDEF0123456789";
+const INVALID = expect.objectContaining({ code: "PAYLOAD_INVALID", status: 400 }) as Error;
+const invalidOf = (message: string) =>
+  expect.objectContaining({
+    code: "PAYLOAD_INVALID",
+    message: expect.stringContaining(message),
+  }) as Error;
 
 function parse(type: string, version: "v1" | "v2", overrides: Record<string, string | undefined>) {
   return parseEvent(eventPairs(type, version, overrides));
@@ -29,43 +38,19 @@ describe("parseEvent", () => {
       ["challenge.denied", "v2", "challenge_sid"] as const,
     ];
     it.each(missing)("%s %s without %s", (type, version, name) => {
-      expect(() => parse(type, version, { [name]: undefined })).toThrow(
-        expect.objectContaining({
-          code: "PAYLOAD_INVALID",
-          message: expect.stringContaining(`${name} is missing`),
-        }),
-      );
+      const without = () => parse(type, version, { [name]: undefined });
+      expect(without).toThrow(invalidOf(`${name} is missing`));
     });
 
-    const malformed = Object.entries({
-      account_sid: "AC",
-      service_sid: "VA",
-      factor_sid: "YF",
-      challenge_sid: "YC",
-    });
-    it.each(
-      malformed.flatMap(([name, prefix]) =>
-        [
-          "",
-          sid(prefix, hex32.slice(1)),
-          sid(prefix, `${hex32}0`),
-          sid(prefix, `${hex32}\n`),
-          sid(prefix, `${hex32.slice(1)}g`),
-          sid(prefix, `${hex32.slice(1)}\0`),
-          sid(prefix.toLowerCase(), hex32),
-          sid("XX", hex32),
-          ` ${sid(prefix, hex32)}`,
-        ].map((value) => [name, value] as const),
-      ),
-    )("%s %j", (name, value) => {
-      expect(() => parse("challenge.approved", "v2", { [name]: value })).toThrow(
-        expect.objectContaining({
-          code: "PAYLOAD_INVALID",
-          status: 400,
-          message: expect.stringContaining(`${name} is malformed`),
-        }),
-      );
-    });
+    it.each(["account_sid", "service_sid", "factor_sid", "challenge_sid"])(
+      "a malformed %s",
+      (name) => {
+        for (const sid of ["", `XX${"0".repeat(32)}`, ACCOUNT_SID.toLowerCase(), "YF1"]) {
+          const malformed = () => parse("challenge.approved", "v2", { [name]: sid });
+          expect(malformed).toThrow(invalidOf(`${name} is malformed`));
+        }
+      },
+    );
 
     it.each([
       ["uuid", ""],
@@ -73,9 +58,7 @@ describe("parseEvent", () => {
       ["type", ""],
       ["entity_identity", ""],
     ])("%s %j", (name, value) => {
-      expect(() => parse("factor.created", "v1", { [name]: value })).toThrow(
-        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
-      );
+      expect(() => parse("factor.created", "v1", { [name]: value })).toThrow(INVALID);
     });
 
     it.each(eventPairs("challenge.approved").map(([name]) => [name]))(
@@ -84,12 +67,8 @@ describe("parseEvent", () => {
         const params = eventPairs("challenge.approved");
         const value = params.find((pair) => pair[0] === name)![1];
         for (const again of [value, "other"]) {
-          expect(() => parseEvent([...params, [name, again]])).toThrow(
-            expect.objectContaining({
-              code: "PAYLOAD_INVALID",
-              message: expect.stringContaining(`${name} is repeated`),
-            }),
-          );
+          const repeated = () => parseEvent([...params, [name, again]]);
+          expect(repeated).toThrow(invalidOf(`${name} is repeated`));
         }
       },
     );
@@ -103,15 +82,6 @@ describe("parseEvent", () => {
       expect(() =>
         parse("challenge.approved", "v2", { ...values, uuid: "hush".repeat(99) }),
       ).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
-    });
-
-    it("a request with the same signed text cut into other names and values", () => {
-      const params = eventPairs("challenge.denied", "v1").map(([name, value]) =>
-        name === "type" ? (["typechal", "lenge.denied"] as const) : ([name, value] as const),
-      );
-      expect(() => parseEvent(params)).toThrow(
-        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
-      );
     });
   });
 
@@ -160,9 +130,7 @@ describe("parseEvent", () => {
     "challenge_hidden_details",
     "challenge_metadata",
   ])("is v2 with %s, and then requires the required parameters of v2", (name) => {
-    expect(() => parse("challenge.approved", "v1", { [name]: "{}" })).toThrow(
-      expect.objectContaining({ code: "PAYLOAD_INVALID" }),
-    );
+    expect(() => parse("challenge.approved", "v1", { [name]: "{}" })).toThrow(INVALID);
     const v2 = { factor_type: "push", factor_friendly_name: "x", [name]: "{}" };
     expect(parse("challenge.approved", "v1", v2)).toHaveProperty("version", "v2");
   });
@@ -188,20 +156,23 @@ describe("parseEvent", () => {
       { account_sid: "AC1" },
       { account_sid: undefined },
       { service_sid: "x" },
-      { type: "__proto__" },
-      { type: "challenge.approved " },
+      ...["__proto__", "challenge.approved ", "x".repeat(101), "", "1.a", "type:a"].map((type) => ({
+        type,
+      })),
     ])("rejects %j", (bad) => {
-      expect(() => parse("challenge.expired", "v2", bad)).toThrow(
-        expect.objectContaining({ code: "PAYLOAD_INVALID" }),
-      );
+      expect(() => parse("challenge.expired", "v2", bad)).toThrow(INVALID);
     });
 
-    it.each(["toString", "constructor", "CHALLENGE.APPROVED", "challenge.approved.late"])(
-      "%j is unknown too",
-      (type) => {
-        expect(parse(type, "v1", {})).not.toHaveProperty("version");
-      },
-    );
+    it.each([
+      "toString",
+      "constructor",
+      "CHALLENGE.APPROVED",
+      "challenge.approved.late",
+      "entity_v2.merged-1",
+      "x".repeat(100),
+    ])("%j is unknown too", (type) => {
+      expect(parse(type, "v1", {})).not.toHaveProperty("version");
+    });
   });
 
   describe("with JSON that is not as specified", () => {
@@ -215,36 +186,18 @@ describe("parseEvent", () => {
       ["factor_metadata", '{"a":{"b":"c"}}', "does not have the specified members"],
       ["factor_metadata", `{"a":"${"x".repeat(1024)}"}`, "is over 1024 characters"],
       ["factor_metadata", '{"__proto__":"x"}', "has a member named __proto__"],
-      ["factor_metadata", String.raw`{"\u005f_proto__":"x"}`, "has a member named __proto__"],
+      ["factor_metadata", "[".repeat(500) + "]".repeat(500), "is nested more than 32 levels deep"],
       ["challenge_metadata", '{"a":null}', "does not have the specified members"],
       ["challenge_details", "{}", "does not have the specified members"],
       ["challenge_details", '{"message":5}', "does not have the specified members"],
       ["challenge_details", '{"message":"m","fields":{}}', "does not have the specified members"],
-      [
-        "challenge_details",
-        '{"message":"m","fields":[{"label":"l"}]}',
-        "does not have the specified members",
-      ],
-      ["challenge_details", '{"message":"m","x":{"__proto__":{}}}', "has a member named __proto__"],
+      ["challenge_details", '{"message":"m","fields":[{}]}', "does not have the specified members"],
       ["challenge_hidden_details", "[1]", "does not have the specified members"],
-      ["challenge_hidden_details", '{"a":[{"__proto__":1}]}', "has a member named __proto__"],
     ])("%s %j: the event is valid and the field is absent", (name, text, message) => {
       const event = parse("challenge.approved", "v2", { [name]: text });
       expect(event).not.toHaveProperty(name);
       expect(event.issues).toEqual([{ param: name, message }]);
       expect(event.params).toContainEqual([name, text]);
-    });
-
-    it.each([
-      ["factor_metadata", 500],
-      ["challenge_details", 10_000],
-      ["challenge_hidden_details", 10_000],
-    ])("%s nested %i levels deep: the field is absent, JSON.stringify works", (name, levels) => {
-      const text = `{"message":"m","a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-      const event = parse("challenge.approved", "v2", { [name]: text });
-      const message = "is nested more than 32 levels deep";
-      expect(event.issues).toEqual([{ param: name, message }]);
-      expect(JSON.parse(JSON.stringify(event))).not.toHaveProperty(name);
     });
 
     it.each([
@@ -307,23 +260,29 @@ describe("parsePushEvent", () => {
     for (const stored of [text, JSON.parse(text)]) expect(parsePushEvent(stored)).toEqual(event);
   });
 
+  it.each(["", "{", "null", "5", '"factor.verified"', "[]", "{}", undefined, null, 5, [], {}])(
+    "rejects %j",
+    (stored) => {
+      expect(() => parsePushEvent(stored)).toThrow(INVALID);
+    },
+  );
+
   it.each([
-    "",
-    "{",
-    "null",
-    "5",
-    '"factor.verified"',
-    "[]",
-    "{}",
-    '{"type":"factor.verified"}',
-    undefined,
-    null,
-    5,
-    [],
-    {},
-  ])("rejects %j", (stored) => {
-    expect(() => parsePushEvent(stored)).toThrow(
-      expect.objectContaining({ code: "PAYLOAD_INVALID" }),
-    );
+    { type: "factor.suspended ", version: undefined },
+    { version: "v3" },
+    { params: undefined },
+    { factor_friendly_name: undefined },
+    { challenge_details: "text" },
+  ])("rejects an event with %j", (change) => {
+    const event = { ...parseEvent(eventPairs("challenge.approved")), ...change };
+    expect(() => parsePushEvent(event)).toThrow(INVALID);
   });
+});
+
+it("isPushEvent and isChallengeEvent distinguish known types, and challenge events", () => {
+  const types = [...PUSH_EVENT_TYPES, "factor.suspended", "toString"];
+  const events = types.map((type) => parseEvent(eventPairs(type)));
+  expect(events.filter(isPushEvent).map(({ type }) => type)).toEqual(PUSH_EVENT_TYPES);
+  const challenges = events.filter(isChallengeEvent).map(({ type }) => type);
+  expect(challenges).toEqual(["challenge.approved", "challenge.denied"]);
 });
