@@ -1,14 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PUSH_EVENT_TYPES, type ChallengeEvent, type PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { describeFailure, runProgram } from "../../lib/cli/program";
-import { startEmulator, startReceiver, stopEmulators, type Receiver } from "../support/emulators";
+import { runProgram } from "../../lib/cli/program";
+import {
+  startEmulator,
+  startReceiver,
+  startTarget,
+  stopEmulators,
+  type Receiver,
+} from "../support/emulators";
 import { findFreePort } from "../support/ports";
 import { createTerminal, runCommand } from "../support/terminals";
 
@@ -18,72 +22,44 @@ const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
 afterEach(stopEmulators);
 
 /** Starts the program, which ends later. */
-function startCommand(args: string[]) {
-  const { terminal, written, interrupt } = createTerminal(secret);
-  return { run: runProgram(args, terminal), written, interrupt };
+function startCommand(args: string[], env: NodeJS.ProcessEnv = secret) {
+  const { terminal, written, interrupt } = createTerminal(env);
+  const run = runProgram(args, terminal);
+  const waitFor = async (pattern: RegExp, stream: keyof typeof written = "stdout") => {
+    while (!pattern.test(written[stream])) await new Promise(setImmediate);
+  };
+  return { run, written, interrupt, waitFor };
 }
 
+const runLine = (line: string, env = secret) => runCommand(line.split(" ").filter(Boolean), env);
+
 describe("push-webhooks", () => {
-  it.each<[string[], number, "stdout" | "stderr", RegExp]>([
-    [["--help"], 0, "stdout", /Exit codes: 0 done/],
-    [["--version"], 0, "stdout", /^\d+\.\d+\.\d+\n$/],
-    [["trigger", "--help"], 0, "stdout", /--bad-signature/],
-    [[], 2, "stderr", /Usage: push-webhooks/],
-    [["emulater"], 2, "stderr", /unknown command 'emulater'\n\(Did you mean emulator\?\)/],
-    [["trigger", "challenge.approve", "--url", "http://a.test/"], 2, "stderr", /Allowed choices/],
-    [["trigger", "challenge.denied"], 2, "stderr", /required option '--url <url>' not specified/],
-    [["trigger", "challenge.denied", "--url", "here"], 2, "stderr", /--url must be/],
-    [
-      ["trigger", "challenge.denied", "--url", "http://a.test", "--dupe"],
-      2,
-      "stderr",
-      /unknown option/,
-    ],
-    [["trigger", "challenge.denied", "--url", "http://a.test", "--set", "x"], 2, "stderr", /--set/],
-    [
-      ["trigger", "challenge.denied", "--url", "http://a.test", "--to", "there"],
-      2,
-      "stderr",
-      /--to must be .*"there"/,
-    ],
-    [
-      ["emulator", "--webhook-url", "localhost:3000/x"],
-      2,
-      "stderr",
-      /--webhook-url .*"localhost:3000\/x"/,
-    ],
-    [["emulator", "--port", "0x10"], 2, "stderr", /--port must be a number from 0 to 65535/],
-    [
-      ["webhooks", "check", "--url", "http://a", "--handled", "challenge.aproved"],
-      2,
-      "stderr",
-      /Allowed choices/,
-    ],
-    [
-      ["explain", "--url", "http://a", "--header", "x", "--method", "GET"],
-      2,
-      "stderr",
-      /--received-url/,
-    ],
-    [["emulator", "--port", "99999"], 2, "stderr", /--port must be a number from 0 to 65535/],
-    [
-      ["explain", "--url", "http://a.test", "--header", "x", "--body-file", "/no"],
-      2,
-      "stderr",
-      /\/no/,
-    ],
-    [["keys", "list"], 2, "stderr", /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
-    [["keys", "list", "--username", "SK1"], 2, "stderr", /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
-    [
-      ["trigger", "challenge.denied", "--url", "http://a.test", "--header", "x"],
-      2,
-      "stderr",
-      /--header must be "Name: value"; received "x"/,
-    ],
-  ])("%j ends with %i", async (args, code, stream, text) => {
-    const ended = await runCommand(args, secret);
-    expect(ended).toMatchObject({ code, [stream]: expect.stringMatching(text) });
-    expect(ended[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
+  const trigger = "trigger challenge.denied --url http://a.test";
+  it.each<[string, number, RegExp]>([
+    ["--help", 0, /Exit codes: 0 done/],
+    ["--version", 0, /^\d+\.\d+\.\d+\n$/],
+    ["trigger --help", 0, /--bad-signature/],
+    ["", 2, /Usage: push-webhooks/],
+    ["emulater", 2, /unknown command 'emulater'\n\(Did you mean emulator\?\)/],
+    ["trigger challenge.approve --url http://a.test/", 2, /Allowed choices/],
+    ["trigger challenge.denied", 2, /required option '--url <url>' not specified/],
+    ["trigger challenge.denied --url here", 2, /--url must be/],
+    [`${trigger} --dupe`, 2, /unknown option/],
+    [`${trigger} --set x`, 2, /--set/],
+    [`${trigger} --to there`, 2, /--to must be .*"there"/],
+    [`${trigger} --header x`, 2, /--header must be "Name: value"; received "x"/],
+    ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],
+    ["emulator --port 0x10", 2, /--port must be a number from 0 to 65535/],
+    ["emulator --port 99999", 2, /--port must be a number from 0 to 65535/],
+    ["webhooks check --url http://a --handled challenge.aproved", 2, /Allowed choices/],
+    ["explain --url http://a --header x --method GET", 2, /--received-url/],
+    ["explain --url http://a.test --header x --body-file /no", 2, /\/no/],
+    ["keys list", 2, /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
+    ["keys list --username SK1", 2, /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
+  ])("%s ends with %i", async (line, code, text) => {
+    const { stdout, stderr, ...ended } = await runLine(line);
+    const [filled, empty] = code === 0 ? [stdout, stderr] : [stderr, stdout];
+    expect([ended.code, empty, filled]).toEqual([code, "", expect.stringMatching(text)]);
   });
 
   it.each([
@@ -91,7 +67,7 @@ describe("push-webhooks", () => {
     "trigger factor.created --url http://localhost:2/",
     `keys list --account-url http://localhost:2 --verify-url http://127.0.0.1:2 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
   ])("%s names a refused connection once, in one line", async (line) => {
-    const { code, stdout, stderr } = await runCommand(line.split(" "), secret);
+    const { code, stdout, stderr } = await runLine(line);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^(No server listens on [^\n]+\n)?push-webhooks: [^\n]+\n$/);
     expect(stderr.match(/ECONNREFUSED 127\.0\.0\.1:2/g)).toHaveLength(1);
@@ -172,10 +148,10 @@ describe("trigger", () => {
 
     it("tries again, and says so once", async () => {
       const port = await findFreePort();
-      const { run, written } = triggerAt(port, "--duplicate");
-      while (!LATE.test(written.stderr)) await new Promise(setImmediate);
+      const { run, written, waitFor } = triggerAt(port, "--duplicate");
+      await waitFor(LATE, "stderr");
       let received = 0;
-      const app = createHttpServer((_req, res) => {
+      const app = createServer((_req, res) => {
         received++;
         res.end();
       }).listen(port, "127.0.0.1");
@@ -194,22 +170,20 @@ describe("trigger", () => {
     });
 
     it("ends at once when it is interrupted", async () => {
-      const { run, written, interrupt } = triggerAt(await findFreePort());
-      while (!LATE.test(written.stderr)) await new Promise(setImmediate);
+      const { run, interrupt, waitFor } = triggerAt(await findFreePort());
+      await waitFor(LATE, "stderr");
       interrupt();
       expect(await run).toBe(130);
     });
 
     it("does not try again after another failure", async () => {
       let connections = 0;
-      const app = createServer((socket) => {
+      const url = await startTarget((req) => {
         connections++;
-        socket.destroy();
-      }).listen(0, "127.0.0.1");
-      await once(app, "listening");
-      const { run, written } = triggerAt((app.address() as AddressInfo).port);
+        req.socket.destroy();
+      });
+      const { run, written } = triggerAt(Number(new URL(url).port));
       expect(await run).toBe(1);
-      app.close();
       expect(connections).toBe(1);
       expect(written.stderr).toMatch(/^push-webhooks: /);
     });
@@ -235,53 +209,33 @@ describe("trigger", () => {
     expect(await outcome).toMatchObject({ type: "challenge.approved" });
   });
 
-  it.each([404, 405])("hints that the mount does not accept GET after a %i", async (status) => {
-    const server = createHttpServer((req, res) => {
-      res.writeHead(req.method === "GET" ? status : 200).end();
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/push`;
-    const args = ["trigger", "factor.created", "--url", url];
-    const get = await runCommand([...args, "--method", "GET"], secret);
-    expect(get).toMatchObject({ code: 1, stdout: expect.stringMatching(`^${status} `) });
-    expect(get.stderr).toMatch(/GET.*app\.use\(.*app\.post\(/);
-    expect(await runCommand(args, secret)).toMatchObject({ code: 0, stderr: "" });
-    server.closeAllConnections();
-    server.close();
-  });
-
   it.each<[number, RegExp]>([
     [404, /mounted/],
     [405, /POST/],
-  ])("hints at the path and the method after a %i to a POST", async (status, hint) => {
-    const server = createHttpServer((_req, res) => void res.writeHead(status).end());
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/push`;
-    const ended = await runCommand(["trigger", "factor.created", "--url", url], secret);
-    expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(hint)]);
-    server.closeAllConnections();
-    server.close();
+  ])("hints at the mount and the method after a %i", async (status, hint) => {
+    let accepted = "POST";
+    const url = await startTarget((req, res) => {
+      res.writeHead(req.method === accepted ? 200 : status).end();
+    });
+    const send = (method: string) =>
+      runLine(`trigger factor.created --url ${url}/push --method ${method}`);
+    const failed = { code: 1, stdout: expect.stringMatching(`^${status} `) };
+    expect(await send("POST")).toMatchObject({ code: 0, stderr: "" });
+    const get = expect.stringMatching(/GET.*app\.use\(.*app\.post\(/);
+    expect(await send("GET")).toMatchObject({ ...failed, stderr: get });
+    accepted = "GET";
+    expect(await send("POST")).toMatchObject({ ...failed, stderr: expect.stringMatching(hint) });
   });
 
   it.each([
     ["sends an incomplete response", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
-    [
-      "switches protocols",
-      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n",
-    ],
+    ["switches protocols", "HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"],
     ["closes without a response", ""],
   ])("fails when the receiver %s", async (_what, answer) => {
-    const server = createServer((socket) => {
-      socket.once("data", () => socket.end(answer));
-      socket.on("error", () => {});
-    }).listen(0);
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const ended = await runCommand(["trigger", "factor.created", "--url", url], secret);
+    const url = await startTarget((req) => void req.socket.end(answer));
+    const ended = await runLine(`trigger factor.created --url ${url}/`);
     expect([ended.code, ended.stdout]).toEqual([1, ""]);
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
-    server.close();
   });
 
   it("sends the request twice with --duplicate", async () => {
@@ -327,16 +281,13 @@ describe("trigger --to", () => {
     ],
   ])("with %j sends the headers %j", async (args, headers) => {
     const requests: object[] = [];
-    const app = createHttpServer((req, res) => {
+    const to = await startTarget((req, res) => {
       requests.push(req.headers);
       res.end();
-    }).listen(0, "127.0.0.1");
-    await once(app, "listening");
-    const to = `http://127.0.0.1:${(app.address() as AddressInfo).port}/push`;
+    });
     const line = ["trigger", "factor.created", "--url", "https://app.example.com/push"];
-    expect(await runCommand([...line, "--to", to, ...args], secret)).toHaveProperty("code", 0);
-    expect(requests).toMatchObject([headers]);
-    app.close();
+    const ended = await runCommand([...line, "--to", `${to}/push`, ...args], secret);
+    expect([ended.code, requests]).toEqual([0, [expect.objectContaining(headers)]]);
   });
 });
 
@@ -357,41 +308,29 @@ describe("explain", () => {
   const explain = (args: string[], env: NodeJS.ProcessEnv = secret) =>
     runCommand(["explain", "--body-file", bodyFile, ...args], env);
 
-  it.each<[string, string[], NodeJS.ProcessEnv, string]>([
-    ["http", ["--url", url.replace("https", "http"), "--header", signature], secret, "URL_SCHEME"],
-    ["a slash", ["--url", `${url}/`, "--header", signature], secret, "URL_TRAILING_SLASH"],
-    [
-      "the URL, which is not shown, and not the token,",
-      ["--url", url, "--header", signature],
-      { PUSH_AUTH_TOKEN: "other" },
-      "URL_PATH",
-    ],
-    [
-      "a token",
-      ["--url", url, "--received-url", url, "--header", signature],
-      { PUSH_AUTH_TOKEN: "other" },
-      "TOKEN_WRONG",
-    ],
-    [
-      "a cut header",
-      ["--url", url, "--header", signature.slice(0, 20)],
-      secret,
-      "SIGNATURE_MALFORMED",
-    ],
-    [
-      "a proxy's path",
-      ["--url", "https://app.example.com/", "--received-url", url, "--header", signature],
-      secret,
-      "URL_PATH",
-    ],
-  ])("names %s first", async (_what, args, env, code) => {
+  const other = { PUSH_AUTH_TOKEN: "other" };
+  it.each<[string, string, NodeJS.ProcessEnv, string]>([
+    ["http", `--url ${url.replace("https", "http")}`, secret, "URL_SCHEME"],
+    ["a slash", `--url ${url}/`, secret, "URL_TRAILING_SLASH"],
+    ["the URL, which is not shown, and not the token,", `--url ${url}`, other, "URL_PATH"],
+    ["a token", `--url ${url} --received-url ${url}`, other, "TOKEN_WRONG"],
+    ["a proxy's path", `--url https://app.example.com/ --received-url ${url}`, secret, "URL_PATH"],
+    ["a cut header", `--url ${url} --signature-header x-cut`, secret, "SIGNATURE_MALFORMED"],
+  ])("names %s first", async (_what, line, env, code) => {
+    const cut = [
+      "--header",
+      `x-cut: ${signature.slice(0, 20)}`,
+      "--header",
+      `x-service-signature: ${signature}`,
+    ];
+    const args = [...line.split(" "), ...cut];
     const ended = await explain(args, env);
     expect(ended).toMatchObject({ code: 1, stderr: "" });
     expect(ended.stdout).toMatch(new RegExp(`^1\\. ${code} `));
     expect(ended.stdout).not.toContain(AUTH_TOKEN);
-    const json = await explain([...args, "--json"], env);
-    expect(JSON.parse(json.stdout)).toMatchObject({ matches: false, causes: expect.any(Array) });
-    expect(JSON.parse(json.stdout).causes[0]).toHaveProperty("code", code);
+    const json = JSON.parse((await explain([...args, "--json"], env)).stdout);
+    expect(json).toMatchObject({ matches: false, causes: expect.any(Array) });
+    expect(json.causes[0]).toHaveProperty("code", code);
   });
 
   const typeLine = "Content-Type: application/x-www-form-urlencoded";
@@ -599,56 +538,38 @@ describe("webhooks and keys", () => {
 });
 
 describe("emulator", () => {
-  it("prints credentials and each delivery until SIGINT", async () => {
-    const receiver = await startReceiver(AUTH_TOKEN);
-    const { terminal, written, interrupt } = createTerminal({});
-    const run = runProgram(
-      ["emulator", "--port", "0", "--webhook-url", receiver.publicUrl, "http://127.0.0.1:9/none"],
-      terminal,
-    );
-    const waitFor = async (pattern: RegExp) => {
-      while (!pattern.test(written.stdout)) await new Promise(setImmediate);
+  const READY = /Create a factor/;
+  /** Starts it for a webhook; `createFactor` makes an event happen. */
+  async function start(args: string, env: NodeJS.ProcessEnv) {
+    const { publicUrl } = await startReceiver(AUTH_TOKEN);
+    const command = `emulator --port 0 --webhook-url ${publicUrl} ${args}`.trim().split(" ");
+    const createFactor = async (settings: Record<string, string>) => {
+      const { PUSH_ACCOUNT_URL: url = "", PUSH_ACCOUNT_SID, PUSH_AUTH_TOKEN } = settings;
+      const authorization = `Basic ${btoa(`${PUSH_ACCOUNT_SID}:${PUSH_AUTH_TOKEN}`)}`;
+      const sent = { method: "POST", headers: { authorization } };
+      expect(await fetch(`${url}/_control/factors`, sent)).toHaveProperty("status", 201);
     };
-    await waitFor(/Create a factor/);
-    const env = Object.fromEntries(
-      written.stdout
-        .split("\n")
-        .map((line) => line.replace("export ", "").split("=", 2) as [string, string]),
-    ) as Record<string, string>;
-    const credentials = btoa(`${env.PUSH_ACCOUNT_SID}:${env.PUSH_AUTH_TOKEN}`);
-    const created = await fetch(`${env.PUSH_ACCOUNT_URL}/_control/factors`, {
-      method: "POST",
-      headers: { authorization: `Basic ${credentials}` },
-    });
-    expect(created.status).toBe(201);
+    return { ...startCommand(command, env), createFactor };
+  }
+
+  it("prints credentials and each delivery until SIGINT", async () => {
+    const args = "http://127.0.0.1:9/none";
+    const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
+    await waitFor(READY);
+    const pairs = written.stdout.matchAll(/^export (\w+)=(\S*)$/gm);
+    const env = Object.fromEntries([...pairs].map(([, name = "", value = ""]) => [name, value]));
+    await createFactor(env);
     expect(written.stderr).toBe("");
-    await waitFor(/ECONNREFUSED/);
-    await waitFor(/^403 /m);
-    expect(written.stdout).toMatch(
-      /^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m,
-    );
-    expect(written.stdout).toMatch(
-      /^ECONNREFUSED factor\.created -> http:\S+\/none in .*, 2 attempts$/m,
-    );
+    await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);
+    await waitFor(/^ECONNREFUSED factor\.created -> http:\S+\/none in .*, 2 attempts$/m);
     interrupt();
     expect(await run).toBe(130);
-    await expect(fetch(String(env.PUSH_ACCOUNT_URL))).rejects.toThrow("fetch failed");
+    await expect(fetch(env.PUSH_ACCOUNT_URL ?? "")).rejects.toThrow("fetch failed");
   });
 
   it("does not print a token from the environment", async () => {
-    const receiver = await startReceiver(AUTH_TOKEN);
-    const { terminal, written, interrupt } = createTerminal(secret);
-    const args = [
-      "emulator",
-      "--port",
-      "0",
-      "--version",
-      "v1",
-      "--webhook-url",
-      receiver.publicUrl,
-    ];
-    const run = runProgram(args, terminal);
-    while (!written.stdout.includes("Create a factor")) await new Promise(setImmediate);
+    const { run, written, interrupt, waitFor } = await start("--version v1", secret);
+    await waitFor(READY);
     expect(written.stdout).not.toContain("PUSH_AUTH_TOKEN=");
     expect(written.stdout).not.toContain(AUTH_TOKEN);
     expect(written.stderr).toBe(
@@ -659,22 +580,13 @@ describe("emulator", () => {
   });
 
   it("prints lines of JSON with --json", async () => {
-    const receiver = await startReceiver(AUTH_TOKEN);
-    const { terminal, written, interrupt } = createTerminal({});
-    const args = ["emulator", "--port", "0", "--json", "--webhook-url", receiver.publicUrl];
-    const run = runProgram(args, terminal);
-    const lines = () =>
-      written.stdout
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line));
-    while (lines().length < 1) await new Promise(setImmediate);
-    const [env] = lines();
-    const credentials = btoa(`${env.PUSH_ACCOUNT_SID}:${env.PUSH_AUTH_TOKEN}`);
-    const headers = { authorization: `Basic ${credentials}` };
-    await fetch(`${env.PUSH_ACCOUNT_URL}/_control/factors`, { method: "POST", headers });
-    while (lines().length < 2) await new Promise(setImmediate);
-    expect(lines()[1]).toMatchObject({ type: "factor.created", response: { status: 403 } });
+    const { run, written, interrupt, waitFor, createFactor } = await start("--json", {});
+    await waitFor(/\n/);
+    await createFactor(JSON.parse(written.stdout) as Record<string, string>);
+    await waitFor(/\n.*\n/);
+    const [, delivery = ""] = written.stdout.split("\n");
+    const failed = { type: "factor.created", response: { status: 403 } };
+    expect(JSON.parse(delivery)).toMatchObject(failed);
     interrupt();
     await run;
   });
@@ -686,30 +598,5 @@ describe("emulator", () => {
       1,
       expect.stringMatching(/^push-webhooks: Port \d+ is in use\. [^:]*\n$/),
     ]);
-  });
-});
-
-describe("describeFailure", () => {
-  const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:2"), {
-    code: "ECONNREFUSED",
-  });
-
-  it.each<[unknown, string]>([
-    [new Error("No such file."), "No such file."],
-    [new Error("Failed.", { cause: refused }), `Failed: ${refused.message}.`],
-    [
-      new Error("Failed.", { cause: new TypeError("fetch failed", { cause: refused }) }),
-      `Failed: ${refused.message}.`,
-    ],
-    [new Error(`Failed: ${refused.message}.`, { cause: refused }), `Failed: ${refused.message}.`],
-    [
-      new Error("Failed.", { cause: new AggregateError([new Error("a"), new Error("b")]) }),
-      "Failed: a; b.",
-    ],
-    [Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
-    [new Error("Failed.", { cause: "text" }), "Failed."],
-    ["text", "text"],
-  ])("%s", (error, text) => {
-    expect(describeFailure(error)).toBe(text);
   });
 });

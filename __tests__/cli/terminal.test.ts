@@ -1,53 +1,91 @@
+/** What a terminal shows and asks: columns, colours and prompts, and no control characters of others. */
 import fc from "fast-check";
-import { paint, printJson, printTable, withoutControls } from "../../lib/cli/terminal";
+import type { Emulator } from "express-push-verification/emulator";
+import { runProgram } from "../../lib/cli/program";
 import { CONTROL, hostileText } from "../support/control-characters";
+import { startEmulator, stopEmulators } from "../support/emulators";
 import { createTerminal } from "../support/terminals";
 
-describe("paint", () => {
-  it.each([
-    [true, {}, "\u001B[32mok\u001B[0m"],
-    [true, { NO_COLOR: "1" }, "ok"],
-    [true, { NO_COLOR: "" }, "\u001B[32mok\u001B[0m"],
-    [false, {}, "ok"],
-  ])("on a terminal: %s, with %j", (isTTY, env, text) => {
-    expect(paint(createTerminal(env, { isTTY }).terminal, "green", "ok")).toBe(text);
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator();
+});
+afterEach(stopEmulators);
+
+/** Starts `keys list`, with the token in the environment unless told otherwise. */
+function listKeys({ env = {}, isTTY = false, token = emulator.authToken, json = false } = {}) {
+  const { url, accountSid, serviceSid } = emulator;
+  const settings = {
+    PUSH_AUTH_TOKEN: token,
+    PUSH_ACCOUNT_URL: url,
+    PUSH_VERIFY_URL: url,
+    PUSH_ACCOUNT_SID: accountSid,
+    PUSH_SERVICE_SID: serviceSid,
+    ...env,
+  };
+  const { terminal, ...rest } = createTerminal(settings, { isTTY });
+  const run = runProgram(["keys", "list", ...(json ? ["--json"] : [])], terminal);
+  return { run, ...rest };
+}
+
+describe("a table", () => {
+  const HEADER = `SID${" ".repeat(33)}CREATED${" ".repeat(26)}NAME`;
+  it.each<[boolean, object, string, string]>([
+    [true, {}, "  ", `\u001B[2m${HEADER}\u001B[0m`],
+    [true, { NO_COLOR: "" }, "  ", `\u001B[2m${HEADER}\u001B[0m`],
+    [true, { NO_COLOR: "1" }, "  ", HEADER],
+    [false, {}, "\t", "SID\tCREATED\tNAME"],
+  ])("on a terminal: %s, with %j", async (isTTY, env, gap, header) => {
+    const { sid, date_created } = emulator.createKey({ friendly_name: "a\u001B[2Jb\n\u202Ec" });
+    const { run, written } = listKeys({ env, isTTY });
+    expect(await run).toBe(0);
+    expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb??c"].join(gap)}\n`);
   });
 });
 
-describe("printTable", () => {
-  const rows = [
-    ["SK1", null],
-    ["SK22", "a\u001B[2Jb\nc"],
-  ];
+it("JSON has no control character but line breaks, and the same value", async () => {
+  const names = fc.sample(hostileText, 40).map((text) => text.toWellFormed());
+  for (const friendly_name of names) emulator.createKey({ friendly_name });
+  const { run, written } = listKeys({ json: true });
+  expect(await run).toBe(0);
+  const keys = JSON.parse(written.stdout) as { friendly_name: string }[];
+  expect(keys.map((key) => key.friendly_name).toSorted()).toEqual(names.toSorted());
+  expect(written.stdout.replaceAll("\n", "")).not.toMatch(CONTROL);
+});
 
-  it("aligns columns on a terminal and replaces control characters", () => {
-    const { terminal, written } = createTerminal({ NO_COLOR: "1" }, { isTTY: true });
-    printTable(terminal, ["SID", "NAME"], rows);
-    expect(written.stdout).toBe("SID   NAME\nSK1   null\nSK22  a?[2Jb?c\n");
+describe("a secret that the environment does not have", () => {
+  it("is asked for on a terminal, and not shown", async () => {
+    const { run, written, input } = listKeys({ isTTY: true, token: "" });
+    input.write(`${emulator.authToken}\n`);
+    expect([await run, written.stderr]).toEqual([0, "PUSH_AUTH_TOKEN: \n"]);
   });
 
-  it("separates columns with tabs in a pipe", () => {
-    const { terminal, written } = createTerminal();
-    printTable(terminal, ["SID", "NAME"], rows);
-    expect(written.stdout).toBe("SID\tNAME\nSK1\tnull\nSK22\ta?[2Jb?c\n");
+  it("is not waited for when the terminal is closed, or interrupted", async () => {
+    const closed = listKeys({ isTTY: true, token: "" });
+    closed.input.end();
+    expect([await closed.run, closed.written.stderr]).toEqual([
+      2,
+      "PUSH_AUTH_TOKEN: \npush-webhooks: The prompt was closed without an input.\n",
+    ]);
+    const typed = listKeys({ isTTY: true, token: "" });
+    typed.input.write("\u0003");
+    const signalled = listKeys({ isTTY: true, token: "" });
+    signalled.interrupt();
+    for (const { run, written } of [typed, signalled]) {
+      expect([await run, written.stderr]).toEqual([130, "PUSH_AUTH_TOKEN: \n"]);
+    }
   });
 });
 
-describe("withoutControls", () => {
-  it("keeps line breaks and replaces other control characters", () => {
-    expect(withoutControls("a\nb\u001B[2J\u009B\u202Ec")).toBe("a\nb?[2J??c");
-  });
-});
-
-describe("printJson", () => {
-  it("prints no control character but line breaks, and the same value", () => {
-    fc.assert(
-      fc.property(hostileText, (text) => {
-        const { terminal, written } = createTerminal();
-        printJson(terminal, { [text]: [text] });
-        expect(JSON.parse(written.stdout)).toEqual({ [text]: [text] });
-        expect(written.stdout.replaceAll("\n", "")).not.toMatch(CONTROL);
-      }),
-    );
-  });
+it.each<[string, unknown]>([
+  ["a; b", new AggregateError([new Error("a"), new Error("b")])],
+  ["ECONNREFUSED", Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })],
+  ["a?[2Jb", new TypeError("fetch failed", { cause: new Error("a\u001B[2Jb") })],
+])("a failure names its innermost cause: %s", async (reason, cause) => {
+  const fetched = jest.spyOn(globalThis, "fetch").mockRejectedValue(cause);
+  const { run, written } = listKeys();
+  expect(await run).toBe(1);
+  expect(written.stderr).toMatch(/^push-webhooks: The service could not be reached: /);
+  expect(written.stderr).toContain(`: ${reason}.\n`);
+  fetched.mockRestore();
 });
