@@ -3,10 +3,11 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pushWebhooks, type DedupeClaim, type DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
-import type { Pool } from "pg";
+import { Pool } from "pg";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { listBlocks } from "./support/docs";
-import { describeWithPostgres, startPostgres, type PostgresServer } from "./support/postgres";
+import { describeWithPostgres } from "./support/postgres";
+import { startPostgresProcess, type PostgresProcess } from "./support/postgres-server";
 import { PATH, send, SERVERS, startServer, stopServers } from "./support/servers";
 
 const folder = join(__dirname, ".readme-dedupe");
@@ -16,7 +17,8 @@ const code = listBlocks("docs/idempotency.md").find(({ code: text }) =>
 );
 
 describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () => {
-  let server: PostgresServer;
+  let server: PostgresProcess;
+  let pool: Pool;
   let store: DedupeStore;
   let uuid: string;
   let cleanUp: string;
@@ -27,14 +29,16 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
     const file = join(folder, "block.ts");
     writeFileSync(file, code?.code ?? "");
     const exported = require(file) as { createPostgresDedupe(pool: Pool): DedupeStore };
-    server = await startPostgres();
-    store = exported.createPostgresDedupe(server.pool);
+    server = await startPostgresProcess({ settings: { fsync: "off" } });
+    pool = new Pool({ connectionString: server.url, max: 20 });
+    store = exported.createPostgresDedupe(pool);
     const [create = "", clean = ""] = (sql?.code ?? "").split(/(?<=^\);)$/m);
-    await server.pool.query(create);
+    await pool.query(create);
     cleanUp = clean;
   });
   afterAll(async () => {
-    await server.stop();
+    await pool.end();
+    await server.remove();
     rmSync(folder, { recursive: true, force: true });
   });
   afterEach(stopServers);
@@ -83,12 +87,12 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
   it("cleans up what is older than the replay window, and nothing else", async () => {
     await store.claim(claimOf());
     await store.complete(claimOf());
-    await server.pool.query(cleanUp);
+    await pool.query(cleanUp);
     expect(await store.claim(claimOf({ owner: "b" }))).toBe("done");
-    await server.pool.query(
+    await pool.query(
       "UPDATE push_events SET claimed_at = now() - interval '25 hours', lapses_at = now() - interval '24 hours'",
     );
-    expect((await server.pool.query(cleanUp)).rowCount).toBeGreaterThan(0);
+    expect((await pool.query(cleanUp)).rowCount).toBeGreaterThan(0);
     expect(await store.claim(claimOf({ owner: "b" }))).toBe("new");
   });
 

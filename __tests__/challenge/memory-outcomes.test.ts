@@ -39,29 +39,6 @@ describe("createMemoryOutcomes", () => {
     expect(await outcomes.wait(waitOf())).toHaveProperty("type", "challenge.denied");
   });
 
-  it("keeps the outcomes of accounts apart, before and after", async () => {
-    const outcomes = createMemoryOutcomes();
-    const early = outcomes.wait(waitOf());
-    await outcomes.record("AC2", eventOf("challenge.approved"));
-    const late = outcomes.wait(waitOf());
-    await outcomes.record("AC1", eventOf("challenge.denied"));
-    expect(await early).toHaveProperty("type", "challenge.denied");
-    expect(await late).toHaveProperty("type", "challenge.denied");
-  });
-
-  it("evicts the oldest outcomes over maxEntries", async () => {
-    const outcomes = createMemoryOutcomes({ maxEntries: 2 });
-    for (const index of [1, 2, 3]) {
-      await outcomes.record("AC1", eventOf("challenge.approved", sidOf(index)));
-    }
-    await expect(outcomes.wait(waitOf(sidOf(3)))).resolves.toHaveProperty("version", "v2");
-    await expect(outcomes.wait(waitOf(sidOf(2)))).resolves.toHaveProperty("version", "v2");
-    await expect(outcomes.wait(waitOf(sidOf(1)))).rejects.toHaveProperty(
-      "code",
-      "CHALLENGE_TIMEOUT",
-    );
-  });
-
   it.each([
     ["of any size", "x".repeat(60_000), 600],
     ["beyond Latin-1", "€".repeat(20_000), 600],

@@ -1,5 +1,6 @@
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
-import { describeWithPostgres, startPostgres, type PostgresServer } from "../support/postgres";
+import { describeWithPostgres } from "../support/postgres";
+import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { testSubcommands } from "./queue-subcommands";
@@ -14,14 +15,13 @@ describeWithRedis("queue … --queue redis://…", () => {
 });
 
 describeWithPostgres("queue … --queue postgres://…", () => {
-  let server: PostgresServer;
+  let server: PostgresProcess;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await startPostgresProcess({ settings: { fsync: "off" } });
   });
-  afterAll(() => server.stop());
+  afterAll(() => server.remove());
   testSubcommands(() => {
-    const { host = "" } = server.pool.options as { host?: string };
-    const store = `postgres://push@/postgres?host=${host}`;
+    const store = server.url;
     return { store, queue: postgresQueue({ name: "cli", connection: store, durability: "trust" }) };
   });
 });

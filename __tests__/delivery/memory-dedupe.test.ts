@@ -14,47 +14,6 @@ const other = { owner: "other" };
 afterEach(() => jest.useRealTimers());
 
 describe("createMemoryDedupe", () => {
-  it("gives a uuid to one owner until it is released", () => {
-    const store = createMemoryDedupe();
-    expect(store.claim(claimOf("a"))).toBe("new");
-    expect(store.claim(claimOf("a", other))).toBe("running");
-    void store.release(claimOf("a"));
-    expect(store.claim(claimOf("a", other))).toBe("new");
-    void store.complete(claimOf("a", other));
-    expect(store.claim(claimOf("a"))).toBe("done");
-    expect(store.claim(claimOf("b"))).toBe("new");
-  });
-
-  it("returns new again to the owner of a claim, whose first response was lost", () => {
-    const store = createMemoryDedupe();
-    expect([store.claim(claimOf("a")), store.claim(claimOf("a"))]).toEqual(["new", "new"]);
-  });
-
-  it("keeps the uuids of accounts apart", () => {
-    const store = createMemoryDedupe();
-    void store.claim(claimOf("a"));
-    void store.complete(claimOf("a"));
-    expect(store.claim(claimOf("a", { accountSid: "AC2" }))).toBe("new");
-    expect(store.claim(claimOf("a"))).toBe("done");
-  });
-
-  it("lets a claim lapse after leaseMs, and not before", () => {
-    jest.useFakeTimers();
-    const store = createMemoryDedupe();
-    void store.claim(claimOf("a", { leaseMs: 1_000 }));
-    jest.advanceTimersByTime(999);
-    expect(store.claim(claimOf("a", other))).toBe("running");
-    jest.advanceTimersByTime(1);
-    expect(store.claim(claimOf("a", other))).toBe("new");
-  });
-
-  it.each(["complete", "release"] as const)("ignores %s of another owner", (method) => {
-    const store = createMemoryDedupe();
-    void store.claim(claimOf("a"));
-    void store[method](claimOf("a", other));
-    expect(store.claim(claimOf("a", other))).toBe("running");
-  });
-
   it("distinguishes a conflict and a duplicate", () => {
     const store = createMemoryDedupe();
     void store.claim(claimOf("a"));

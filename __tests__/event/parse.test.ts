@@ -188,6 +188,7 @@ describe("parseEvent", () => {
       ["factor_metadata", '{"__proto__":"x"}', "has a member named __proto__"],
       ["factor_metadata", "[".repeat(500) + "]".repeat(500), "is nested more than 32 levels deep"],
       ["challenge_metadata", '{"a":null}', "does not have the specified members"],
+      ["challenge_metadata", `{"a":"${"x".repeat(1024)}"}`, "is over 1024 characters"],
       ["challenge_details", "{}", "does not have the specified members"],
       ["challenge_details", '{"message":5}', "does not have the specified members"],
       ["challenge_details", '{"message":"m","fields":{}}', "does not have the specified members"],

@@ -51,12 +51,3 @@ it("gives the logger the cause of the first rejection of a code within 60 s", as
     expect.not.objectContaining({ cause: expect.anything() }),
   ]);
 });
-
-it("suspects the URL before the token when the request shows another host", async () => {
-  const warn = jest.fn();
-  const logger = { debug() {}, info() {}, warn, error() {} };
-  await send(await startReceiver({ logger }), good);
-  expect(warn.mock.calls).toMatchObject([
-    [{ cause: "URL_HOST", subject: PUBLIC_URL }, expect.any(String)],
-  ]);
-});

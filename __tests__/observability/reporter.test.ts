@@ -32,19 +32,6 @@ describe("createReporter", () => {
   });
   afterEach(() => warnings.mockRestore());
 
-  it("calls every listener", () => {
-    const reports = createReporter(undefined);
-    const [onError, onRejected] = [jest.fn(), jest.fn()];
-    reports.onError(onError);
-    reports.onRejected(onRejected);
-    const [failed, rejection] = [errorOf("HANDLER_FAILED"), errorOf("SIGNATURE_MISMATCH")];
-    reports.error(failed, event);
-    reports.rejected(rejection, request, 1, noCapture);
-    expect(onError.mock.calls).toEqual([[failed, event]]);
-    expect(onRejected.mock.calls).toEqual([[rejection, request, noCapture]]);
-    expect(warnings).not.toHaveBeenCalled();
-  });
-
   it.each<[WebhookErrorCode, isFailure: boolean]>([
     ["STORE_UNAVAILABLE", true],
     ["TOKEN_UNAVAILABLE", true],
@@ -173,11 +160,5 @@ describe("createReporter", () => {
       "BODY_CONSUMED",
       "SIGNATURE_MISMATCH",
     ]);
-  });
-
-  it("does not warn about failures that a logger receives", () => {
-    const reports = createReporter(recordingLogger().logger);
-    reports.error(errorOf("HANDLER_FAILED"), event);
-    expect(warnings).not.toHaveBeenCalled();
   });
 });

@@ -78,10 +78,6 @@ it.each<[string, unknown]>([
   ["nothing", undefined],
   ["an empty object", {}],
   ["a nested form", { a: { b: "1" } }],
-  ["a list of forms", { a: [{ b: "1" }] }],
-  ["numbers", { a: 1 }],
-  ["null", null],
-  ["a list", ["a"]],
 ])("rejects a consumed stream with req.body %s", async (_what, parsed) => {
   expect(await receive([announced(1), "x"], parsedAs(parsed))).toBe("BODY_CONSUMED");
 });
@@ -110,11 +106,6 @@ it.each<[string, number, readonly string[], Before?]>([
   const [, limitBytes, chunks, before = () => {}] = row;
   expect(await receive(chunks, before, { limitBytes })).toBe(200);
   expect(await receive(chunks, before, { limitBytes: limitBytes - 1 })).toBe("BODY_TOO_LARGE");
-});
-
-it("rejects a body as soon as it exceeds the limit", async () => {
-  const chunks = [CHUNKED, chunk(body)];
-  expect(await receive(chunks, undefined, { limitBytes: 11 })).toBe("BODY_TOO_LARGE");
 });
 
 it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {

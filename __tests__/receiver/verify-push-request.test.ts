@@ -8,7 +8,6 @@ import { about, calls } from "../fixtures/webhook-calls.json";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
-  eventPairs,
   eventRequest,
   PUBLIC_URL,
   SERVICE_SID,
@@ -98,13 +97,10 @@ describe("verifyPushRequest", () => {
     ],
     ["no body", { body: null }, "SIGNATURE_MISMATCH"],
     ["bytes that are no UTF-8", { body: Buffer.from([0xff]) }, "BODY_MALFORMED"],
-    ["a long string", { body: "x".repeat(65_537) }, "BODY_TOO_LARGE"],
-    ["long bytes", { body: Buffer.alloc(65_537) }, "BODY_TOO_LARGE"],
     ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
     ["a parsed form of 1000", { body: { x: Array<string>(1000).fill("") } }, "SIGNATURE_MISMATCH"],
     ["a parsed form of 1001", { body: { x: Array<string>(1001).fill("") } }, "BODY_TOO_LARGE"],
     ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
-    ["a list", { body: [] as never }, "BODY_CONSUMED"],
   ])("rejects %s", async (_what, change, code) => {
     const verified = verifyPushRequest({ ...requestOf(request), ...change }, options);
     await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });
@@ -141,34 +137,6 @@ describe("verifyPushRequest", () => {
     await expect(
       verifyPushRequest(requestOf(anonymous), { ...options, allowedServiceSids: [SERVICE_SID] }),
     ).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
-  });
-
-  it.each([
-    ["a record", { "X-Twilio-Signature": "secret-value" }],
-    ["Headers", new Headers({ "X-Twilio-Signature": "secret-value" })],
-  ])("names another signature header that is present in %s", async (_what, headers) => {
-    const verified = verifyPushRequest({ ...requestOf(request), headers }, options);
-    const error = (await verified.catch((rejection: unknown) => rejection)) as WebhookError;
-    expect(error).toMatchObject({ code: "SIGNATURE_MISSING" });
-    expect(error.message).toContain("The request has x-twilio-signature;");
-    expect(error.message).not.toContain("secret-value");
-  });
-
-  it("proves that the body was passed as JSON, and names a parsed body before the token", async () => {
-    const params = eventPairs("factor.verified", "v2", { entity_identity: "a+b" });
-    const { headers, method } = signedRequestOf(params);
-    const explain = async (body: PushRequest["body"], authToken = AUTH_TOKEN) => {
-      const jsonRequest = { method, url: "/", headers, body };
-      const verified = verifyPushRequest(jsonRequest, { authToken, publicUrl: PUBLIC_URL });
-      const error = (await verified.catch((rejection: unknown) => rejection)) as WebhookError;
-      return error.explain()?.causes[0];
-    };
-    const object = Object.fromEntries(params);
-    expect(await explain(JSON.stringify(object))).toMatchObject({
-      code: "BODY_JSON",
-      isProven: true,
-    });
-    expect(await explain(object, "another")).toMatchObject({ code: "BODY_PARSED" });
   });
 
   it.each<[unknown, string[]]>([

@@ -2,13 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
-import {
-  asGivenBody,
-  explainCause,
-  explainMalformed,
-  explainSignature,
-} from "../../lib/signature/explain";
-import { listBodyPairs } from "../../lib/signature/explain/bodies";
+import { explainSignature } from "../../lib/signature/explain";
 import { TYPESCRIPT } from "../support/child-processes";
 import { CONTROL, hostileText, listTexts } from "../support/control-characters";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
@@ -53,23 +47,6 @@ describe("the explain engine", () => {
     expect(codes).toEqual(["SIGNATURE_MALFORMED", "PARAMS_MISSING"]);
   }, 30_000);
 
-  it.each([
-    [
-      "explainSignature",
-      explainSignature({
-        authToken: AUTH_TOKEN,
-        url: PUBLIC_URL,
-        params: [],
-        signature: undefined,
-      }),
-      "SIGNATURE_MISSING",
-    ],
-    ["explainMalformed", explainMalformed("one, another"), "SIGNATURE_REPEATED"],
-    ["explainCause", explainCause("URL_QUERY_EXTRA", PUBLIC_URL), "URL_QUERY_EXTRA"],
-  ])("is behind %s", (_name, report, code) => {
-    expect(report).toMatchObject({ matches: false, causes: [{ code, isProven: false }] });
-  });
-
   it("shows no control character of a request", () => {
     const hostile = hostileText;
     const pairs = fc.array(fc.tuple(hostile, hostile), { maxLength: 2 });
@@ -86,12 +63,5 @@ describe("the explain engine", () => {
       }),
       { numRuns: 50 },
     );
-  });
-
-  it("reads bodies", () => {
-    expect(asGivenBody({ uuid: "a" })).toEqual({ uuid: "a" });
-    expect(asGivenBody("")).toBeUndefined();
-    expect(listBodyPairs(Buffer.from("uuid=a+b"))).toEqual([["uuid", "a b"]]);
-    expect(listBodyPairs("%")).toBeUndefined();
   });
 });

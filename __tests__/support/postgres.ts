@@ -1,10 +1,6 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "pg";
 import { makeOncePerRun } from "./once-per-run";
 
 /**
@@ -17,46 +13,6 @@ export const binaries = findBinaries();
 export function describeWithPostgres(name: string, define: () => void): void {
   if (binaries !== undefined) describe(name, define);
   else it.skip(`${name}: needs initdb and postgres on the PATH`, define);
-}
-
-/** A PostgreSQL with an empty database, on a socket in a folder of its own. */
-export interface PostgresServer {
-  pool: Pool;
-  stop(): Promise<void>;
-}
-
-/** Starts a PostgreSQL. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), "push-postgres-"));
-  const user = findServerUser();
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
-  const data = join(folder, "data");
-  const run = { ...user, stdio: "ignore" as const };
-  execFileSync("cp", ["-r", await makeCluster(), data], run);
-  const settings = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-F"];
-  const child = spawn(join(binaries ?? "", "postgres"), settings, run);
-  const exited = once(child, "exit");
-  const pool = new Pool({ host: folder, user: "push", database: "postgres", max: 20 });
-  // Idle connections fail when the server stops.
-  pool.on("error", () => {});
-  while (
-    !(await pool.query("SELECT 1").then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    if (child.exitCode !== null) throw new Error("postgres ended");
-    await sleep(20);
-  }
-  return {
-    pool,
-    async stop() {
-      await pool.end();
-      child.kill("SIGINT");
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }
 
 /** Returns the files of a new cluster, for servers to start with a copy of them. */
