@@ -5,7 +5,7 @@ import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
-import { describeFirstIssue, newKeySchema, webhookFieldsSchema } from "./resources/schemas";
+import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
 import type { NewWebhook } from "./resources/webhooks";
@@ -61,7 +61,7 @@ const RULES: OptionRules<EmulatorOptions> = {
     secret: true,
   },
   webhooks: {
-    ...listRule(webhookFieldsSchema.partial().required({ webhook_url: true }).array()),
+    ...listRule(newWebhookSchema.array()),
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },

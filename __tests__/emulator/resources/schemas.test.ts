@@ -10,17 +10,16 @@ import type {
   NewWebhook,
 } from "express-push-verification/emulator";
 import type {
-  webhookFieldsSchema,
   decisionSchema,
   faultSchema,
   newChallengeSchema,
   newFactorSchema,
   newKeySchema,
+  newWebhookSchema,
 } from "../../../lib/emulator/resources/schemas";
 import type { Comparable } from "../../support/comparable";
 
 type Input<Schema extends z.ZodType> = Comparable<z.input<Schema>>;
-type WebhookFields = Input<typeof webhookFieldsSchema>;
 type FaultOf<Kind extends FaultKind> = Comparable<Extract<Fault, { kind: Kind }>>;
 type InputOf<Kind extends FaultKind> = Comparable<
   Extract<z.input<typeof faultSchema>, { kind: Kind }>
@@ -32,13 +31,7 @@ describe("the interfaces of the emulator, checked by the compiler", () => {
     expectTypeOf<Comparable<NewFactor>>().toEqualTypeOf<Input<typeof newFactorSchema>>();
     expectTypeOf<Comparable<NewChallenge>>().toEqualTypeOf<Input<typeof newChallengeSchema>>();
     expectTypeOf<Comparable<ChallengeDecision>>().toEqualTypeOf<Input<typeof decisionSchema>>();
-    expectTypeOf<Comparable<Required<NewWebhook>>>().branded.toEqualTypeOf<
-      Comparable<{
-        [Name in keyof WebhookFields]: Name extends "webhook_url"
-          ? string
-          : WebhookFields[Name] | undefined;
-      }>
-    >();
+    expectTypeOf<Comparable<NewWebhook>>().toEqualTypeOf<Input<typeof newWebhookSchema>>();
   });
 
   it("equal the schema of faults, kind by kind", () => {

@@ -8,7 +8,7 @@ import { cutPage } from "../resources/pagination";
 import { readForm, readParameters } from "./parameters";
 import { isSid } from "../../form/sid";
 
-const KEY_PARAMETERS = z.object({ FriendlyName: z.string().optional() });
+const KEY_PARAMETERS = z.object({ friendly_name: z.string().optional() });
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {
@@ -33,7 +33,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       },
       POST(request) {
         // The account API creates Standard keys only.
-        const key = keys.create({ friendly_name: readFriendlyName(request) });
+        const key = keys.create(readNewName(request));
         return created({ ...toKeyResource(key), secret: key.secret });
       },
     },
@@ -41,8 +41,8 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       GET: (request) => found(toKeyResource(findKey(request))),
       POST(request) {
         const key = findKey(request);
-        const friendlyName = readFriendlyName(request);
-        if (friendlyName !== undefined) keys.rename(key, friendlyName);
+        const { friendly_name } = readNewName(request);
+        if (friendly_name !== undefined) keys.rename(key, friendly_name);
         return found(toKeyResource(key));
       },
       DELETE: noContent((request) => keys.remove(findKey(request))),
@@ -60,6 +60,6 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
   };
 }
 
-function readFriendlyName(request: EndpointRequest): string | undefined {
-  return readParameters(readForm(request), KEY_PARAMETERS, () => "PARAMETER_INVALID").FriendlyName;
+function readNewName(request: EndpointRequest) {
+  return readParameters(readForm(request), KEY_PARAMETERS, () => "PARAMETER_INVALID");
 }

@@ -1,19 +1,41 @@
+import * as z from "../../validation/zod";
+import { isSid } from "../../form/sid";
 import { created, existing, found, foundList } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
-import {
-  CHALLENGE_FILTER,
-  CHANGED_CHALLENGE,
-  NEW_CHALLENGE,
-  NEW_NOTIFICATION,
-} from "./entity-parameters";
-import { invalidParameter, readForm, readParameters } from "./parameters";
+import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
+import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
 import { SIGNATURE_FIELDS_VALUE } from "../resources/auth-payload";
 import type { Challenge } from "../resources/challenge";
 import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
 import type { EmulatorSettings } from "../options";
 import { orderBy } from "../resources/pagination";
+import { textSchema } from "../resources/schemas";
 import { createSid } from "../resources/sids";
+
+const NEW_CHALLENGE = z.object({
+  factor_sid: z.string().refine((sid) => isSid("YF", sid)),
+  expiration_date: z.iso.datetime({ offset: true }).optional(),
+  details: group({
+    message: textSchema.min(1).max(256).optional(),
+    fields: listOf(jsonOf(z.object({ label: z.string().max(36), value: z.string().max(128) })))
+      .refine((fields) => fields.length <= 20)
+      .optional(),
+  }),
+  hidden_details: metadataParameter.optional(),
+  auth_payload: payloadSchema.optional(),
+});
+/** The parameters with which a device answers a challenge. */
+const CHANGED_CHALLENGE = z.object({
+  auth_payload: payloadSchema,
+  metadata: metadataParameter.optional(),
+});
+const CHALLENGE_FILTER = z.object({
+  factor_sid: z.string().optional(),
+  status: z.enum(["pending", "expired", "approved", "denied"]).optional(),
+  order: z.enum(["asc", "desc"]).default("asc"),
+});
+const NEW_NOTIFICATION = z.object({ ttl: wholeBetween(0, 300).default(300) });
 
 /**
  * Creates the endpoints of challenges and their notifications, as the verification API of the public
@@ -54,19 +76,17 @@ export function createChallengeEndpoints(
   function createChallenge(request: EndpointRequest): Challenge {
     const { identity } = findEntity(request);
     const given = readParameters(readForm(request), NEW_CHALLENGE);
-    const { "Details.Message": message, "Details.Fields": fields = [] } = given;
-    const factor = entities.findFactor(given.FactorSid, identity);
+    const { factor_sid, auth_payload, details, ...fields } = given;
+    const factor = entities.findFactor(factor_sid, identity);
     if (factor === undefined) throw invalidParameter("FactorSid");
     const isTotp = factor.factor_type === "totp";
-    if (message === undefined && !isTotp) throw invalidParameter("Details.Message");
+    if (details.message === undefined && !isTotp) throw invalidParameter("Details.Message");
+    const { message = "" } = details;
     const challenge = entities.createChallenge(factor, {
-      details: { message: message ?? "", fields },
-      hidden_details: given.HiddenDetails,
-      expiration_date: given.ExpirationDate,
+      ...fields,
+      details: { ...details, message },
     });
-    if (isTotp && given.AuthPayload !== undefined) {
-      entities.answerChallenge(challenge, given.AuthPayload);
-    }
+    if (isTotp && auth_payload !== undefined) entities.answerChallenge(challenge, auth_payload);
     return challenge;
   }
 
@@ -74,12 +94,12 @@ export function createChallengeEndpoints(
     "/Entities/{Identity}/Challenges": {
       GET(request) {
         const { identity } = findEntity(request);
-        const { FactorSid, Status, Order } = readParameters(request.query, CHALLENGE_FILTER);
+        const given = readParameters(request.query, CHALLENGE_FILTER);
         const challenges = entities
           .listChallenges(identity)
-          .filter(({ factor_sid }) => FactorSid === undefined || factor_sid === FactorSid)
-          .filter(({ status }) => Status === undefined || status === Status);
-        const order = orderBy("YC", Order === "desc");
+          .filter(({ factor_sid }) => factor_sid === (given.factor_sid ?? factor_sid))
+          .filter(({ status }) => status === (given.status ?? status));
+        const order = orderBy("YC", given.order === "desc");
         return foundList(request, "challenges", challenges, order, toResource);
       },
       POST: (request) => created(toResource(createChallenge(request), request)),
@@ -89,14 +109,14 @@ export function createChallengeEndpoints(
       POST(request) {
         const challenge = findChallenge(request);
         const given = readParameters(readForm(request), CHANGED_CHALLENGE);
-        entities.answerChallenge(challenge, given.AuthPayload, { metadata: given.Metadata });
+        entities.answerChallenge(challenge, given.auth_payload, { metadata: given.metadata });
         return found(toResource(challenge, request));
       },
     },
     "/Entities/{Identity}/Challenges/{Sid}/Notifications": {
       POST(request) {
         const challenge = findChallenge(request);
-        const { Ttl } = readParameters(readForm(request), NEW_NOTIFICATION);
+        const { ttl } = readParameters(readForm(request), NEW_NOTIFICATION);
         entities.notify(challenge);
         return created({
           sid: createSid("NT"),
@@ -105,7 +125,7 @@ export function createChallengeEndpoints(
           identity: challenge.entity_identity,
           challenge_sid: challenge.sid,
           priority: "high",
-          ttl: Ttl,
+          ttl,
           date_created: formatIso8601(now()),
         });
       },

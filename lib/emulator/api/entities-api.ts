@@ -1,19 +1,69 @@
+import * as z from "../../validation/zod";
 import { created, existing, found, foundList, noContent, urlOf } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
-import {
-  CHANGED_PUSH_FACTOR,
-  CHANGED_TOTP_FACTOR,
-  NEW_ACCESS_TOKEN,
-  NEW_ENTITY,
-  NEW_FACTOR,
-} from "./entity-parameters";
-import { readForm, readParameters, toMembers } from "./parameters";
+import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
+import { readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
 import type { Entity, Factor } from "../resources/factor";
 import type { EmulatorSettings } from "../options";
 import { orderBy } from "../resources/pagination";
-import { createTotpUri, type TotpConfig } from "../resources/totp";
+import { isPublicKey } from "../resources/auth-payload";
+import { textSchema } from "../resources/schemas";
+import { createTotpSecret, createTotpUri } from "../resources/totp";
+
+const identitySchema = z.string().regex(/^[A-Za-z0-9-]{8,64}$/);
+const secretSchema = z.string().regex(/^[A-Z2-7]{16,128}$/);
+const pushConfig = {
+  notification_platform: z.enum(["apn", "fcm", "none"]),
+  notification_token: z.string().min(32).max(255).optional(),
+  sdk_version: textSchema.optional(),
+};
+const totpConfig = {
+  alg: z.enum(["sha1", "sha256", "sha512"]),
+  time_step: wholeBetween(20, 60),
+  skew: wholeBetween(0, 2),
+  code_length: wholeBetween(3, 8),
+};
+
+const NEW_ENTITY = z.object({ identity: identitySchema });
+const NEW_FACTOR = z.discriminatedUnion("factor_type", [
+  z.object({
+    factor_type: z.literal("push"),
+    friendly_name: nameSchema,
+    binding: group({ alg: z.literal("ES256"), public_key: z.string().refine(isPublicKey) }),
+    config: group({ app_id: textSchema.min(1), ...pushConfig }),
+    metadata: metadataParameter.optional(),
+  }),
+  z.object({
+    factor_type: z.literal("totp"),
+    friendly_name: nameSchema,
+    binding: group({ secret: secretSchema.default(createTotpSecret) }),
+    config: group({
+      alg: totpConfig.alg.default("sha1"),
+      time_step: totpConfig.time_step.default(30),
+      skew: totpConfig.skew.default(1),
+      code_length: totpConfig.code_length.default(6),
+    }),
+    metadata: metadataParameter.optional(),
+  }),
+]);
+/** The parameters that verify or change a factor. */
+const change = { auth_payload: payloadSchema.optional(), friendly_name: nameSchema.optional() };
+const CHANGED_PUSH_FACTOR = z.object({
+  ...change,
+  config: z.object(pushConfig).partial().optional(),
+});
+const CHANGED_TOTP_FACTOR = z.object({
+  ...change,
+  config: z.object(totpConfig).partial().optional(),
+});
+const NEW_ACCESS_TOKEN = z.object({
+  identity: identitySchema,
+  factor_type: z.literal("push"),
+  factor_friendly_name: nameSchema.nullable().default(null),
+  ttl: wholeBetween(60, 300).default(60),
+});
 
 /**
  * Creates the endpoints of entities, factors and access tokens, as the verification API of the public
@@ -51,8 +101,8 @@ export function createEntityEndpoints(
       GET: (request) =>
         foundList(request, "entities", entities.listEntities(), orderBy("YE"), toEntityResource),
       POST(request) {
-        const { Identity } = readParameters(readForm(request), NEW_ENTITY);
-        return created(toEntityResource(entities.createEntity(Identity), request));
+        const { identity } = readParameters(readForm(request), NEW_ENTITY);
+        return created(toEntityResource(entities.createEntity(identity), request));
       },
     },
     "/Entities/{Identity}": {
@@ -79,22 +129,16 @@ export function createEntityEndpoints(
         const isTotp = factor.factor_type === "totp";
         const schema = isTotp ? CHANGED_TOTP_FACTOR : CHANGED_PUSH_FACTOR;
         const given = readParameters(readForm(request), schema);
-        if (given.AuthPayload !== undefined) entities.verifyFactor(factor, given.AuthPayload);
-        const { FriendlyName = factor.friendly_name } = given;
-        entities.changeFactor(factor, FriendlyName, toMembers(given, "Config."));
+        if (given.auth_payload !== undefined) entities.verifyFactor(factor, given.auth_payload);
+        entities.changeFactor(factor, given.friendly_name ?? factor.friendly_name, given.config);
         return found(toFactorResource(factor, request));
       },
       DELETE: noContent((request) => entities.deleteFactor(findFactor(request))),
     },
     "/AccessTokens": {
       POST(request) {
-        const given = readParameters(readForm(request), NEW_ACCESS_TOKEN);
-        const accessToken = accessTokens.create({
-          entity_identity: given.Identity,
-          factor_type: given.FactorType,
-          factor_friendly_name: given.FactorFriendlyName ?? null,
-          ttl: given.Ttl,
-        });
+        const { identity, ...given } = readParameters(readForm(request), NEW_ACCESS_TOKEN);
+        const accessToken = accessTokens.create({ entity_identity: identity, ...given });
         return created({ ...accessToken, ...owner, url: `${urlOf(request)}/${accessToken.sid}` });
       },
     },
@@ -109,14 +153,8 @@ export function createEntityEndpoints(
 
 function readNewFactor(request: EndpointRequest) {
   const given = readParameters(readForm(request), NEW_FACTOR);
-  const { FactorType: factor_type, FriendlyName: friendly_name, Metadata: metadata } = given;
-  const config = toMembers(given, "Config.");
-  const fields = { factor_type, friendly_name, config, metadata };
-  if (given.FactorType === "push") {
-    const binding = { alg: given["Binding.Alg"], public_key: given["Binding.PublicKey"] };
-    return { ...fields, binding };
-  }
-  const secret = given["Binding.Secret"];
-  const uri = createTotpUri(friendly_name, secret, config as unknown as TotpConfig);
-  return { ...fields, binding: { secret, uri } };
+  if (given.factor_type === "push") return given;
+  const { friendly_name, binding, config } = given;
+  const uri = createTotpUri(friendly_name, binding.secret, config);
+  return { ...given, binding: { ...binding, uri } };
 }

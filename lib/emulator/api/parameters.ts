@@ -1,14 +1,17 @@
 import * as z from "../../validation/zod";
 import { decodeForm, isFormType, type Pair } from "../../form/form";
 import { parseJson } from "../../form/text";
+import { metadataSchema } from "../../event/schema";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
+import { limitJson, textSchema } from "../resources/schemas";
 
 /** Returns the code of the error for a parameter that is missing or has an invalid value. */
 type ChooseErrorCode = (name: string, isMissing: boolean) => EmulatorErrorCode;
 
 /**
- * Reads parameters by a schema whose members are their names; ignores other parameters.
+ * Reads parameters by a schema whose members are named as those of resources: `friendly_name` is the
+ * parameter `FriendlyName`, and `app_id` in `config` is `Config.AppId`. Ignores other parameters.
  *
  * @throws EmulatorError with the code that `chooseCode` returns, and the name of the parameter.
  */
@@ -22,21 +25,30 @@ export function readParameters<Schema extends z.ZodType>(
     const before = values.get(name);
     values.set(name, before === undefined ? value : [before, value].flat());
   }
-  const result = schema.safeParse(Object.fromEntries(values));
+  const members = new Map<string, unknown>();
+  for (const [name, value] of values) {
+    if (!/^([A-Z][A-Za-z]*\.?){1,2}$/.test(name)) continue;
+    const [outer = "", inner] = name.split(".").map(toMember);
+    const group = members.get(outer) as object | undefined;
+    members.set(outer, inner === undefined ? value : { ...group, [inner]: value });
+  }
+  const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;
-  const name = String(result.error.issues[0]?.path[0]);
+  // The path goes on within the JSON of a parameter, or has the index of a repeated one.
+  const path = result.error.issues[0]?.path.slice(0, 2) ?? [];
+  const name = path
+    .filter((part) => typeof part === "string")
+    .map(toParameter)
+    .join(".");
   throw invalidParameter(name, chooseCode(name, !values.has(name)));
 }
 
-/** Names the members of a resource as its parameters are named: `WebhookUrl` is `webhook_url`. */
-export function toMembers(given: object, prefix = ""): Record<string, unknown> {
-  const members = Object.entries(given)
-    .filter(([name, value]) => name.startsWith(prefix) && value !== undefined)
-    .map(([name, value]: [string, unknown]) => {
-      const words = name.slice(prefix.length).replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`);
-      return [words.toLowerCase(), value] as const;
-    });
-  return Object.fromEntries(members);
+function toMember(name: string): string {
+  return name.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+}
+
+function toParameter(member: string): string {
+  return member.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Creates the error of an invalid parameter, with its name. */
@@ -52,10 +64,27 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(item));
 }
 
+/** Creates the schema of parameters with one prefix, such as `Config.`; an error names one of them. */
+export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.preprocess((value) => value ?? {}, z.object(shape));
+}
+
 /** Creates the schema of a parameter whose text is JSON. */
 export function jsonOf<Schema extends z.core.$ZodType>(schema: Schema) {
   return z.string().transform(parseJson).pipe(schema);
 }
+
+/** Creates the schema of a whole number in a range. */
+export function wholeBetween(min: number, max: number) {
+  return z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(min).max(max));
+}
+
+/** A name that a user reads. */
+export const nameSchema = textSchema.min(1).max(64);
+/** The answer of a device. */
+export const payloadSchema = z.string().min(1).max(5456);
+/** Custom data, of up to 1024 characters. */
+export const metadataParameter = jsonOf(limitJson(metadataSchema, 1024));
 
 /** The form of a POST, as pairs. @throws EmulatorError 20001 for a body that is not a form. */
 export function readForm({ body, contentType }: EndpointRequest): Pair[] {

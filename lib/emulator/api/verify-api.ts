@@ -6,22 +6,22 @@ import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-route
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";
 import { orderBy } from "../resources/pagination";
-import { listOf, readForm, readParameters, toMembers } from "./parameters";
+import { listOf, readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
 import { formatIso8601 } from "../resources/dates";
-import { webhookFieldsSchema } from "../resources/schemas";
+import { newWebhookSchema } from "../resources/schemas";
 import type { EmulatorSettings } from "../options";
-import type { NewWebhook, StoredWebhook, StoredWebhooks } from "../resources/webhooks";
+import type { StoredWebhook, StoredWebhooks } from "../resources/webhooks";
 
-const { shape } = webhookFieldsSchema;
+const { shape } = newWebhookSchema;
 /** No parameter sets webhook_method (section 4.2). */
 const NEW_WEBHOOK = z.object({
-  FriendlyName: shape.friendly_name,
-  EventTypes: listOf(shape.event_types.element).transform((types) => [...new Set(types)]),
-  WebhookUrl: shape.webhook_url,
-  Status: shape.status.optional(),
-  Version: shape.version.optional(),
+  friendly_name: shape.friendly_name.unwrap(),
+  event_types: listOf(shape.event_types.unwrap().element).transform((types) => [...new Set(types)]),
+  webhook_url: shape.webhook_url,
+  status: shape.status.unwrap().optional(),
+  version: shape.version.unwrap().optional(),
 });
 const CHANGED_WEBHOOK = NEW_WEBHOOK.partial();
 
@@ -54,9 +54,7 @@ export function createVerifyEndpoints(
       GET: (request) => foundList(request, "webhooks", webhooks.list(), orderBy("YW"), toResource),
       POST(request) {
         const webhook = readParameters(readForm(request), NEW_WEBHOOK, chooseWebhookCode);
-        return created(
-          toResource(webhooks.create(toMembers(webhook) as unknown as NewWebhook), request),
-        );
+        return created(toResource(webhooks.create(webhook), request));
       },
     },
     "/Webhooks/{Sid}": {
@@ -64,7 +62,7 @@ export function createVerifyEndpoints(
       POST(request) {
         const webhook = findWebhook(request);
         const change = readParameters(readForm(request), CHANGED_WEBHOOK, chooseWebhookCode);
-        webhooks.change(webhook, toMembers(change));
+        webhooks.change(webhook, change);
         return found(toResource(webhook, request));
       },
       DELETE: noContent((request) => webhooks.remove(findWebhook(request))),

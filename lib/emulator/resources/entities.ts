@@ -174,7 +174,7 @@ export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
       }
       return markVerified(factor);
     },
-    changeFactor(factor: Factor, friendly_name: string, config: object): void {
+    changeFactor(factor: Factor, friendly_name: string, config?: object): void {
       const change = { friendly_name, config: { ...factor.config, ...config } };
       Object.assign(factor, change, { date_updated: readDate() });
     },

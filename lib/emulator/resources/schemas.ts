@@ -46,14 +46,17 @@ export const newKeySchema = z.strictObject({
   type: z.enum(["standard", "main"]).default("standard"),
 });
 
-/** The schema of `WebhookFields` (specification, sections 2.3 and 4.2). */
-export const webhookFieldsSchema = z.strictObject({
-  friendly_name: z.string().min(1),
-  event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
+/** The schema of a `NewWebhook` (specification, sections 2.3 and 4.2). */
+export const newWebhookSchema = z.strictObject({
+  friendly_name: z.string().min(1).default("emulator"),
+  event_types: z
+    .array(z.enum(["*", ...PUSH_EVENT_TYPES]))
+    .min(1)
+    .default(["*"]),
   webhook_url: z.string().refine(isHttpUrl, "must be an absolute http or https URL"),
-  status: z.enum(["enabled", "disabled"]),
-  version: z.enum(["v1", "v2"]),
-  webhook_method: z.enum(["GET", "POST"]),
+  status: z.enum(["enabled", "disabled"]).default("enabled"),
+  version: z.enum(["v1", "v2"]).default("v2"),
+  webhook_method: z.enum(["GET", "POST"]).optional(),
 });
 
 /** The schema of a `NewFactor`. */
@@ -106,12 +109,6 @@ export const faultSchema = z.discriminatedUnion("kind", [
     params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
   }),
 ]);
-
-/** Omits the members that are undefined. */
-export function dropUndefined<Fields extends object>(fields: Fields) {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-}
 
 /** Validates fields of a resource. @throws EmulatorError 60200 that names the first invalid one. */
 export function validateFields<Schema extends z.ZodType>(

@@ -1,7 +1,7 @@
 import type { PushEventType } from "../../event/event";
 import { formatIso8601 } from "./dates";
 import type { EmulatorSettings } from "../options";
-import { dropUndefined, validateFields, webhookFieldsSchema } from "./schemas";
+import { newWebhookSchema, validateFields } from "./schemas";
 import { createSid } from "./sids";
 
 /** Webhook as responses show it (specification, section 2.3). */
@@ -56,20 +56,17 @@ export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: W
 
   return {
     create(webhook: NewWebhook): StoredWebhook {
-      const fields = validateFields(webhookFieldsSchema, {
-        friendly_name: "emulator",
-        event_types: ["*"],
-        status: "enabled",
-        version: "v2",
-        webhook_method: webhookMethod,
-        ...dropUndefined(webhook),
-      });
+      const { webhook_method = webhookMethod, ...fields } = validateFields(
+        newWebhookSchema,
+        webhook,
+      );
       const date = formatIso8601(now());
       const created = {
         sid: createSid("YW"),
         service_sid: serviceSid,
         account_sid: accountSid,
         ...fields,
+        webhook_method,
         date_created: date,
         date_updated: date,
       };
@@ -77,10 +74,9 @@ export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: W
       return created;
     },
     find: (sid = "") => webhooks.get(sid),
-    change(webhook: StoredWebhook, change: Partial<NewWebhook>): void {
-      const fields = validateFields(webhookFieldsSchema.partial(), dropUndefined(change));
-      if (Object.keys(fields).length === 0) return;
-      Object.assign(webhook, fields, { date_updated: formatIso8601(now()) });
+    change(webhook: StoredWebhook, change: object): void {
+      if (Object.keys(change).length === 0) return;
+      Object.assign(webhook, change, { date_updated: formatIso8601(now()) });
     },
     remove: ({ sid }: StoredWebhook) => void webhooks.delete(sid),
     list: () => webhooks.values(),
