@@ -36,14 +36,13 @@ it("do not change with their arguments or results", () => {
   });
 });
 
-it("are decided once, and not after their factor was deleted", () => {
+it("are not decided after their factor was deleted", () => {
   const { sid: factor_sid } = createVerified();
-  const [first, second] = [1, 2].map(() => emulator.createChallenge({ factor_sid }).sid);
-  emulator.approveChallenge(first!);
-  expect(() => emulator.approveChallenge(first!)).toThrow(rejection(20409));
+  const [first = "", second = ""] = [1, 2].map(() => emulator.createChallenge({ factor_sid }).sid);
+  emulator.approveChallenge(first);
   emulator.deleteFactor(factor_sid);
-  expect(() => emulator.approveChallenge(second!)).toThrow(rejection(20409));
+  expect(() => emulator.approveChallenge(second)).toThrow(rejection(20409));
   expect(() => emulator.approveChallenge("YCx")).toThrow(rejection(20404));
   expect(() => emulator.fetchFactor(factor_sid)).toThrow(rejection(20404));
-  expect(emulator.fetchChallenge(first!).status).toBe("approved");
+  expect(emulator.fetchChallenge(first).status).toBe("approved");
 });

@@ -168,6 +168,7 @@ describe("a new challenge over REST", () => {
     ["Details.Fields", Array.from({ length: 21 }, () => ["Details.Fields", field("x")])],
     ["HiddenDetails", [["HiddenDetails", '{"a":1}']]],
     ["ExpirationDate", [["ExpirationDate", "2024-03-05"]]],
+    ["ExpirationDate", [["ExpirationDate", "2024-03-05T09:20:00Z"]]],
     ["ExpirationDate", [["ExpirationDate", "2024-03-05T10:20:01Z"]]],
   ] as [string, [string, string][]][])("is rejected with an invalid %s", async (name, more) => {
     const { create } = await start();

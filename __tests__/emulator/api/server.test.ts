@@ -1,10 +1,4 @@
-import { createEmulator } from "express-push-verification/emulator";
-import { createErrorResponse } from "../../../lib/emulator/api/server";
-import {
-  EmulatorError,
-  ERRORS,
-  type EmulatorErrorCode,
-} from "../../../lib/emulator/emulator-error";
+import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import errors from "../../fixtures/errors.json";
 import {
   callApi,
@@ -72,15 +66,14 @@ describe("the emulator's server", () => {
     await other.close();
   });
 
-  it.each([
-    ["PUT", (paths: Paths) => paths.keys, "GET, POST"],
-    ["PATCH", (paths: Paths) => `${paths.keys.replace(".json", "")}/SKx.json`, "GET, POST, DELETE"],
-    ["DELETE", (paths: Paths) => paths.webhooks, "GET, POST"],
-    ["PUT", (paths: Paths) => `${paths.webhooks}/YWx`, "GET, POST, DELETE"],
-  ])("responds 405 to %s", async (method, choose, allow) => {
+  it.each<[string, (emulator: Emulator) => string, string]>([
+    ["PUT", (emulator) => `${keysPath(emulator)}.json`, "GET, POST"],
+    ["PATCH", (emulator) => `${keysPath(emulator)}/SKx.json`, "GET, POST, DELETE"],
+    ["DELETE", webhooksPath, "GET, POST"],
+    ["PUT", (emulator) => `${webhooksPath(emulator)}/YWx`, "GET, POST, DELETE"],
+  ])("responds 405 to %s", async (method, pathOf, allow) => {
     const emulator = await startEmulator();
-    const paths = { keys: `${keysPath(emulator)}.json`, webhooks: webhooksPath(emulator) };
-    const rejected = await callApi(emulator, method, choose(paths));
+    const rejected = await callApi(emulator, method, pathOf(emulator));
     expect(rejected).toMatchObject({ status: 405, body: errors.methodNotAllowed.body });
     expect(rejected.headers.get("allow")).toBe(allow);
   });
@@ -112,6 +105,23 @@ describe("the emulator's server", () => {
     expect(response.text).toContain(`"url":"${emulator.url}/v2/`);
   });
 
+  it("responds 500 to a fault of its own, warns, and shows nothing of it", async () => {
+    const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    let isBroken = false;
+    const now = () => {
+      if (isBroken) throw new RangeError("inside");
+      return 0;
+    };
+    const emulator = await startEmulator({ now });
+    isBroken = true;
+    const response = await callApi(emulator, "POST", `${keysPath(emulator)}.json`);
+    expect(response).toMatchObject({ status: 500, body: { code: 20500, status: 500 } });
+    expect(JSON.stringify(response.body)).not.toContain("inside");
+    const type = { type: "EmulatorWarning" };
+    expect(warn.mock.calls).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
+    warn.mockRestore();
+  });
+
   it("survives a client that disconnects", async () => {
     const emulator = await startEmulator();
     const port = Number(new URL(emulator.url).port);
@@ -119,37 +129,5 @@ describe("the emulator's server", () => {
       giveUpMs: 20,
     });
     expect((await callApi(emulator, "GET", webhooksPath(emulator))).status).toBe(200);
-  });
-});
-
-interface Paths {
-  keys: string;
-  webhooks: string;
-}
-
-describe("createErrorResponse", () => {
-  it.each(Object.entries(ERRORS))("has the body of the service for %s", (code, expected) => {
-    const error = new EmulatorError(code as EmulatorErrorCode, "why", { Allow: "GET" });
-    const { serviceCode, status } = expected;
-    expect(createErrorResponse(error)).toEqual({
-      status,
-      headers: { Allow: "GET" },
-      body: {
-        code: serviceCode,
-        message: "why",
-        more_info: `https://docs.example.test/errors/${serviceCode}`,
-        status,
-      },
-    });
-  });
-
-  it("reports a fault of the emulator as a warning and shows nothing of it", () => {
-    const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const response = createErrorResponse(new RangeError("inside"));
-    expect(response).toMatchObject({ status: 500, body: { code: 20500, status: 500 } });
-    expect(JSON.stringify(response)).not.toContain("inside");
-    const type = { type: "EmulatorWarning" };
-    expect(warn.mock.calls).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
-    warn.mockRestore();
   });
 });

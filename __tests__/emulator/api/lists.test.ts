@@ -1,0 +1,176 @@
+/** Pages of lists that change, and their links; see specification.test.ts for the members of a page. */
+import fc from "fast-check";
+import type { Emulator } from "express-push-verification/emulator";
+import emptyKeyPage from "../../fixtures/keys-page-empty.json";
+import emptyWebhookPage from "../../fixtures/webhooks-page-empty.json";
+import {
+  callApi,
+  keysPath,
+  startEmulator,
+  stopEmulators,
+  webhooksPath,
+} from "../../support/emulators";
+
+interface Page {
+  keys: { sid: string; date_updated: string }[];
+  page: number;
+  start: number;
+  end: number;
+  uri: string;
+  next_page_uri: string | null;
+  previous_page_uri: string | null;
+}
+
+let emulator: Emulator;
+let seconds: number;
+let list: string;
+
+async function start(): Promise<void> {
+  seconds = 0;
+  emulator = await startEmulator({ now: () => seconds * 1000 });
+  list = `${keysPath(emulator)}.json`;
+}
+beforeEach(start);
+afterEach(stopEmulators);
+
+/** Creates a key for each of these times of creation, in seconds. */
+const create = (times: number[]) =>
+  times.map((time) => {
+    seconds = time;
+    return emulator.createKey().sid;
+  });
+const remove = (sids: string[]) =>
+  Promise.all(sids.map((sid) => callApi(emulator, "DELETE", `${keysPath(emulator)}/${sid}.json`)));
+const read = async (path: string | null) =>
+  (await callApi(emulator, "GET", path ?? "no page")).body as Page;
+const sidsOf = ({ keys }: Page) => keys.map(({ sid }) => sid);
+
+/** Reads a page, and all pages that its links lead to one after the other. */
+async function follow(path: string, link: "next_page_uri" | "previous_page_uri"): Promise<Page[]> {
+  const pages = [await read(path)];
+  for (const page of pages) if (page[link] !== null) pages.push(await read(page[link]));
+  return pages;
+}
+
+describe("the pages of a list", () => {
+  it("show each key exactly once, in order, while others are created and deleted", async () => {
+    const change = fc.record({
+      removed: fc.array(fc.nat(30), { maxLength: 4 }),
+      added: fc.array(fc.nat(5), { maxLength: 3 }),
+    });
+    const property = fc.asyncProperty(
+      fc.array(fc.nat(5), { maxLength: 20 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(change, { maxLength: 12 }),
+      async (times, pageSize, changes) => {
+        await start();
+        let sids = create(times);
+        const staying = new Set(sids);
+        let page = await read(`${list}?PageSize=${pageSize}`);
+        const seen = [...page.keys];
+        while (page.next_page_uri !== null) {
+          const { removed, added } = changes.shift() ?? { removed: [], added: [] };
+          const gone = sids.filter((_sid, index) => removed.includes(index));
+          await remove(gone);
+          for (const sid of gone) staying.delete(sid);
+          sids = sids.filter((sid) => !gone.includes(sid)).concat(create(added));
+          page = await read(page.next_page_uri);
+          seen.push(...page.keys);
+        }
+        const sorted = seen.toSorted(
+          (a, b) =>
+            Date.parse(b.date_updated) - Date.parse(a.date_updated) || (a.sid < b.sid ? -1 : 1),
+        );
+        expect(seen).toEqual(sorted);
+        const seenSids = seen.map(({ sid }) => sid);
+        expect(new Set(seenSids).size).toBe(seen.length);
+        expect(seenSids).toEqual(expect.arrayContaining([...staying]));
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  it("show the same keys backwards as forwards, with their places in the list", async () => {
+    create(Array.from({ length: 11 }, (_, index) => index % 3));
+    const forth = await follow(`${list}?PageSize=3`, "next_page_uri");
+    expect(forth.map((page) => [page.page, page.start, page.end])).toEqual([
+      [0, 0, 2],
+      [1, 3, 5],
+      [2, 6, 8],
+      [3, 9, 10],
+    ]);
+    expect(forth[0]?.previous_page_uri).toBeNull();
+    expect(forth[1]?.uri).toBe(forth[0]?.next_page_uri);
+    const back = await follow(forth.at(-1)?.uri ?? "", "previous_page_uri");
+    const placeOf = (page: Page) => [page.page, page.start, page.keys];
+    expect(back.toReversed().map(placeOf)).toEqual(forth.map(placeOf));
+  });
+
+  it("link to other pages from a page whose keys were deleted, and count what is left", async () => {
+    const sids = create([3, 2, 1, 0]);
+    const first = await read(`${list}?PageSize=2`);
+    const last = await read(first.next_page_uri);
+    await remove(sids.slice(0, 2));
+    const beginning = await read(last.previous_page_uri);
+    expect(beginning).toMatchObject({ keys: [], previous_page_uri: null });
+    const next = await read(beginning.next_page_uri);
+    expect(next).toMatchObject({ start: 0, end: 1, previous_page_uri: null });
+    expect(sidsOf(next)).toEqual(sids.slice(2));
+
+    create([5, 4]);
+    const two = await read(`${list}?PageSize=2`);
+    await remove(sids.slice(2));
+    const emptied = await read(two.next_page_uri);
+    expect(emptied).toMatchObject({ keys: [], next_page_uri: null });
+    expect(sidsOf(await read(emptied.previous_page_uri))).toEqual(sidsOf(two));
+  });
+
+  it("accept no token of another list, and none that was not issued", async () => {
+    create([2, 1]);
+    const { next_page_uri } = await read(`${list}?PageSize=1`);
+    const [, token = ""] = next_page_uri?.split("&PageToken=") ?? [];
+    const at = async (path: string, query: string) => {
+      const { status, body } = await callApi(emulator, "GET", `${path}?${query}`);
+      return status === 200 ? (body.uri as string) : (body.code as number);
+    };
+    expect(await at(list, `PageToken=${token}`)).toBe(
+      `${list}?PageSize=50&Page=0&PageToken=${token}`,
+    );
+    expect(await at(list, "PageToken=")).toBe(`${list}?PageSize=50&Page=0`);
+    expect(await at(webhooksPath(emulator), `PageToken=${token}`)).toBe(60306);
+    for (const other of [
+      `${token}=`,
+      `${token}A`,
+      token.slice(0, -1),
+      `PX${token.slice(2)}`,
+      "x",
+      "constructor",
+      // Of a webhook.
+      "PAMTc5NTI1MjU5MzpZV2M5MmQzMThiMjA0ZWQ5YWIzMzcyNDk3ZGYxMGJjNjli",
+    ]) {
+      expect(await at(list, `PageToken=${other}`)).toBe(21481);
+    }
+    expect(await at(list, "Page=-1")).toBe(20001);
+    expect(await at(list, "PageSize=%zz")).toBe(20001);
+  });
+
+  it("has the envelope of the specification when it is empty", async () => {
+    const uri = `${list}?PageSize=50&Page=0`;
+    expect(await read(list)).toEqual({ ...emptyKeyPage, uri, first_page_uri: uri });
+    // With the Host of the request.
+    const url = `${emulator.url.replace("127.0.0.1", "localhost")}${webhooksPath(emulator)}`;
+    const first_page_url = `${url}?PageSize=50&Page=0`;
+    const meta = { ...emptyWebhookPage.meta, first_page_url, url: first_page_url };
+    expect(await read(url)).toEqual({ webhooks: [], meta });
+  });
+
+  it("of webhooks are sorted by date_created, then by sid", async () => {
+    const pairs = [1, 2, 3].map((time) => {
+      seconds = time;
+      return [0, 1].map(() => emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" }).sid);
+    });
+    const { body } = await callApi(emulator, "GET", webhooksPath(emulator));
+    const sids = (body.webhooks as { sid: string }[]).map(({ sid }) => sid);
+    expect(sids).toEqual(pairs.flatMap((pair) => pair.toSorted()));
+  });
+});
