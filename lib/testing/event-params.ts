@@ -1,5 +1,5 @@
-import { listParameterNames } from "../form/parameters";
-import type { EventParameters, PushEventVersion } from "../form/parameters";
+import { listParameterNames, type V1_PARAMETERS } from "../form/parameters";
+import type { EventParameters, ParameterName, PushEventVersion } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
 import type { Pair } from "../form/form";
 import { describeType, suggestName } from "../validation/validate-options";
@@ -31,35 +31,22 @@ const FIXTURES: Readonly<Record<PushEventType, Omit<EventParameters, "uuid" | "t
   "challenge.denied": { ...CHALLENGE, challenge_metadata: '{"biometrics":"none"}' },
 };
 
-/** The parameters of v1 that may be overridden; undefined omits one. */
-interface V1FactorOverrides {
-  /** @default a new one each time */
-  uuid?: string | undefined;
-  /** Another type, also one that does not exist yet. @default the argument `type` */
-  type?: string | undefined;
-  account_sid?: string | undefined;
-  service_sid?: string | undefined;
-  entity_identity?: string | undefined;
-  factor_sid?: string | undefined;
+/** A parameter that is sent as its text; undefined omits it. */
+type Text = string | undefined;
+
+/** A parameter that is sent as JSON: an object, or a string that is sent as it is. */
+interface JsonOverrides {
+  factor_metadata?: Record<string, string> | Text;
+  challenge_details?: ChallengeDetails | Text;
+  challenge_hidden_details?: Record<string, unknown> | Text;
+  challenge_metadata?: Record<string, string> | Text;
 }
 
-interface V1ChallengeOverrides extends V1FactorOverrides {
-  challenge_sid?: string | undefined;
-}
-
-/** The parameters that only v2 has; a JSON parameter is an object, or a string sent as it is. */
-interface V2FactorOverrides extends V1FactorOverrides {
-  factor_type?: string | undefined;
-  factor_friendly_name?: string | undefined;
-  factor_metadata?: Record<string, string> | string | undefined;
-}
-
-interface V2ChallengeOverrides extends V2FactorOverrides {
-  challenge_sid?: string | undefined;
-  challenge_details?: ChallengeDetails | string | undefined;
-  challenge_hidden_details?: Record<string, unknown> | string | undefined;
-  challenge_metadata?: Record<string, string> | string | undefined;
-}
+/** By default, `uuid` is a new one each time. `type` may be one that does not exist yet. */
+type V2Overrides = JsonOverrides & {
+  [Name in Exclude<ParameterName, keyof JsonOverrides>]?: Text;
+};
+type V1Overrides = Pick<V2Overrides, (typeof V1_PARAMETERS)[number]>;
 
 /** The parameters that may be overridden: those of the type and the version. */
 export type EventOverrides<
@@ -67,11 +54,11 @@ export type EventOverrides<
   Version extends PushEventVersion = "v2",
 > = Version extends "v1"
   ? Type extends `challenge.${string}`
-    ? V1ChallengeOverrides
-    : V1FactorOverrides
+    ? V1Overrides
+    : Omit<V1Overrides, "challenge_sid">
   : Type extends `challenge.${string}`
-    ? V2ChallengeOverrides
-    : V2FactorOverrides;
+    ? V2Overrides
+    : Omit<V2Overrides, `challenge_${string}`>;
 
 /**
  * Lists the parameters of an event: those of its fixture with overrides.

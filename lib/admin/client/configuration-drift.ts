@@ -42,15 +42,10 @@ export async function checkWebhooks(
   const far = all.filter((webhook) => !near.includes(webhook));
   const extending = findExtending(far, publicUrls);
   if (isConfigured || near.length > 0) return [...findings, ...extending];
-  return [
-    {
-      code: "NOT_CONFIGURED",
-      sid: undefined,
-      message: `No Webhook has the URL ${showWebhookUrl(publicUrl)}.`,
-      fix: "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the Webhook in use.",
-    },
-    ...extending,
-  ];
+  const message = `No Webhook has the URL ${showWebhookUrl(publicUrl)}.`;
+  const fix =
+    "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the Webhook in use.";
+  return [{ code: "NOT_CONFIGURED", sid: undefined, message, fix }, ...extending];
 }
 
 /** Lists the findings about the Webhooks whose URLs begin with one of these URLs, and are longer. */
@@ -59,13 +54,9 @@ export function findExtending(all: readonly Webhook[], urls: readonly string[]):
     if (webhook_url === null || urls.includes(webhook_url)) return [];
     const url = urls.find((one) => webhook_url.startsWith(one));
     if (url === undefined) return [];
-    const finding: Finding = {
-      code: "URL_EXTENDS",
-      sid,
-      message: `Its URL, ${showWebhookUrl(webhook_url)}, begins with the URL of the receiver, ${showWebhookUrl(url)}: the text that the service signs for it begins like a text for the receiver.`,
-      fix: "Give the receiver a URL that no other URL begins with.",
-    };
-    return [finding];
+    const message = `Its URL, ${showWebhookUrl(webhook_url)}, begins with the URL of the receiver, ${showWebhookUrl(url)}: the text that the service signs for it begins like a text for the receiver.`;
+    const fix = "Give the receiver a URL that no other URL begins with.";
+    return [{ code: "URL_EXTENDS" as const, sid, message, fix }];
   });
 }
 
@@ -76,13 +67,9 @@ export function findMethod(
 ): Finding[] {
   const method = String(webhook_method);
   if (methods.includes(method)) return [];
-  const finding: Finding = {
-    code: "METHOD_DIFFERS",
-    sid,
-    message: `It sends requests with ${method}, and a receiver with the option methods: ${JSON.stringify(methods)} rejects them with 405.`,
-    fix: `Set the method to ${methods.join(" or ")} in the console of the service, or change the option methods: SECURITY.md says what GET costs.`,
-  };
-  return [finding];
+  const message = `It sends requests with ${method}, and a receiver with the option methods: ${JSON.stringify(methods)} rejects them with 405.`;
+  const fix = `Set the method to ${methods.join(" or ")} in the console of the service, or change the option methods: SECURITY.md says what GET costs.`;
+  return [{ code: "METHOD_DIFFERS", sid, message, fix }];
 }
 
 function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {

@@ -1,8 +1,7 @@
 import { parseUrl } from "../../form/url";
 import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
-import type { ResponseSchema } from "./service-response";
-import type { RequestOptions, Transport } from "./transport";
+import type { RequestOptions, ResponseSchema, Transport } from "./transport";
 
 /** Query that selects a page of a list (specification, section 8). */
 export interface PageQuery extends RequestOptions {

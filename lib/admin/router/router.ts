@@ -10,9 +10,8 @@ import { resolveConsoleOptions } from "../console/options";
 import { createAudit, type AuditEntry } from "../http/audit";
 import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
-import { toErrorResponse } from "./error-response";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
-import { CROSS_SITE, FORBIDDEN, RouterError } from "../http/router-error";
+import { CROSS_SITE, FORBIDDEN, RouterError, toErrorResponse } from "../http/router-error";
 import { listRoutes } from "./routes";
 
 /**

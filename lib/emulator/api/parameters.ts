@@ -29,8 +29,8 @@ export function readParameters<Schema extends z.ZodType>(
   for (const [name, value] of values) {
     if (!/^([A-Z][A-Za-z]*\.?){1,2}$/.test(name)) continue;
     const [outer = "", inner] = name.split(".").map(toMember);
-    const group = members.get(outer) as object | undefined;
-    members.set(outer, inner === undefined ? value : { ...group, [inner]: value });
+    const others = members.get(outer) as object | undefined;
+    members.set(outer, inner === undefined ? value : { ...others, [inner]: value });
   }
   const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;
