@@ -1,7 +1,15 @@
 import { readFile } from "node:fs/promises";
+import * as z from "../validation/zod";
 import { parseJson } from "../form/text";
 import type { Capture } from "../observability/reporter";
 import { UsageError } from "./usage-error";
+
+const captureSchema = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  body: z.string(),
+});
 
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
 export async function readCaptures(file: string): Promise<Capture[]> {
@@ -11,22 +19,12 @@ export async function readCaptures(file: string): Promise<Capture[]> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
   return lines.map((line, index) => {
-    const capture = parseJson(line);
-    if (isCapture(capture)) return capture;
+    const capture = captureSchema.safeParse(parseJson(line));
+    if (capture.success) return capture.data;
     throw new UsageError(
       `${file}, line ${index + 1}: a capture is a JSON object with method, url, headers (a list of pairs) and body (base64).`,
     );
   });
-}
-
-function isCapture(value: unknown): value is Capture {
-  const { method, url, headers, body } = Object(value) as Partial<Capture>;
-  const isText = [method, url, body].every((text) => typeof text === "string");
-  return isText && Array.isArray(headers) && headers.every(isHeader);
-}
-
-function isHeader(pair: unknown): boolean {
-  return Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string");
 }
 
 /** Replaces the value of entity_identity; the signature no longer matches then. */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
 import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, UsageError } from "./usage-error";
+import { assertUrl, choice, UsageError } from "./usage-error";
 
 interface RunOptions {
   port: number;
@@ -20,11 +20,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     .option("--port <port>", "port to listen on; 0 selects a free one", readPort, 4010)
     .option("--webhook-url <url...>", "URLs of receivers, each for all events")
     .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
-    .addOption(
-      new Option("--version <version>", "version of the events")
-        .choices(["v1", "v2"])
-        .default("v2"),
-    )
+    .addOption(choice("--version <version>", "version of the events", ["v1", "v2"], "v2"))
     .option("--json", "print lines of JSON: the credentials, then each delivery")
     .action(async ({ port, webhookUrl = [], signatureHeader, version, json }: RunOptions) => {
       for (const url of webhookUrl) assertUrl("--webhook-url", url);

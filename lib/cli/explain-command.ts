@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
 import { explainCause, explainSignature } from "../signature/explain";
 import { listBodyPairs } from "../signature/explain/bodies";
@@ -8,9 +8,8 @@ import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/received-request";
 import { readCaptures } from "./capture";
 import { readSecret } from "./secret";
-import { findSignature } from "./signature-header";
 import { paint, print, printJson, withoutControls, type Terminal } from "./terminal";
-import { UsageError } from "./usage-error";
+import { choice, UsageError } from "./usage-error";
 
 interface ExplainOptions {
   url: string;
@@ -23,6 +22,8 @@ interface ExplainOptions {
   accountSid?: string;
   json?: boolean;
 }
+
+const DEFAULT_NAME = "x-service-signature";
 
 /** Adds `explain`, which explains why the signature of a captured webhook request does not match. */
 export function addExplainCommand(program: Command, terminal: Terminal): void {
@@ -42,9 +43,7 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .option("--signature-header <name>", "name of the signature header among the headers")
     .option("--body-file <file>", "file with the body of a POST, as received")
     .option("--received-url <url>", "URL of the request as received; required for a GET")
-    .addOption(
-      new Option("--method <method>", "HTTP method").choices(["POST", "GET"]).default("POST"),
-    )
+    .addOption(choice("--method <method>", "HTTP method", ["POST", "GET"], "POST"))
     .option("--account-sid <sid>", "SID of the account of PUSH_AUTH_TOKEN")
     .option("--json", "print one JSON document")
     .action(async (options: ExplainOptions) => {
@@ -121,6 +120,41 @@ async function explain(
     receivedUrl,
     accountSid,
   });
+}
+
+/**
+ * Returns the value of the signature header among header lines such as `Name: value`; undefined when
+ * there is none. A line without a name is a value of the signature header.
+ *
+ * Without `name`, the header is the only line, else X-Service-Signature, else the one header whose
+ * name ends with `-signature`. A repeated header has its values joined, as Node.js joins them.
+ *
+ * @throws UsageError when several headers may be the signature header.
+ */
+export function findSignature(lines: readonly string[], name?: string): string | undefined {
+  const headers = lines.map(parseLine);
+  if (name === undefined && headers.length === 1) return headers[0]?.value;
+  const names = new Set(headers.map((header) => header.name));
+  const chosen = name?.toLowerCase() ?? chooseName([...names]);
+  const values = headers.filter((header) => header.name === chosen || header.name === "");
+  return values.length === 0 ? undefined : values.map(({ value }) => value).join(", ");
+}
+
+function chooseName(names: string[]): string | undefined {
+  if (names.includes("")) return "";
+  if (names.includes(DEFAULT_NAME)) return DEFAULT_NAME;
+  const candidates = names.filter((name) => name.endsWith("-signature"));
+  if (candidates.length > 1) {
+    throw new UsageError(
+      `Several headers may hold the signature: ${candidates.join(", ")}. Name the one that the service signs with in --signature-header.`,
+    );
+  }
+  return candidates[0];
+}
+
+function parseLine(line: string): { name: string; value: string } {
+  const [, name = "", value = line] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
+  return { name: name.toLowerCase(), value };
 }
 
 async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer> {

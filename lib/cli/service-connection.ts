@@ -61,14 +61,12 @@ const KEY_REJECTED =
 async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
-  const missing = Object.entries({
-    "--account-url or PUSH_ACCOUNT_URL": accountUrl,
-    "--verify-url or PUSH_VERIFY_URL": verifyUrl,
-    "--account-sid or PUSH_ACCOUNT_SID": accountSid,
-    "--service-sid or PUSH_SERVICE_SID": serviceSid,
-    // A terminal is asked for the secret.
-    [variable]: terminal.stdin.isTTY ? "prompt" : (terminal.env[variable] ?? ""),
-  }).flatMap(([name, value]) => (value === "" ? [name] : []));
+  const values = [accountUrl, verifyUrl, accountSid, serviceSid];
+  const missing = SETTINGS.filter((_, index) => values[index] === "").map(
+    ([flags, name]) => `${flags.replace(/ .*/, "")} or ${name}`,
+  );
+  // A terminal is asked for the secret.
+  if (!terminal.stdin.isTTY && (terminal.env[variable] ?? "") === "") missing.push(variable);
   if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
   const password = await readSecret(terminal, variable);
   return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });

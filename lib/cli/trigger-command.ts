@@ -1,12 +1,12 @@
-import { Argument, Option, type Command } from "commander";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Argument, type Command } from "commander";
 import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import type { WebhookRequest } from "../emulator";
+import { SendError, sendRequest, type WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
-import { createLateSend } from "./late-receiver";
 import { readSecret } from "./secret";
 import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, UsageError } from "./usage-error";
+import { assertUrl, choice, UsageError } from "./usage-error";
 
 interface TriggerOptions {
   url: string;
@@ -23,6 +23,10 @@ interface TriggerOptions {
   json?: boolean;
 }
 
+const TIMEOUT_MS = 15_000;
+const RETRY_FOR_MS = 2_000;
+const PAUSE_MS = 100;
+
 /** Adds `trigger`, which signs a webhook request and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
   program
@@ -34,12 +38,8 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .option("--host <host>", "Host header; the default with --to is the host of --url")
     .option("--header <line>", 'another header, as for curl: "Name: value"; repeatable', addHeader)
     .option("--content-type <type>", "content type of a POST")
-    .addOption(
-      new Option("--version <version>", "version of the event").choices(["v1", "v2"]).default("v2"),
-    )
-    .addOption(
-      new Option("--method <method>", "HTTP method").choices(["POST", "GET"]).default("POST"),
-    )
+    .addOption(choice("--version <version>", "version of the event", ["v1", "v2"], "v2"))
+    .addOption(choice("--method <method>", "HTTP method", ["POST", "GET"], "POST"))
     .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
     .option(
       "--set <name=value>",
@@ -55,9 +55,9 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const request = await createRequest(terminal, type, options, ids);
       const shownIds = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
       const results: object[] = [];
-      const send = createLateSend(terminal, addressRequest(request, options));
+      const addressed = addressRequest(request, options);
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
-        const { status, durationMs } = await send();
+        const { status, durationMs } = await sendToLateReceiver(terminal, addressed);
         results.push({ type, version, ...ids, status, durationMs });
         if (status !== 200) terminal.hasFailed = true;
         const hint = findHint(status, method);
@@ -78,6 +78,29 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
   if (!hasParameter(type, "challenge_sid")) return { uuid };
   const random = `YC${crypto.randomUUID().replaceAll("-", "")}`;
   return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
+}
+
+/**
+ * Sends a webhook request to an app that may still be starting: while its port refuses connections,
+ * tries again for 2 s, and says so on stderr once.
+ */
+async function sendToLateReceiver({ stderr, signal }: Terminal, request: WebhookRequest) {
+  const options = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS, signal };
+  const deadlineMs = performance.now() + RETRY_FOR_MS;
+  for (let attempt = 1; ; attempt++) {
+    const startMs = performance.now();
+    try {
+      const { status } = await sendRequest(request, options);
+      return { status, durationMs: performance.now() - startMs };
+    } catch (error) {
+      const isRefused = error instanceof SendError && error.code === "ECONNREFUSED";
+      if (!isRefused || performance.now() >= deadlineMs) throw error;
+      const { host } = new URL(request.url);
+      if (attempt === 1) stderr.write(`No server listens on ${host} yet. Trying for 2 s.\n`);
+      // An interruption ends the pause; the next attempt rejects then.
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
 }
 
 /** Returns advice for a response that is not 200. */

@@ -1,8 +1,14 @@
+import { Option } from "commander";
 import { isHttpUrl } from "../form/url";
 
 /** Mistake in the arguments or the environment; ends the program with exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** Creates an option that takes one of these values; without `byDefault`, it may be left out. */
+export function choice(flags: string, what: string, values: readonly string[], byDefault?: string) {
+  return new Option(flags, what).choices(values).default(byDefault);
 }
 
 /** Asserts that an argument is an absolute http or https URL. @throws UsageError for any other. */

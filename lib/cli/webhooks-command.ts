@@ -4,6 +4,7 @@ import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { addServiceAction, collect, type ServiceOptions } from "./service-connection";
 import { paint, print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
+import { choice } from "./usage-error";
 
 interface EnsureOptions extends ServiceOptions {
   url: string;
@@ -33,10 +34,8 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
         .choices(["*", ...PUSH_EVENT_TYPES])
         .default(["*"]),
     )
-    .addOption(
-      new Option("--status <status>", "status of the Webhook").choices(["enabled", "disabled"]),
-    )
-    .addOption(new Option("--version <version>", "version of its events").choices(["v1", "v2"]));
+    .addOption(choice("--status <status>", "status of the Webhook", ["enabled", "disabled"]))
+    .addOption(choice("--version <version>", "version of its events", ["v1", "v2"]));
   const check = webhooks
     .command("check")
     .description("report the configuration drift between the Webhooks and a receiver")

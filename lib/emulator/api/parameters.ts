@@ -27,7 +27,7 @@ export function readParameters<Schema extends z.ZodType>(
   }
   const members = new Map<string, unknown>();
   for (const [name, value] of values) {
-    if (!/^([A-Z][A-Za-z]*\.?){1,2}$/.test(name)) continue;
+    if (!/^[A-Z][A-Za-z]*(\.[A-Z][A-Za-z]*)?$/.test(name)) continue;
     const [outer = "", inner] = name.split(".").map(toMember);
     const others = members.get(outer) as object | undefined;
     members.set(outer, inner === undefined ? value : { ...others, [inner]: value });
