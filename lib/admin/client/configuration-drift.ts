@@ -28,7 +28,15 @@ export async function checkWebhooks(
   const findings = publicUrls.flatMap((url) => {
     const exact = all.filter(({ webhook_url }) => webhook_url === url);
     const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
-    return [...compared, ...exact.slice(1).map(describeDuplicate)];
+    const duplicates = exact
+      .slice(1)
+      .map(({ sid }) => ({
+        code: "DUPLICATE" as const,
+        sid,
+        message: "Another Webhook has the same URL: events that both subscribe to are sent twice.",
+        fix: "Delete one of the two.",
+      }));
+    return [...compared, ...duplicates];
   });
   const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));
   const isConfigured = others.length < all.length;
@@ -37,7 +45,10 @@ export async function checkWebhooks(
   const near = others.filter(({ webhook_url }) =>
     publicUrls.some((url) => simplify(webhook_url ?? "") === simplify(url)),
   );
-  findings.push(...near.map((webhook) => describeNearUrl(webhook, publicUrl)));
+  for (const { sid, webhook_url } of near) {
+    const message = `Its URL is ${showWebhookUrl(webhook_url)}, and publicUrl is ${showWebhookUrl(publicUrl)}: signatures will not match.`;
+    findings.push({ code: "URL_DIFFERS", sid, message, fix: "Make both equal, byte for byte." });
+  }
   // One finding about a URL that is near.
   const far = all.filter((webhook) => !near.includes(webhook));
   const extending = findExtending(far, publicUrls);
@@ -101,24 +112,6 @@ function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
     }
   }
   return findings;
-}
-
-function describeDuplicate(webhook: Webhook): Finding {
-  return {
-    code: "DUPLICATE",
-    sid: webhook.sid,
-    message: "Another Webhook has the same URL: events that both subscribe to are sent twice.",
-    fix: "Delete one of the two.",
-  };
-}
-
-function describeNearUrl(webhook: Webhook, publicUrl: string): Finding {
-  return {
-    code: "URL_DIFFERS",
-    sid: webhook.sid,
-    message: `Its URL is ${showWebhookUrl(webhook.webhook_url)}, and publicUrl is ${showWebhookUrl(publicUrl)}: signatures will not match.`,
-    fix: "Make both equal, byte for byte.",
-  };
 }
 
 function showWebhookUrl(url: string | null): string {

@@ -30,12 +30,12 @@ export async function readJson(req: Request, res: Response): Promise<unknown> {
     );
   }
   await parseBody(req, res).catch((error: unknown) => {
-    throw toRouterError(error);
+    throw describeParserError(error);
   });
   return req.body as unknown;
 }
 
-function toRouterError(error: unknown): RouterError {
+function describeParserError(error: unknown): RouterError {
   const { status } = error as { status?: unknown };
   if (status === 413) {
     return new RouterError(413, "BODY_TOO_LARGE", `The body is over ${LIMIT_BYTES} bytes.`);

@@ -2,15 +2,15 @@ import { SID_DIGITS } from "../../form/sid";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 
-/** Error that the router itself responds with. */
+/** Error that the router responds with: its code is a number of the service, or a name of the router. */
 export class RouterError extends Error {
   override readonly name = "RouterError";
   readonly status: number;
-  readonly code: string;
+  readonly code: number | string;
   /** Value of the header `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, retryAfterSeconds?: number) {
+  constructor(status: number, code: number | string, message: string, retryAfterSeconds?: number) {
     super(message);
     this.status = status;
     this.code = code;
@@ -35,50 +35,33 @@ export const MAIN_KEY_REQUIRED = new RouterError(
   "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
 );
 
-/** Response of the router to a request that failed. */
-export interface ErrorResponse {
-  /** Number of the error at the service, or a name of the router. */
-  code: number | string;
-  message: string;
-  status: number;
-  /** Value of the header `Retry-After`, in seconds. */
-  retryAfterSeconds?: number | undefined;
-}
-
 /** Statuses of the service that the router responds with, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
 /**
- * Converts an error to the response of the router. A 401 or 403 of the service becomes a 502: the
- * user's own login did not fail. Hides the address of the service and the SID of the account.
+ * Converts an error to the one that the router responds with. A 401 or 403 of the service becomes a
+ * 502: the user's own login did not fail. Hides the address of the service and the SID of the account.
  */
-export function toErrorResponse(error: unknown): ErrorResponse {
+export function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
-  if (error instanceof InputError) {
-    return { code: error.code, message: error.message, status: 400 };
+  if (error instanceof InputError) return new RouterError(400, error.code, error.message);
+  if (!(error instanceof ApiError)) {
+    return new RouterError(500, "INTERNAL", "The router failed. The reason is in its log.");
   }
-  if (error instanceof ApiError) return convertApiError(error);
-  return { code: "INTERNAL", message: "The router failed. The reason is in its log.", status: 500 };
-}
-
-function convertApiError(error: ApiError): ErrorResponse {
   const { code, serviceCode, message, status, retryAfterSeconds } = error;
-  if (code === "OWN_KEY") return { code, message, status };
+  if (code === "OWN_KEY") return new RouterError(status, code, message);
   if (code !== "SERVICE_ERROR") {
-    return { code: `UPSTREAM_${code}`, message, status: code === "TIMEOUT" ? 504 : 502 };
+    return new RouterError(code === "TIMEOUT" ? 504 : 502, `UPSTREAM_${code}`, message);
   }
   if (PASSED_ON.has(status)) {
-    const shown = hideUpstream(message);
-    return { code: serviceCode ?? `UPSTREAM_${status}`, message: shown, status, retryAfterSeconds };
+    const shownCode = serviceCode ?? `UPSTREAM_${status}`;
+    return new RouterError(status, shownCode, hideUpstream(message), retryAfterSeconds);
   }
   if (status === 401 || status === 403) {
-    return {
-      code: "UPSTREAM_UNAUTHORIZED",
-      message: "The service rejected the credentials of the client.",
-      status: 502,
-    };
+    const rejected = "The service rejected the credentials of the client.";
+    return new RouterError(502, "UPSTREAM_UNAUTHORIZED", rejected);
   }
-  return { code: "UPSTREAM_FAILED", message: `The service responded ${status}.`, status: 502 };
+  return new RouterError(502, "UPSTREAM_FAILED", `The service responded ${status}.`);
 }
 
 /** Removes URLs, paths, the account SID and credentials from a message of the service. */

@@ -11,7 +11,7 @@ import { createAudit, type AuditEntry } from "../http/audit";
 import { isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
-import { CROSS_SITE, FORBIDDEN, RouterError, toErrorResponse } from "../http/router-error";
+import { CROSS_SITE, FORBIDDEN, RouterError, toRouterError } from "../http/router-error";
 import { listRoutes } from "./routes";
 
 /**
@@ -82,7 +82,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   }
 
   async function reject(req: Request, res: Response, error: unknown): Promise<void> {
-    const { code, message, status, retryAfterSeconds } = toErrorResponse(error);
+    const { code, message, status, retryAfterSeconds } = toRouterError(error);
     if (status >= 500) log({ code, method: req.method, err: error }, message);
     // Another middleware, such as one with a time-out, may have responded before.
     const isPage = consoleOptions !== undefined && error === FORBIDDEN && req.path === "/";

@@ -119,15 +119,13 @@ async function readRequestBody(req: IncomingMessage): Promise<Buffer> {
  * Creates the response to a request that failed (specification, section 7). An error that is not an
  * EmulatorError is a fault of the emulator: the response is a 500 and the process emits a warning.
  */
-export function createErrorResponse(error: unknown): EndpointResponse {
-  const { serviceCode, status, message, headers } =
-    error instanceof EmulatorError ? error : reportFault(error);
+function createErrorResponse(error: unknown): EndpointResponse {
+  if (!(error instanceof EmulatorError)) {
+    const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
+    process.emitWarning(`The emulator responded 500. ${what}`, { type: "EmulatorWarning" });
+    return createErrorResponse(new EmulatorError("INTERNAL", "Internal Server Error"));
+  }
+  const { serviceCode, status, message, headers } = error;
   const more_info = `https://docs.example.test/errors/${serviceCode}`;
   return { status, headers, body: { code: serviceCode, message, more_info, status } };
-}
-
-function reportFault(error: unknown): EmulatorError {
-  const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
-  process.emitWarning(`The emulator responded 500. ${what}`, { type: "EmulatorWarning" });
-  return new EmulatorError("INTERNAL", "Internal Server Error");
 }

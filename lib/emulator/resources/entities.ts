@@ -10,11 +10,8 @@ import { keepNewest } from "./keep-newest";
 import { createSid } from "./sids";
 import { isTotpCode, type TotpConfig } from "./totp";
 
-/** Receives the event of each transition, with its parameters except the uuid. */
-export type EmitEvent = (type: PushEventType, fields: EventParameters) => void;
-
 /** Receives a challenge that its device is notified of, and the key of the device. */
-export type NotificationListener = (challenge: Challenge, key: FactorBinding | undefined) => void;
+type NotificationListener = (challenge: Challenge, key: FactorBinding | undefined) => void;
 
 type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "metadata">;
 
@@ -29,10 +26,15 @@ export type Entities = ReturnType<typeof createEntities>;
  * factor is created, verified, deleted; a challenge of a verified factor is approved or denied, once,
  * or it expires. Its methods return live objects.
  *
+ * @param emit receives the event of each transition, with its parameters except the uuid.
  * @param maxKept the number of entities, of factors and of challenges to keep; the oldest are removed
  *   first.
  */
-export function createEntities(now: Clock, emit: EmitEvent, maxKept = 100_000) {
+export function createEntities(
+  now: Clock,
+  emit: (type: PushEventType, fields: EventParameters) => void,
+  maxKept = 100_000,
+) {
   const entities = new Map<string, Entity>();
   const factors = new Map<string, Factor>();
   /** A factor without a binding exists only as methods of the emulator. */

@@ -22,20 +22,6 @@ export function orderBy(prefix: SidPrefix, newestFirst = false): ListRules {
 /** Item of a list. */
 export type ListItem = { sid: string } & Record<ListRules["sortedBy"], string>;
 
-/** One page of a list; its links are URLs. */
-export interface ListPage<Item> {
-  items: Item[];
-  /** Index from 0. Shown in the response and in links; the page token alone selects the page. */
-  page: number;
-  pageSize: number;
-  /** Number of items before this page. */
-  start: number;
-  url: string;
-  first: string;
-  previous: string | null;
-  next: string | null;
-}
-
 /**
  * Where a page begins or ends. A position instead of a count: items that are created or deleted
  * between two requests repeat or hide no other item.
@@ -64,7 +50,7 @@ export function cutPage<Item extends ListItem>(
   parameters: readonly Pair[],
   url: string,
   rules: ListRules,
-): ListPage<Item> {
+) {
   const { pageSize, page, token, side, position } = readPageParameters(parameters, rules);
   const positionOf = (item: Item) => ({
     seconds: Date.parse(item[rules.sortedBy]) / 1000,
@@ -88,8 +74,10 @@ export function cutPage<Item extends ListItem>(
     `${url}?${filterQuery}PageSize=${pageSize}&Page=${index}${pageToken && `&PageToken=${pageToken}`}`;
   return {
     items: sorted.slice(start, end),
+    /** Index from 0, for the response and its links; the page token alone selects the page. */
     page,
     pageSize,
+    /** Number of items before this page. */
     start: first === undefined ? 0 : start,
     url: linkTo(page, token),
     first: linkTo(0),
