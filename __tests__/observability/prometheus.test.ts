@@ -2,14 +2,14 @@ import { collectMetrics } from "express-push-verification";
 import { publish } from "../../lib/observability/diagnostics";
 
 it("returns what was published since the call in the text format of Prometheus", () => {
-  publish("received", { method: "POST" });
+  publish("received", () => ({ method: "POST" }));
   const readMetrics = collectMetrics();
-  publish("duplicate", { type: "factor.created" });
+  publish("duplicate", () => ({ type: "factor.created" }));
   // An account may sign any text as a type: each would be kept for ever.
-  publish("duplicate", { type: 'new "type"\\\n' });
-  publish("duplicate", { type: "factor.snoozed" });
+  publish("duplicate", () => ({ type: 'new "type"\\\n' }));
+  publish("duplicate", () => ({ type: "factor.snoozed" }));
   for (const durationMs of [4, 500, 9_000]) {
-    publish("rejected", { code: "SIGNATURE_MISMATCH", status: 403, durationMs });
+    publish("rejected", () => ({ code: "SIGNATURE_MISMATCH", status: 403, durationMs }));
   }
   expect(readMetrics({ waiting: 2, oldestWaitingMs: 1_500 })).toBe(
     `# HELP push_webhooks_total Webhook requests and events by result.

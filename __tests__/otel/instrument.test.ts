@@ -111,7 +111,7 @@ it("what an untrusted client sends makes no new names of spans and metrics", asy
 
 it("counts dead letters by the types that it knows", async () => {
   for (const type of ["factor.created", "signed 4711"]) {
-    publish("dead-lettered", { type, attempts: 8 });
+    publish("dead-lettered", () => ({ type, attempts: 8 }));
   }
   const points = (await telemetry.readMetrics())["push_webhooks.dead_letters"] ?? [];
   expect(points.map(({ attributes }) => attributes["push_webhooks.event.type"])).toEqual([

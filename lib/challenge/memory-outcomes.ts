@@ -2,7 +2,8 @@ import { createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
-import { joinPairs, sizeOfText, splitPairs } from "../memory/texts";
+import { decodeForm } from "../form/form";
+import { encodeForm } from "../form/text";
 import { createWaiters } from "./waiters";
 
 const BOUNDS = {
@@ -19,15 +20,16 @@ const BOUNDS = {
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): OutcomeStore {
   const { maxWaiting, ...bounds } = { ...BOUNDS, ...options };
-  /** The parameters as a text: a parsed event would keep the body of its request. */
+  /** The bytes of each form, as Latin-1: its parsed event takes about three times as much. */
   const outcomes = createFairMap<string>(bounds);
   const waiters = createWaiters({ maxWaiting });
 
   return {
-    record(account, event) {
-      const { challenge_sid: challengeSid, params } = event;
-      const text = joinPairs(params);
-      const added = outcomes.add(account, challengeSid, text, { bytes: sizeOfText(text) });
+    record(account, event, form = encodeForm(event.params)) {
+      const { challenge_sid: challengeSid } = event;
+      const bytes = typeof form === "string" ? Buffer.from(form) : form;
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+      const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
@@ -35,7 +37,7 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
       const text = outcomes.get(wait.account, wait.challengeSid);
       return text === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(splitPairs(text)) as ChallengeEvent);
+        : (parseEvent(decodeForm(Buffer.from(text, "latin1"))) as ChallengeEvent);
     },
   };
 }

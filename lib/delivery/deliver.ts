@@ -70,12 +70,12 @@ export function createDeliverNow(
   });
 
   return function deliverNow(queued, deadlineAtMs) {
-    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
+    const { account, event, form, authTokenIndex, publicUrlIndex, receiver } = queued;
     const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, event);
+      if (isChallengeEvent(event)) await outcomes.record(account, event, form);
       const timeoutMs =
         acknowledge === "after"
           ? Math.max(Math.min(handlerTimeoutMs, untilMark()), 1)
@@ -101,8 +101,10 @@ export function createDeliverLater(queue: EventQueue): Deliver {
   return async function deliverLater(queued, deadlineAtMs) {
     const startMs = performance.now();
     const result = await queue.store(queued, deadlineAtMs);
-    const { type } = queued.event;
-    if (result === "new") publish("stored", { type, durationMs: performance.now() - startMs });
+    if (result === "new") {
+      const { type } = queued.event;
+      publish("stored", () => ({ type, durationMs: performance.now() - startMs }));
+    }
     return { result, finished: Promise.resolve() };
   };
 }

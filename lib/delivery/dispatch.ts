@@ -39,11 +39,11 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
       isHandled = await runHandlers(handlers, event, context, timeoutMs);
     } catch (error) {
       const failure = error as WebhookError;
-      publish("failed", { ...describeRun(), code: failure.code });
+      publish("failed", () => ({ ...describeRun(), code: failure.code }));
       reports.error(failure, event);
       throw failure;
     }
-    if (isHandled) publish("handled", describeRun());
+    if (isHandled) publish("handled", describeRun);
     else reports.unhandled(event);
   }
 

@@ -1,5 +1,5 @@
 import { createFairMap } from "../memory/fair-map";
-import { copyText, sizeOfText } from "../memory/texts";
+import { copyText } from "../form/text";
 import type { DedupeKey, DedupeStore } from "./dedupe-store";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 
@@ -64,7 +64,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       const claim = takeClaim(claimed);
       if (claim === undefined) return;
       const hash = copyText(claim.contentHash);
-      handled.add(claimed.accountSid, claimed.uuid, hash, { bytes: sizeOfText(hash) });
+      handled.add(claimed.accountSid, claimed.uuid, hash, { bytes: hash.length });
     },
     release: (claimed) => void takeClaim(claimed),
   };

@@ -93,7 +93,7 @@ export function createEventRunner(
     },
     reportDeadLetter(stored, attempts, error) {
       const { type, uuid } = readEventNames(stored);
-      publish("dead-lettered", { type, attempts });
+      publish("dead-lettered", () => ({ type, attempts }));
       logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
     },
   };

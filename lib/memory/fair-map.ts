@@ -1,7 +1,7 @@
-import { copyText, sizeOfText } from "./texts";
+import { copyText } from "../form/text";
 
-/** Measured: an entry, and its place in a Map that has just grown. */
-const ENTRY_BYTES = 170;
+/** Measured: an entry, its place in a Map that has just grown, and two texts without characters. */
+const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
 const SHARE_BYTES = 750;
 
@@ -168,13 +168,15 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
       const known = accounts.get(account)?.shares.get(owner);
       if (known !== undefined) removeExpired(known, addedMs);
       if (known?.entries.has(key) === true) return undefined;
-      const share = openShare(account, owner);
+      // A share without entries was removed.
+      const share =
+        known === undefined || known.entries.size === 0 ? openShare(account, owner) : known;
       const ownKey = copyText(key);
       const entry: FairEntry<Value> = {
         share,
         key: ownKey,
         value,
-        bytes: bytes + ENTRY_BYTES + sizeOfText(ownKey),
+        bytes: bytes + ENTRY_BYTES + countBytes(ownKey),
         addedMs,
         older: share.newest,
         newer: undefined,
@@ -190,4 +192,9 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
     /** Removes an entry, unless it was removed before. */
     remove,
   };
+}
+
+/** Returns how many bytes the characters of a text take: two each if one is beyond Latin-1. */
+function countBytes(text: string): number {
+  return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
 }

@@ -48,8 +48,14 @@ const channels = new Map<keyof Diagnostics, Channel>(
   DIAGNOSTIC_NAMES.map((name) => [name, channel(`express-push-verification:${name}`)]),
 );
 
-/** Publishes a message on a channel. An error of a subscriber does not change a response. */
-export function publish<Name extends keyof Diagnostics>(name: Name, message: Diagnostics[Name]) {
+/**
+ * Publishes a message on a channel that has a subscriber. An error of a subscriber does not change a
+ * response.
+ */
+export function publish<Name extends keyof Diagnostics>(
+  name: Name,
+  describe: () => Diagnostics[Name],
+): void {
   const open = channels.get(name);
-  if (open?.hasSubscribers === true) open.publish(message);
+  if (open?.hasSubscribers === true) open.publish(describe());
 }

@@ -116,7 +116,7 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     ): void {
       const { code, status, parameter } = error;
       const about = { code, status, ...(parameter !== undefined && { parameter }) };
-      publish("rejected", { ...about, durationMs });
+      publish("rejected", () => ({ ...about, durationMs }));
       const fields = { ...about, ...request };
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
       // A parameter that the service has added rejects every event until it is declared.
@@ -134,12 +134,12 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     },
     /** Reports an event without a handler. */
     unhandled(event: PushEvent | UnknownPushEvent): void {
-      publish("unhandled", { type: event.type });
+      publish("unhandled", () => ({ type: event.type }));
       if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
     },
     /** Reports the result of a delivery. */
     delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
-      if (result !== "new") publish(result, { type: event.type });
+      if (result !== "new") publish(result, () => ({ type: event.type }));
       const level = result === "conflict" ? "warn" : "debug";
       if (logger !== undefined) log(level, { ...identify(event), result }, MESSAGES[result]);
     },

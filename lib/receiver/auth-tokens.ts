@@ -4,7 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/form";
 import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
-import { copyText } from "../memory/texts";
+import { copyText } from "../form/text";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
 import type { FoundMatch } from "../signature/signature";
 

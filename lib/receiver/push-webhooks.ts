@@ -90,11 +90,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     let isDelivered = false;
     try {
       if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
-      publish("received", { method: request.method });
+      publish("received", () => ({ method: request.method }));
       const received = await receiveEvent(request, startMs + deadlineMs);
       const { event } = received;
       const queued: QueuedEvent = {
         event,
+        form: received.form,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
         uuid: event.uuid,

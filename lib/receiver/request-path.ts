@@ -1,5 +1,5 @@
 import { createAuthenticate } from "./authenticate";
-import { readParams } from "./body";
+import { isRawBody, readParams } from "./body";
 import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
@@ -31,6 +31,7 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const { signature, listOtherSignatures } = authenticated;
-    return { event, authTokenIndex, publicUrlIndex, signature, listOtherSignatures };
+    const form = isGet || !isRawBody(body) ? undefined : body;
+    return { event, form, authTokenIndex, publicUrlIndex, signature, listOtherSignatures };
   };
 }

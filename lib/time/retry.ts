@@ -79,7 +79,7 @@ export function createRetry(options: RetryOptions = {}): Retry {
       } catch (error) {
         if (error instanceof WebhookError) throw error;
         onAttemptFailed?.(error);
-        if (cause === undefined) publish("retrying", {});
+        if (cause === undefined) publish("retrying", () => ({}));
         // An error of the store explains more than the time-out of the last attempt.
         if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
       }
