@@ -1,5 +1,4 @@
-import { challengeKeySchema, challengeSchema, parseInput } from "./schemas";
-import type { RequestOptions, Transport } from "./transport";
+import type { RequestOptions } from "./transport";
 
 /**
  * Challenge of a user, as the verification API shows it. A field that the service did not send is
@@ -38,22 +37,4 @@ export interface Challenges {
    *   InputError for a malformed `challengeSid` or `entityIdentity`.
    */
   fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
-}
-
-/** Creates the challenges of a client, below the URL of its service. */
-export function createChallenges(send: Transport, serviceUrl: string): Challenges {
-  return {
-    async fetch(key, { signal } = {}) {
-      const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
-      const urlOf = (identity: string) =>
-        `${serviceUrl}/Entities/${identity}/Challenges/${challengeSid}`;
-      const request = {
-        method: "GET",
-        url: urlOf(encodeURIComponent(entityIdentity)),
-        shownPath: new URL(urlOf("-")).pathname,
-        signal,
-      } as const;
-      return send(request, challengeSchema);
-    },
-  };
 }

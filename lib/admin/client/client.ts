@@ -2,12 +2,14 @@ import * as z from "../../validation/zod";
 import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/form";
 import { checkWebhooks, type Receiver } from "./configuration-drift";
-import { createChallenges, type Challenges } from "./challenges";
+import type { Challenges } from "./challenges";
 import { ensureWebhook } from "./ensure-webhook";
 import { CLIENT_RULES, type AdminClientOptions } from "./options";
 import type { CreatedKey, Key, KeyInput } from "./key";
 import { createList, type List } from "./list";
 import {
+  challengeKeySchema,
+  challengeSchema,
   createdKeySchema,
   keyInputSchema,
   keyListSchema,
@@ -153,8 +155,18 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     check: async (receiver, { signal } = {}) => checkWebhooks(webhooks.list({ signal }), receiver),
   };
 
+  const challenges: Challenges = {
+    async fetch(key, { signal } = {}) {
+      const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
+      const urlOf = (identity: string) =>
+        `${serviceUrl}/Entities/${identity}/Challenges/${challengeSid}`;
+      const url = urlOf(encodeURIComponent(entityIdentity));
+      const shownPath = new URL(urlOf("-")).pathname;
+      return send({ method: "GET", url, shownPath, signal }, challengeSchema);
+    },
+  };
+
   const keySid = username === accountSid ? undefined : username;
-  const challenges = createChallenges(send, serviceUrl);
   return { usesKey: keySid !== undefined, keySid, keys, webhooks, challenges };
 }
 

@@ -28,14 +28,12 @@ export async function checkWebhooks(
   const findings = publicUrls.flatMap((url) => {
     const exact = all.filter(({ webhook_url }) => webhook_url === url);
     const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
-    const duplicates = exact
-      .slice(1)
-      .map(({ sid }) => ({
-        code: "DUPLICATE" as const,
-        sid,
-        message: "Another Webhook has the same URL: events that both subscribe to are sent twice.",
-        fix: "Delete one of the two.",
-      }));
+    const duplicates = exact.slice(1).map(({ sid }) => ({
+      code: "DUPLICATE" as const,
+      sid,
+      message: "Another Webhook has the same URL: events that both subscribe to are sent twice.",
+      fix: "Delete one of the two.",
+    }));
     return [...compared, ...duplicates];
   });
   const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));

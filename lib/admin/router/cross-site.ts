@@ -1,14 +1,5 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { Request } from "express";
 import { parseUrl } from "../../form/url";
-
-/** Parts of an Express request that tell which page sent it. */
-export interface BrowserRequest {
-  headers: IncomingHttpHeaders;
-  /** Whether the request came over TLS, as far as the app trusts its proxy. */
-  secure: boolean;
-  socket: { remoteAddress?: string | undefined };
-  app: { get(setting: string): unknown };
-}
 
 /** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
 export function isHttpOrigin(value: unknown): boolean {
@@ -23,7 +14,7 @@ export function isHttpOrigin(value: unknown): boolean {
  * when the request is known to have come over TLS: a proxy that terminates TLS may not tell. A
  * request with neither header comes from a script outside a browser.
  */
-export function isCrossSite(req: BrowserRequest, allowedOrigins: ReadonlySet<string>): boolean {
+export function isCrossSite(req: Request, allowedOrigins: ReadonlySet<string>): boolean {
   const { origin, "sec-fetch-site": site } = req.headers;
   if (origin !== undefined && allowedOrigins.has(origin)) return false;
   // A page can neither set nor remove this header, and it is correct when a proxy rewrites Host.
@@ -31,7 +22,7 @@ export function isCrossSite(req: BrowserRequest, allowedOrigins: ReadonlySet<str
   return origin !== undefined && !isOwnOrigin(origin, req);
 }
 
-function isOwnOrigin(origin: string, req: BrowserRequest): boolean {
+function isOwnOrigin(origin: string, req: Request): boolean {
   // "null", which sandboxed frames send, is not a URL.
   if (!isHttpOrigin(origin)) return false;
   const { protocol, host } = new URL(origin);
@@ -41,7 +32,7 @@ function isOwnOrigin(origin: string, req: BrowserRequest): boolean {
 }
 
 /** Reads the host of the request; X-Forwarded-Host counts only from a trusted proxy. */
-function readHost({ headers, socket, app }: BrowserRequest): string {
+function readHost({ headers, socket, app }: Request): string {
   const forwarded = headers["x-forwarded-host"];
   const trusts = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
   const isTrusted = forwarded !== undefined && trusts(socket.remoteAddress, 0);

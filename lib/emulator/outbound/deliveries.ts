@@ -5,7 +5,6 @@ import { listEventPairs, type EventParameters } from "../../form/parameters";
 import type { Pair } from "../../form/form";
 import { callSafely } from "../../observability/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
-import { createDeliveryOrder, type Turn } from "./delivery-order";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
 import { createAuthToken } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
@@ -40,18 +39,33 @@ export interface WebhookDeliveryRequest extends WebhookRequest {
 /** Receives each delivery when it is finished. */
 export type WebhookDeliveryListener = (delivery: WebhookDelivery) => void;
 
+interface PendingDelivery {
+  delivery: WebhookDelivery;
+  webhookUrl: string;
+  plan: FaultPlan;
+  /** Lets the next request to the webhook be sent: this one was sent, or gave up its turn. */
+  endTurn: () => void;
+  /** Ends the wait for a later delivery; undefined while the delivery does not wait. */
+  wait?: AbortController | undefined;
+}
+
 /** Sender of webhook requests. */
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /**
  * Creates the sender of webhook requests (section 6.4): one attempt, and `connectionRetries` more
- * when the connection fails; only status 200 is a success. Keeps the newest deliveries.
+ * when the connection fails; only status 200 is a success. Requests to a webhook are sent in the
+ * order of their events; a request does not wait for the response to an earlier one. Keeps the newest
+ * deliveries.
  */
 export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   const deliveries: WebhookDelivery[] = [];
   const listeners = new Set<WebhookDeliveryListener>();
-  const running = new Set<Promise<void>>();
-  const order = createDeliveryOrder();
+  /** In the order of their events; each promise resolves when its delivery is finished. */
+  const pending = new Map<PendingDelivery, Promise<void>>();
+  /** Resolves when the last request to a webhook was sent. */
+  const lastSent = new Map<string, Promise<unknown>>();
+  let settling = 0;
   const closing = new AbortController();
   // Each pending delivery adds one listener.
   setMaxListeners(0, closing.signal);
@@ -69,10 +83,8 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
       ...Object.entries(plan["extra-parameters"]?.params ?? {}),
     ];
     const request = createRequest(webhook, params, plan, uuid);
-    const copies = 1 + (plan.duplicate?.copies ?? 0);
-    const turns = Array.from({ length: copies }, () => order.add(webhook.sid));
-    // Duplicates are sent at the same time: all wait for the turn of the first.
-    for (const turn of turns) {
+    const ready = lastSent.get(webhook.sid);
+    const sent = Array.from({ length: 1 + (plan.duplicate?.copies ?? 0) }, () => {
       const delivery: WebhookDelivery = {
         uuid,
         type,
@@ -87,11 +99,13 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
       };
       deliveries.push(delivery);
       if (deliveries.length > settings.maxDeliveries) deliveries.shift();
-      const ready = turns[0]?.ready ?? turn.ready;
-      const work = deliverInTurn(delivery, webhook.webhook_url, { ...turn, ready }, plan);
-      running.add(work);
-      void work.then(() => running.delete(work));
-    }
+      return new Promise<void>((endTurn) => {
+        const one = { delivery, webhookUrl: webhook.webhook_url, plan, endTurn };
+        pending.set(one, deliverInTurn(one, ready));
+      });
+    });
+    // Duplicates are sent at the same time, and the next request after all of them.
+    lastSent.set(webhook.sid, Promise.all(sent));
   }
 
   function createRequest(webhook: StoredWebhook, params: Pair[], plan: FaultPlan, uuid: string) {
@@ -117,35 +131,54 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   }
 
   async function deliverInTurn(
-    delivery: WebhookDelivery,
-    webhookUrl: string,
-    turn: Turn,
-    plan: FaultPlan,
+    one: PendingDelivery,
+    ready: Promise<unknown> | undefined,
   ): Promise<void> {
-    await turn.ready;
+    await ready;
+    const { delivery, plan } = one;
+    const { signal } = closing;
     if (plan.delay !== undefined) {
-      turn.end();
-      const { signal } = closing;
+      one.endTurn();
       await sleep(plan.delay.delay_ms, undefined, { signal }).catch(() => "aborted");
     }
     if (plan.reorder !== undefined) {
-      turn.end();
-      await turn.waitForLater(plan.reorder.delay_ms, closing.signal);
+      one.endTurn();
+      await waitForLater(one, plan.reorder.delay_ms);
     }
     const startMs = performance.now();
-    await sendWithRetries(delivery, webhookUrl, turn, plan["drop-connection"] !== undefined);
+    await sendWithRetries(one);
     delivery.durationMs = performance.now() - startMs;
     delivery.status = delivery.response?.status === 200 ? "succeeded" : "failed";
-    turn.finish();
+    one.endTurn();
+    for (const earlier of listSameWebhook(one)) {
+      if (earlier === one) break;
+      earlier.wait?.abort();
+    }
+    pending.delete(one);
     for (const listener of listeners) void callSafely(listener, () => listener(delivery));
   }
 
-  async function sendWithRetries(
-    delivery: WebhookDelivery,
-    webhookUrl: string,
-    turn: Turn,
-    dropFirst: boolean,
-  ): Promise<void> {
+  function listSameWebhook({ delivery }: PendingDelivery): PendingDelivery[] {
+    const sid = delivery.webhook_sid;
+    return [...pending.keys()].filter((one) => one.delivery.webhook_sid === sid);
+  }
+
+  function hasLater(one: PendingDelivery): boolean {
+    const all = listSameWebhook(one);
+    return all.slice(all.indexOf(one) + 1).some(({ wait }) => wait === undefined);
+  }
+
+  /** Waits until a later delivery to the webhook is finished; while settling, only if there is one. */
+  async function waitForLater(one: PendingDelivery, timeoutMs: number): Promise<void> {
+    if (settling > 0 && !hasLater(one)) return;
+    one.wait = new AbortController();
+    const signal = AbortSignal.any([one.wait.signal, closing.signal]);
+    await sleep(timeoutMs, undefined, { signal }).catch(() => "ended");
+    one.wait = undefined;
+  }
+
+  async function sendWithRetries({ delivery, webhookUrl, plan, endTurn }: PendingDelivery) {
+    const dropFirst = plan["drop-connection"] !== undefined;
     const url = withUserInfo(delivery.request.url, webhookUrl);
     const deadlineMs = performance.now() + settings.totalTimeoutMs;
     for (let retriesLeft = settings.connectionRetries; ; retriesLeft--) {
@@ -158,7 +191,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
             timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())),
             dropConnection: dropFirst && delivery.attempts === 1,
             signal: closing.signal,
-            onSent: turn.end,
+            onSent: endTurn,
           },
         );
         return;
@@ -172,10 +205,13 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
 
   /** Resolves when no delivery is pending. */
   async function settled(): Promise<void> {
-    const allowWaiting = order.stopWaiting();
+    settling++;
+    for (const one of pending.keys()) {
+      if (one.wait !== undefined && !hasLater(one)) one.wait.abort();
+    }
     // Promise.race would add a listener to each pending delivery in each round.
-    while (running.size > 0) await Promise.all(running);
-    allowWaiting();
+    while (pending.size > 0) await Promise.all(pending.values());
+    settling--;
   }
 
   return {
@@ -187,7 +223,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     /** Aborts the pending deliveries. */
     async close(): Promise<void> {
       closing.abort();
-      await Promise.all(running);
+      await Promise.all(pending.values());
     },
   };
 }

@@ -92,22 +92,19 @@ export async function sendRequest(
   options: SendRequestOptions = {},
 ): Promise<WebhookResponse> {
   validateOptions("sendRequest", options, RULES);
-  if (!isHttpUrl(request.url)) {
+  const { url, body } = request;
+  if (!isHttpUrl(url)) {
     throw new TypeError("sendRequest: request.url must be an absolute http or https URL.");
   }
-  return exchange(request, options);
-}
-
-function exchange({ method, url, headers, body }: WebhookRequest, options: SendRequestOptions) {
   const { connectTimeoutMs = 5_000, timeoutMs = 15_000, signal, dropConnection, onSent } = options;
   return new Promise<WebhookResponse>((resolve, reject) => {
     if (signal?.aborted === true) return reject(aborted(signal));
-    const request = openRequest({ method, url, headers, body });
+    const sending = openRequest(request);
     let response: IncomingMessage | undefined;
 
     const fail = (error: SendError) => {
       reject(error);
-      request.destroy();
+      sending.destroy();
     };
     const connectTimer = setTimeout(() => {
       const message = `The connection was not established within ${connectTimeoutMs} ms.`;
@@ -120,32 +117,32 @@ function exchange({ method, url, headers, body }: WebhookRequest, options: SendR
     signal?.addEventListener("abort", abort);
 
     const connected = () => clearTimeout(connectTimer);
-    request.on("socket", (socket) => {
+    sending.on("socket", (socket) => {
       const isTls = url.toLowerCase().startsWith("https:");
       socket.once(isTls ? "secureConnect" : "connect", connected);
     });
-    request.on("finish", () => {
+    sending.on("finish", () => {
       connected();
       onSent?.();
       if (dropConnection !== true) return;
       fail(new SendError("DROPPED", "A fault closed the connection after the request.", true));
     });
-    request.on("response", (received) => {
+    sending.on("response", (received) => {
       response = received;
       readWebhookResponse(received).then(resolve, (error: unknown) => fail(broken(error, false)));
     });
-    request.on("error", (error) => {
+    sending.on("error", (error) => {
       // An error after a complete response does not change it.
       if (response?.complete !== true) fail(broken(error, response === undefined));
     });
-    request.on("close", () => {
+    sending.on("close", () => {
       // A status such as 101 ends without a response event. After any other this has no effect.
       if (response === undefined) reject(broken(new Error("closed without a response"), true));
       clearTimeout(connectTimer);
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     });
-    request.end(body);
+    sending.end(body);
   });
 }
 

@@ -120,7 +120,13 @@ export function createEntities(
     const factor = findPendingFactor(challenge);
     const date = readDate();
     Object.assign(challenge, { status, metadata, date_updated: date, date_responded: date });
-    emit(`challenge.${status}`, { ...fieldsOf(factor), ...challengeFieldsOf(challenge) });
+    emit(`challenge.${status}`, {
+      ...fieldsOf(factor),
+      challenge_sid: challenge.sid,
+      challenge_details: JSON.stringify(challenge.details),
+      challenge_hidden_details: JSON.stringify(challenge.hidden_details),
+      challenge_metadata: JSON.stringify(metadata),
+    });
     return challenge;
   }
 
@@ -241,17 +247,7 @@ function fieldsOf(factor: Factor): EventParameters {
     factor_sid: factor.sid,
     factor_type: factor.factor_type,
     factor_friendly_name: factor.friendly_name,
-    factor_metadata: factor.metadata && JSON.stringify(factor.metadata),
-  };
-}
-
-function challengeFieldsOf(challenge: Challenge): EventParameters {
-  const { hidden_details, metadata } = challenge;
-  return {
-    challenge_sid: challenge.sid,
-    challenge_details: JSON.stringify(challenge.details),
-    challenge_hidden_details: hidden_details && JSON.stringify(hidden_details),
-    challenge_metadata: metadata && JSON.stringify(metadata),
+    factor_metadata: JSON.stringify(factor.metadata),
   };
 }
 
