@@ -139,6 +139,14 @@ describe("verifyPushRequest", () => {
     ).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
   });
 
+  it("names another signature header that is present", async () => {
+    const record = { "X-Twilio-Signature": "secret-value" };
+    for (const headers of [record, new Headers(record)]) {
+      const verified = verifyPushRequest({ ...requestOf(request), headers }, options);
+      await expect(verified).rejects.toThrow("The request has x-twilio-signature;");
+    }
+  });
+
   it.each<[unknown, string[]]>([
     [undefined, ["method", "url", "headers"]],
     [{}, ["method", "url", "headers"]],
