@@ -9,11 +9,8 @@ const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_i
 
 function start() {
   const outcomes = createMemoryOutcomes();
-  const scope = createAccountScope({
-    hasTokenPerAccount: false,
-    allowedAccountSids: undefined,
-    impliedAccount: "login",
-  });
+  const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
+  const scope = createAccountScope({ ...settings, name: "login" });
   const { waitForChallenge: wait, close } = createChallengeWaits(outcomes, scope);
   return { outcomes, scope, wait, close };
 }

@@ -1,27 +1,30 @@
 import { WebhookError } from "../errors/webhook-error";
+import { hashText } from "../form/hash";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** Finds the account that an event or a wait belongs to. */
 export type AccountScope = ReturnType<typeof createAccountScope>;
 
-/** Options of {@link createAccountScope}. */
+/** The options of a receiver that decide its accounts. */
 export interface AccountScopeOptions {
-  /** Whether `authToken` is a function. */
-  hasTokenPerAccount: boolean;
+  authToken: unknown;
   /** Undefined for every account. */
   allowedAccountSids: ReadonlySet<string> | undefined;
-  /** The account of a static token whose account SID is not configured. */
-  impliedAccount: string;
+  name?: string | undefined;
+  publicUrls: readonly string[];
 }
 
 /**
  * Creates the scope of a receiver. A signature authenticates only the account that owns the token:
  * the account whose tokens the function `authToken` returned, or the one of a static token. While
  * the SID of the latter is not configured, the `account_sid` of an event is only a claim of its
- * signer, and `impliedAccount` separates receivers that share a queue.
+ * signer, and `name`, or else a hash of the last publicUrl, separates receivers that share a queue.
  */
 export function createAccountScope(options: AccountScopeOptions) {
-  const { hasTokenPerAccount, allowedAccountSids, impliedAccount } = options;
+  const { authToken, allowedAccountSids, name, publicUrls } = options;
+  const hasTokenPerAccount = typeof authToken === "function";
+  // The last of a list stays the same while a domain moves.
+  const impliedAccount = name ?? hashText(publicUrls.at(-1) ?? "");
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.

@@ -1,11 +1,15 @@
 import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
 import { createDeliverOnce, deliverEach, type DeliverOnce, type Delivery } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
-import type { Dispatch } from "./dispatch";
+import { createDispatch, type Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
-import type { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent } from "../event/event";
-import type { StoreState } from "../observability/health";
+import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
+import { describeOutage, type Health, type StoreState } from "../observability/health";
+import type { Reporter } from "../observability/reporter";
+import { isText } from "../validation/validate-options";
+import { setConfirm, type Handlers } from "./handler-registry";
+import type { RunContext } from "./run-handlers";
 import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";
@@ -18,26 +22,70 @@ const MARK_RESERVE_MS = 500;
 /** How long a completion mark is retried when no response waits for it. */
 const MARK_LIMIT_MS = 8_000;
 
+/** The options of a receiver that decide how it delivers events. */
+export interface ReceiverDeliverySettings extends DeliverySettings {
+  name?: string | undefined;
+  deadlineMs: number;
+  queue?: EventQueue | undefined;
+  dedupe: DedupeStore | false;
+}
+
 /**
- * Creates the step that delivers an event: into the queue if there is one, else to its handlers.
+ * Creates the deliveries of a receiver: of webhook requests into the queue if there is one, else to
+ * the handlers, and of the events of `push.dispatch`.
  *
- * @param onStoreFailure called when a handled or failed uuid could not be marked.
- * @param storeState kept current for the dedupe store.
+ * @param accountOf returns the account of an event, as an `OutcomeKey` has it.
  */
-export function createDeliver(
-  settings: DeliverySettings & { queue?: EventQueue | undefined; dedupe: DedupeStore | false },
+export function createDelivery(
+  settings: ReceiverDeliverySettings,
+  handlers: Handlers,
   outcomes: OutcomeStore,
-  dispatch: Dispatch,
-  onStoreFailure: (error: WebhookError) => void,
-  storeState?: StoreState,
-): Deliver {
-  const { queue, dedupe } = settings;
-  if (queue !== undefined) return createDeliverLater(queue);
-  const deliverOnce =
-    dedupe === false
-      ? deliverEach
-      : createDeliverOnce(dedupe, onStoreFailure, undefined, storeState);
-  return createDeliverNow(settings, deliverOnce, outcomes, dispatch);
+  accountOf: (event: ChallengeEvent) => string,
+  reports: Reporter,
+) {
+  const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
+  if (queue !== undefined && confirm !== undefined) setConfirm(handlers, name, confirm);
+  const storeState: StoreState = { outage: undefined };
+  const dispatchToHandlers = createDispatch(handlers, reports);
+  const retryRecord = createRetry();
+
+  function createDeliver(): Deliver {
+    if (queue !== undefined) return createDeliverLater(queue);
+    const deliverOnce =
+      dedupe === false
+        ? deliverEach
+        : createDeliverOnce(dedupe, reports.error, undefined, storeState);
+    return createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers);
+  }
+
+  return {
+    deliver: createDeliver(),
+    /** Records the outcome of an event, which wakes the waits for it, and runs its handlers. */
+    async dispatch(
+      event: PushEvent | UnknownPushEvent,
+      context: Partial<RunContext> = {},
+    ): Promise<void> {
+      if (!isText((event as PushEvent | undefined)?.type)) {
+        throw new TypeError(
+          'push.dispatch: event must be an event, as a handler receives it. Pass the result of verifyPushRequest, of parsePushEvent, or of eventFixture of "express-push-verification/testing".',
+        );
+      }
+      if (isChallengeEvent(event)) {
+        // Retrying omits the arguments that Redis adds to its errors: they contain the event.
+        const record = () => outcomes.record(accountOf(event), event);
+        await retryRecord(record, performance.now() + deadlineMs);
+      }
+      const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
+      const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
+      await dispatchToHandlers(event, runContext, handlerTimeoutMs);
+    },
+    /** Returns the health of the queue, or that of the dedupe store. */
+    async health(): Promise<Health> {
+      if (queue?.health !== undefined) return queue.health();
+      const { outage } = storeState;
+      return outage === undefined ? { status: "healthy" } : describeOutage(outage);
+    },
+  };
 }
 
 /** Options of the receiver: when to respond, how long handlers may run, and how to confirm. */

@@ -1,5 +1,4 @@
-import { createFairMap } from "../memory/fair-map";
-import { copyText } from "../form/text";
+import { copyText, createFairMap } from "../memory/fair-map";
 import type { DedupeKey, DedupeStore } from "./dedupe-store";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 

@@ -61,8 +61,3 @@ export function toAsciiJson(value: unknown): string {
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
-
-/** Copies a text: a slice of the body that it was parsed from would keep the whole body. */
-export function copyText(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
-}

@@ -1,5 +1,3 @@
-import { copyText } from "../form/text";
-
 /** Measured: an entry, its place in a Map that has just grown, and two texts without characters. */
 const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
@@ -197,4 +195,9 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
 /** Returns how many bytes the characters of a text take: two each if one is beyond Latin-1. */
 function countBytes(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
+}
+
+/** Copies a text: a slice of the body that it was parsed from would keep the whole body. */
+export function copyText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
 }

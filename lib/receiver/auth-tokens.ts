@@ -3,8 +3,7 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/form";
 import { isSid } from "../form/sid";
-import { createFairMap } from "../memory/fair-map";
-import { copyText } from "../form/text";
+import { copyText, createFairMap } from "../memory/fair-map";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
 import type { FoundMatch } from "../signature/signature";
 

@@ -1,32 +1,31 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
+import {
+  CLOSE_RULES,
+  createRunningRequests,
+  settleWithin,
+  type CloseOptions,
+} from "../time/close-options";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { NodeRequest } from "./node-request";
 import { sendResponse } from "./node-response";
 import { createWarnOfPath, warnOfUnconfirmed } from "./warnings";
-import type { DispatchContext, PushWebhooks } from "./receiver";
-import { toWebhookError } from "./rejection";
+import type { PushWebhooks } from "./receiver";
+import { toWebhookError } from "./response";
 import { createReceiveEvent } from "./request-path";
-import { createRunningRequests } from "./running-requests";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDeliver } from "../delivery/deliver";
-import { createDispatch } from "../delivery/dispatch";
-import { createHandlers, setConfirm } from "../delivery/handler-registry";
-import { createRetry } from "../time/retry";
+import { createDelivery } from "../delivery/deliver";
+import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../challenge/account-scope";
-import { isChallengeEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
-import type { QueuedEvent } from "../delivery/event-queue";
 import { createMemoryOutcomes } from "../challenge/memory-outcomes";
 import { publish } from "../observability/diagnostics";
-import { CLOSED, describeOutage, type Health, type StoreState } from "../observability/health";
+import { CLOSED } from "../observability/health";
 import { createReporter } from "../observability/reporter";
 import { trace } from "../observability/tracing";
-import { hashText } from "../form/hash";
-import { isText, validateOptions } from "../validation/validate-options";
+import { validateOptions } from "../validation/validate-options";
 
 /**
  * Creates a receiver of push-verification webhooks.
@@ -46,34 +45,14 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const {
-    publicUrls,
-    queue,
-    name,
-    acknowledge,
-    deadlineMs,
-    handlerTimeoutMs,
-    limitBytes,
-    bodyTimeoutMs,
-  } = settings;
+  const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes, bodyTimeoutMs } = settings;
   const reports = createReporter(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
-  const scope = createAccountScope({
-    hasTokenPerAccount: typeof settings.authToken === "function",
-    allowedAccountSids: settings.allowedAccountSids,
-    // The last of a list stays the same while a domain moves.
-    impliedAccount: name ?? hashText(publicUrls.at(-1) ?? ""),
-  });
+  const scope = createAccountScope(settings);
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
-  const retryRecord = createRetry();
   const confirmTypes = new Set<string>(settings.confirm && settings.confirmTypes);
-  if (queue !== undefined && settings.confirm !== undefined) {
-    setConfirm(handlers, name, settings.confirm);
-  }
-  const dispatchToHandlers = createDispatch(handlers, reports);
-  const storeState: StoreState = { outage: undefined };
-  const deliver = createDeliver(settings, outcomes, dispatchToHandlers, reports.error, storeState);
+  const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
   const receiveEvent = createReceiveEvent(settings);
   const hasSharedUuids = queue !== undefined || Boolean(options.dedupe);
   const warnOfWait = warnOfUnconfirmed(settings, hasSharedUuids);
@@ -93,7 +72,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       publish("received", () => ({ method: request.method }));
       const received = await receiveEvent(request, startMs + deadlineMs);
       const { event } = received;
-      const queued: QueuedEvent = {
+      const queued = {
         event,
         form: received.form,
         account: scope.accountOf(event),
@@ -108,7 +87,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;
-      const { result, finished } = await deliver(queued, startMs + deadlineMs);
+      const { result, finished } = await delivery.deliver(queued, startMs + deadlineMs);
       if (observed !== undefined) observed.result = result;
       isDelivered = true;
       if (acknowledge === "after") await finished;
@@ -184,29 +163,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  async function dispatch(event: PushEvent | UnknownPushEvent, context: DispatchContext = {}) {
-    if (!isText((event as PushEvent | undefined)?.type)) {
-      throw new TypeError(
-        'push.dispatch: event must be an event, as a handler receives it. Pass the result of verifyPushRequest, of parsePushEvent, or of eventFixture of "express-push-verification/testing".',
-      );
-    }
-    if (isChallengeEvent(event)) {
-      // Retrying omits the arguments that Redis adds to its errors: they contain the event.
-      const record = () => outcomes.record(scope.accountOf(event), event);
-      await retryRecord(record, performance.now() + deadlineMs);
-    }
-    const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
-    const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
-    await dispatchToHandlers(event, runContext, handlerTimeoutMs);
-  }
-
-  async function health(): Promise<Health> {
-    if (closing !== undefined) return CLOSED;
-    if (queue?.health !== undefined) return queue.health();
-    const { outage } = storeState;
-    return outage === undefined ? { status: "healthy" } : describeOutage(outage);
-  }
-
   async function drain(closeOptions: CloseOptions): Promise<void> {
     await settleWithin(running.awaitNone(), closeOptions);
     isClosed = true;
@@ -230,9 +186,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       warnOfWait();
       return waits.waitForChallenge(wait);
     },
-    dispatch,
+    dispatch: delivery.dispatch,
     fetch,
-    health,
+    health: async () => (closing === undefined ? delivery.health() : CLOSED),
     close,
     handlers,
     [Symbol.asyncDispose]: () => close(),

@@ -1,5 +1,9 @@
 import { STATUS_CODES } from "node:http";
-import type { WebhookError } from "../errors/webhook-error";
+import { createNeutralCause } from "../errors/neutral-cause";
+import { WebhookError } from "../errors/webhook-error";
+import { FormError } from "../form/form";
+import { explainCause } from "../signature/explain";
+import { UncoveredTargetError } from "../signature/signed-parts";
 
 /** A response, before a door writes it. */
 export interface ResponseParts {
@@ -29,4 +33,30 @@ export function describeResponse(rejection: WebhookError | undefined): ResponseP
     "Content-Type": "text/plain; charset=utf-8",
   };
   return { status, headers, text };
+}
+
+/**
+ * Returns the WebhookError of an error that form decoding or signed parts throw, which has no code;
+ * returns any other error unchanged.
+ */
+export function addCode(error: unknown): unknown {
+  if (error instanceof FormError) {
+    const code = error.reason === "malformed" ? "BODY_MALFORMED" : "BODY_TOO_LARGE";
+    return new WebhookError(code, error.message);
+  }
+  if (error instanceof UncoveredTargetError) {
+    const { message, publicUrl } = error;
+    const explain = () => explainCause("URL_QUERY_EXTRA", publicUrl);
+    return new WebhookError("SIGNATURE_MISMATCH", message, { explain });
+  }
+  return error;
+}
+
+/** Returns an error of the request path as a WebhookError: `INTERNAL_ERROR` when it has no code. */
+export function toWebhookError(error: unknown): WebhookError {
+  const coded = addCode(error);
+  if (coded instanceof WebhookError) return coded;
+  return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
+    cause: createNeutralCause(error),
+  });
 }

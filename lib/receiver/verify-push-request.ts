@@ -1,5 +1,5 @@
 import { createExplainBudget } from "./explain-budget";
-import { addCode } from "./rejection";
+import { addCode } from "./response";
 import { createReceiveEvent } from "./request-path";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";

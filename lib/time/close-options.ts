@@ -38,3 +38,21 @@ export function startDeadline({
   const endMs = performance.now() + deadlineMs;
   return () => ({ deadlineMs: Math.max(endMs - performance.now(), 0) });
 }
+
+/** Creates the count of the requests that are running, which a close awaits. */
+export function createRunningRequests() {
+  let count = 0;
+  let wake: (() => void) | undefined;
+
+  return {
+    begin: () => void count++,
+    end(): void {
+      if (--count === 0) wake?.();
+    },
+    /** Resolves when no request is running. */
+    awaitNone(): Promise<void> {
+      if (count === 0) return Promise.resolve();
+      return new Promise((resolve) => (wake = resolve));
+    },
+  };
+}
