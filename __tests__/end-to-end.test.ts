@@ -40,14 +40,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
 
   describe("a handler", () => {
     it.each<[string, WebhookErrorCode, () => unknown]>([
-      [
-        "that throws",
-        "HANDLER_FAILED",
-        () => {
-          throw new Error("no");
-        },
-      ],
-      ["that rejects", "HANDLER_FAILED", () => Promise.reject(new Error("no"))],
+      ["that fails", "HANDLER_FAILED", () => Promise.reject(new Error("no"))],
       ["that hangs", "HANDLER_TIMEOUT", never],
     ])(
       "%s fails the request with %s, and the next delivery runs it again",
@@ -59,10 +52,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
         const request = eventRequest("challenge.approved", { uuid: "again" });
         for (const status of [500, 500])
           expect(await send(port, request)).toHaveProperty("status", status);
-        expect(failures).toEqual([
-          [code, "again"],
-          [code, "again"],
-        ]);
+        expect(failures).toEqual(Array(2).fill([code, "again"]));
         push.off("challenge.approved", handler);
         expect(await send(port, request)).toHaveProperty("status", 200);
       },

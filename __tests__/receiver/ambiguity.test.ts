@@ -1,50 +1,41 @@
 import { createHmac } from "node:crypto";
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import {
+  verifyPushRequest,
+  type VerifyOptions,
+  type WebhookError,
+} from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
 import { AUTH_TOKEN, encodeForm, PUBLIC_URL } from "../support/webhook-requests";
 import { joinCut, listDecisive, type Cut } from "../support/cuts";
-import { PATH, rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
 
 const type = "challenge.approved";
 const sid = (name: keyof typeof SIDS, digit = "b") =>
   `${name}${SIDS[name].slice(0, 2)}${digit.repeat(32)}`;
 
-function signText(text: string): string {
-  return createHmac("sha1", AUTH_TOKEN).update(text, "utf8").digest("base64");
-}
-
-/** The response to a body, or a query, with the signature of a text. */
-async function deliver(
+/** The result of a request with this body or query and the signature of a text. */
+function deliver(
   signedText: string,
   { body, query }: { body?: string; query?: string },
-  options: Partial<PushWebhooksOptions> = {},
+  options: Partial<VerifyOptions> = {},
 ) {
-  const events: object[] = [];
-  const codes: string[] = [];
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    methods: ["POST", "GET"],
-    ...options,
-  });
-  push.onAny((event) => void events.push(event));
-  push.onRejected((error) => void codes.push(error.code));
-  const port = await startServer((req, res) => void push(req, res));
-  const { status } = await sendRaw(port, [
-    rawRequest({
-      method: body === undefined ? "GET" : "POST",
-      path: query === undefined ? PATH : `${PATH}?${query}`,
-      headers: {
-        "x-service-signature": signText(signedText),
-        ...(body !== undefined && { "content-type": "application/x-www-urlencoded" }),
-      },
-      body,
-    }),
-  ]);
-  await push.close();
-  return { status, code: codes[0], events };
+  const request = {
+    method: body === undefined ? "GET" : "POST",
+    url: query === undefined ? "/" : `/?${query}`,
+    headers: {
+      "x-service-signature": createHmac("sha1", AUTH_TOKEN).update(signedText).digest("base64"),
+      ...(body !== undefined && { "content-type": "application/x-www-urlencoded" }),
+    },
+    body,
+  };
+  const methods = ["POST", "GET"] as const;
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, methods, ...options };
+  return verifyPushRequest(request, settings).catch(({ status, code }: WebhookError) => ({
+    status,
+    code,
+  }));
 }
+const AMBIGUOUS = { status: 400, code: "PAYLOAD_AMBIGUOUS" };
 
 /** The pairs of a cut, written with marks where names and values end. */
 function cutAt(marked: string): Cut {
@@ -53,8 +44,6 @@ function cutAt(marked: string): Cut {
     return [name, value.join("=")];
   });
 }
-
-afterAll(stopServers);
 
 const { account_sid, service_sid, factor_sid, challenge_sid } = SIDS;
 const victim = [sid("account_sid"), sid("challenge_sid"), "entity_identityada", sid("factor_sid")];
@@ -65,7 +54,7 @@ const factor = `factor_sid=${factor_sid}`;
 const v2Factor = `factor_friendly_name=x|factor_metadata={}|${factor}|factor_type=push|${tail}`;
 const v2Head = `account_sid=${account_sid}|challenge_details={}|challenge_metadata={}|challenge_sid=${challenge_sid}`;
 
-describe("a second cut over HTTP", () => {
+describe("a second cut", () => {
   it.each<[what: string, honest: Cut, second: string]>([
     [
       "unknown names that contain the start and the end",
@@ -148,12 +137,7 @@ describe("a second cut over HTTP", () => {
     const cut = cutAt(second);
     expect(joinCut(cut)).toBe(text);
     expect(listDecisive(parseEvent(cut))).not.toBe(listDecisive(parseEvent(honest)));
-    const { status, code, events } = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) });
-    expect({ status, code, events }).toEqual({
-      status: 400,
-      code: "PAYLOAD_AMBIGUOUS",
-      events: [],
-    });
+    expect(await deliver(PUBLIC_URL + text, { body: encodeForm(cut) })).toEqual(AMBIGUOUS);
   });
 
   it.each([
@@ -177,9 +161,9 @@ describe("a second cut over HTTP", () => {
     expect(parseEvent(cut)).toHaveProperty(name, other);
     const options = { extraParameters: [declared] };
     const first = await deliver(PUBLIC_URL + text, { body: encodeForm(honest) }, options);
-    expect(first).toMatchObject({ status: 200, events: [{ [name]: genuine }] });
+    expect(first).toHaveProperty(name, genuine);
     const second = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) }, options);
-    expect(second).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+    expect(second).toEqual(AMBIGUOUS);
   });
 
   it.each(["", ":443"])(
@@ -190,8 +174,8 @@ describe("a second cut over HTTP", () => {
       const publicUrl = `https://hooks.example.test`;
       const body = encodeForm([[`${port}?`, query.slice(1)]]);
       const one = await deliver(publicUrl + port + query, { body }, { publicUrl });
-      expect(one).toMatchObject({ status: 400, events: [] });
-      expect(one.code).toMatch(/^PAYLOAD_(AMBIGUOUS|INVALID)$/);
+      const code: unknown = expect.stringMatching(/^PAYLOAD_(AMBIGUOUS|INVALID)$/);
+      expect(one).toEqual({ status: 400, code });
     },
   );
 
@@ -204,7 +188,7 @@ describe("a second cut over HTTP", () => {
     const cut: Cut = [["?", query.slice(1, at)], ...event];
     expect(joinCut(cut)).toBe(query);
     const one = await deliver(PUBLIC_URL + query, { body: encodeForm(cut) });
-    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+    expect(one).toEqual(AMBIGUOUS);
   });
 
   it("rejects the URL of a GET Webhook that an attacker chose as a POST", async () => {
@@ -214,13 +198,13 @@ describe("a second cut over HTTP", () => {
     const text = `${joinCut(cutAt(chosen))}tz${query}=${UUID}`;
     expect(joinCut(cut)).toBe(text);
     const one = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) });
-    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+    expect(one).toEqual(AMBIGUOUS);
   });
 
   it("rejects a signed POST as a GET with 403 SIGNATURE_MISMATCH", async () => {
     const honest = honestCut("v1", type);
     const one = await deliver(PUBLIC_URL + joinCut(honest), { query: encodeForm(honest) });
-    expect(one).toMatchObject({ status: 403, code: "SIGNATURE_MISMATCH", events: [] });
+    expect(one).toEqual({ status: 403, code: "SIGNATURE_MISMATCH" });
   });
 
   it.each<[what: string, before: string, after: string]>([
@@ -234,6 +218,6 @@ describe("a second cut over HTTP", () => {
   ])("rejects a GET with %s", async (_what, before, after) => {
     const query = before + encodeForm(honestCut("v2", type)) + after;
     const one = await deliver(`${PUBLIC_URL}?${query}`, { query });
-    expect(one).toMatchObject({ status: 400, code: "PAYLOAD_AMBIGUOUS", events: [] });
+    expect(one).toEqual(AMBIGUOUS);
   });
 });

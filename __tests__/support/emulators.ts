@@ -1,6 +1,4 @@
-import type { AddressInfo } from "node:net";
-import type { Server, RequestListener } from "node:http";
-import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
 import type {
@@ -14,9 +12,9 @@ import {
   type Emulator,
   type EmulatorOptions,
 } from "express-push-verification/emulator";
+import { startServer, stopServers } from "./servers";
 
 const emulators: Emulator[] = [];
-const servers: Server[] = [];
 
 /** An emulator that listens; {@link stopEmulators} closes it. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
@@ -28,10 +26,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
 /** A server for an emulator to call. */
 export async function startTarget(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await startServer(listener)}`;
 }
 
 export interface Receiver {
@@ -60,10 +55,7 @@ export async function startReceiver(
 
 export async function stopEmulators(): Promise<void> {
   await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
+  await stopServers();
 }
 
 export interface ApiResult {

@@ -59,37 +59,17 @@ function createChoose(random: Random) {
  * with `X-*` also the rest of the name.
  */
 const PRODUCTS: readonly (readonly string[])[] = [
-  [
-    "AccountSid",
-    "ApiVersion",
-    "Body*",
-    "From*",
-    "MessageSid",
-    "NumMedia",
-    "SmsSid",
-    "SmsStatus",
-    "To*",
-  ],
-  [
-    "AccountSid",
-    "ApiVersion",
-    "CallSid",
-    "CallStatus",
-    "Called*",
-    "Caller*",
-    "Direction",
-    "From*",
-    "To*",
-  ],
-  ["AccountSid", "CallSid", "Digits*", "SpeechResult*", "msg*", "zip*"],
-  ["AccountSid", "AddOns*", "Body*", "FromCity*", "ProfileName*", "WaId"],
-  ["AccountSid", "Attributes*", "EventType", "WorkspaceSid", "TaskSid"],
-  ["AccountSid", "ErrorCode", "MessageStatus", "RawDlrDoneDate", "SmsSid", "To*"],
-  ["AccountSid", "Identity*", "RoomName*", "RoomSid", "StatusCallbackEvent", "Timestamp"],
-  ["AccountSid", "RecordingSid", "RecordingUrl", "RecordingStatus"],
-  ["AccountSid", "CallSid", "From*", "SipHeader_X-*", "To*"],
-  ["AccountSid", "FlowSid", "a*", "account*", "uuid*", "zone*"],
-];
+  "AccountSid ApiVersion Body* From* MessageSid NumMedia SmsSid SmsStatus To*",
+  "AccountSid ApiVersion CallSid CallStatus Called* Caller* Direction From* To*",
+  "AccountSid CallSid Digits* SpeechResult* msg* zip*",
+  "AccountSid AddOns* Body* FromCity* ProfileName* WaId",
+  "AccountSid Attributes* EventType WorkspaceSid TaskSid",
+  "AccountSid ErrorCode MessageStatus RawDlrDoneDate SmsSid To*",
+  "AccountSid Identity* RoomName* RoomSid StatusCallbackEvent Timestamp",
+  "AccountSid RecordingSid RecordingUrl RecordingStatus",
+  "AccountSid CallSid From* SipHeader_X-* To*",
+  "AccountSid FlowSid a* account* uuid* zone*",
+].map((names) => names.split(" "));
 
 /**
  * A text that the service signs for another product of the account. The attacker chooses values of
