@@ -2,7 +2,7 @@ import express from "express";
 import express4 from "express4";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { clientOptions, type Upstream } from "../support/upstream";
+import { clientOptions } from "../support/upstream";
 
 export type App = ReturnType<typeof express>;
 
@@ -12,24 +12,32 @@ export const APPS: [name: string, makeApp: () => App][] = [
   ["Express 4", express4 as unknown as () => App],
 ];
 
-/** Returns an app with an admin router at `/admin`, and the audit entries of that router. */
+export interface StaffAppOptions extends Partial<AdminRouterOptions> {
+  makeApp?: () => App;
+  before?: express.RequestHandler[];
+  mount?: string;
+  as?: Parameters<typeof clientOptions>[1];
+  timeoutMs?: number;
+}
+
+/** Returns an app with an admin router at its mount, and the audit entries of that router. */
 export function makeStaffApp(
-  upstream: Upstream,
+  { url }: { url: string },
   {
     makeApp = express,
     before = [],
+    mount = "/admin",
+    as,
+    timeoutMs = 2_000,
     ...options
-  }: Partial<AdminRouterOptions> & {
-    makeApp?: () => App;
-    before?: express.RequestHandler[];
-  } = {},
+  }: StaffAppOptions = {},
 ): { app: App; audits: AuditEntry[] } {
   const audits: AuditEntry[] = [];
-  const client = createAdminClient({ ...clientOptions(upstream.url), maxRetries: 0 });
+  const client = createAdminClient({ ...clientOptions(url, as), timeoutMs, maxRetries: 0 });
   const app = makeApp();
   for (const middleware of before) app.use(middleware);
   const onAudit = (entry: AuditEntry) => void audits.push(entry);
-  app.use("/admin", adminRouter({ client, authorize: () => true, onAudit, ...options }));
+  app.use(mount, adminRouter({ client, authorize: () => true, onAudit, ...options }));
   return { app, audits };
 }
 

@@ -3,14 +3,12 @@ import { once } from "node:events";
 import fs from "node:fs";
 import { request as sendHttp, type IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
-import express from "express";
 import supertest from "supertest";
 import { pushWebhooks } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
-import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { clientOptions, SECRETS } from "../../support/upstream";
-import { APPS } from "../staff-app";
+import { APPS, makeStaffApp, type App, type StaffAppOptions } from "../staff-app";
 import { readRequests, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
@@ -42,25 +40,12 @@ const WRITES = [
 ];
 const client = createAdminClient(clientOptions("http://127.0.0.1:9"));
 
-function makeApp(
-  options: Partial<AdminRouterOptions> = {},
-  create: () => express.Express = express,
-) {
-  const audits: AuditEntry[] = [];
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
-  const app = create();
-  const router = adminRouter({
-    client,
-    authorize: () => true,
-    actor: () => "alice",
-    onAudit: (entry) => void audits.push(entry),
-    console: true,
-    receiver: push,
-    queue: createMemoryQueue([]),
-    ...options,
-  });
-  app.use("/admin", router);
-  return { app, audits, push };
+function makeApp(options: StaffAppOptions, makeConsole: () => App) {
+  const receiver = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const shown = { console: true, receiver, queue: createMemoryQueue([]) };
+  const upstream = { url: "http://127.0.0.1:9" };
+  const actor = () => "alice";
+  return makeStaffApp(upstream, { makeApp: makeConsole, actor, ...shown, ...options });
 }
 
 describe.each(APPS)("the console on %s", (_name, create) => {

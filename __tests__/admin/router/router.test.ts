@@ -3,11 +3,10 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { promisify } from "node:util";
 import express from "express";
-import express4 from "express4";
 import supertest from "supertest";
 import type { Logger } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
-import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
+import type { AuditEntry } from "express-push-verification/admin";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import {
   clientOptions,
@@ -18,6 +17,7 @@ import {
   WEBHOOK,
   type Upstream,
 } from "../../support/upstream";
+import { APPS, makeStaffApp, type App, type StaffAppOptions } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
 const WEBHOOK_SID = `YW${"a".repeat(32)}`;
@@ -52,41 +52,13 @@ afterAll(() => {
   for (const secret of SECRETS) expect(seen.filter((line) => line.includes(secret))).toEqual([]);
 });
 
-type App = ReturnType<typeof express>;
-const APPS: [string, () => App][] = [
-  ["Express 5", express],
-  ["Express 4", express4 as unknown as () => App],
-];
-
-interface Setup extends Partial<AdminRouterOptions> {
-  as?: "account" | "main" | "standard";
-  makeApp?: () => App;
-  mount?: string;
-  before?: express.RequestHandler[];
-  timeoutMs?: number;
-}
-
-function appOf({
-  as,
-  makeApp = express,
-  mount = "/admin/push",
-  before = [],
-  timeoutMs = 2_000,
-  ...options
-}: Setup = {}) {
-  const client = createAdminClient({
-    ...clientOptions(upstream.url, as),
-    timeoutMs,
-    maxRetries: 0,
-  });
-  const app = makeApp();
-  for (const middleware of before) app.use(middleware);
+/** An app at `/admin/push`, whose log lines and audits are searched for secrets. */
+function appOf(options: StaffAppOptions = {}): App {
   const onAudit = (entry: AuditEntry) => {
     audits.push(entry);
     seen.push(JSON.stringify(entry));
   };
-  app.use(mount, adminRouter({ client, authorize: () => true, logger, onAudit, ...options }));
-  return app;
+  return makeStaffApp(upstream, { mount: "/admin/push", logger, onAudit, ...options }).app;
 }
 
 /** Sends a request, and keeps the response for the search for secrets. */
@@ -422,141 +394,93 @@ describe("failures of the service", () => {
 });
 
 describe("bad input", () => {
-  const rows: [
-    what: string,
-    method: "get" | "post" | "patch" | "put" | "delete",
-    path: string,
-    body: unknown,
-    status: number,
-    headers?: Record<string, string>,
-  ][] = [
-    ["short SID", "get", "/keys/SK1", undefined, 400],
-    ["long SID", "get", `/keys/${KEY_SID}0`, undefined, 400],
-    ["SID of a webhook", "get", `/keys/${WEBHOOK_SID}`, undefined, 400],
-    ["SID in lower case", "get", `/webhooks/${WEBHOOK_SID.toLowerCase()}`, undefined, 400],
-    ["SID with a newline", "get", `/keys/${KEY_SID}%0A`, undefined, 400],
-    ["SID that climbs", "get", `/keys/..%2F..%2F${KEY_SID}`, undefined, 400],
-    ["SID __proto__", "delete", "/keys/__proto__", undefined, 400],
-    ["SID to rename", "patch", "/keys/x", { friendly_name: "x" }, 400],
-    ["65 characters", "post", "/keys", { friendly_name: "x".repeat(65) }, 400],
-    ["name of a number", "post", "/keys", { friendly_name: 5 }, 400],
-    ["name of an array", "post", "/keys", { friendly_name: ["x"] }, 400],
-    ["name null", "post", "/keys", { friendly_name: null }, 400],
-    ["PascalCase", "post", "/keys", { FriendlyName: "x" }, 400],
-    ["unknown member", "post", "/keys", { friendly_name: "x", sid: KEY_SID }, 400],
-    ["constructor", "post", "/keys", '{"constructor":{"prototype":{"x":1}}}', 400],
-    ["array for an object", "post", "/keys", [], 400],
-    ["string for an object", "post", "/keys", '"text"', 400],
-    ["null for an object", "post", "/keys", "null", 400],
-    ["page_size 0", "get", "/keys?page_size=0", undefined, 400],
-    ["page_size 1001", "get", "/keys?page_size=1001", undefined, 400],
-    ["page_size abc", "get", "/keys?page_size=abc", undefined, 400],
-    ["page_size 1.5", "get", "/keys?page_size=1.5", undefined, 400],
-    ["page_size empty", "get", "/keys?page_size=", undefined, 400],
-    ["page_size twice", "get", "/keys?page_size=1&page_size=2", undefined, 400],
-    ["page_size huge", "get", `/keys?page_size=${"9".repeat(400)}`, undefined, 400],
-    ["page -1", "get", "/webhooks?page=-1", undefined, 400],
-    ["page of an object", "get", "/webhooks?page[a]=1", undefined, 400],
-    ["page_token empty", "get", "/webhooks?page_token=", undefined, 400],
-    ["PageSize", "get", "/webhooks?PageSize=5", undefined, 400],
-    ["webhook of nothing", "post", "/webhooks", {}, 400],
-    ["no event types", "post", "/webhooks", { ...webhookInput, event_types: [] }, 400],
-    [
-      "unknown event",
-      "post",
-      "/webhooks",
-      { ...webhookInput, event_types: ["challenge.expired"] },
-      400,
-    ],
-    ["event types of a string", "post", "/webhooks", { ...webhookInput, event_types: "*" }, 400],
-    ["event types of objects", "post", "/webhooks", { ...webhookInput, event_types: [{}] }, 400],
-    ["relative URL", "post", "/webhooks", { ...webhookInput, webhook_url: "/push" }, 400],
-    [
-      "javascript URL",
-      "post",
-      "/webhooks",
-      { ...webhookInput, webhook_url: "javascript:alert(1)" },
-      400,
-    ],
-    [
-      "URL with a space",
-      "post",
-      "/webhooks",
-      { ...webhookInput, webhook_url: "https://a.example/ b" },
-      400,
-    ],
-    ["empty friendly name", "post", "/webhooks", { ...webhookInput, friendly_name: "" }, 400],
-    ["status", "patch", `/webhooks/${WEBHOOK_SID}`, { status: "on" }, 400],
-    ["version", "patch", `/webhooks/${WEBHOOK_SID}`, { version: "v3" }, 400],
-    ["method of the webhook", "patch", `/webhooks/${WEBHOOK_SID}`, { webhook_method: "GET" }, 400],
-    ["invalid JSON", "post", "/keys", "{friendly_name:", 400],
-    ["empty JSON", "post", "/webhooks", "", 400],
-    [
-      "JSON in Latin-1",
-      "post",
-      "/keys",
-      "{}",
-      415,
-      { "content-type": "application/json; charset=iso-8859-1" },
-    ],
-    [
-      "a form",
-      "post",
-      "/keys",
-      "friendly_name=x",
-      415,
-      { "content-type": "application/x-www-form-urlencoded" },
-    ],
-    ["plain text", "post", "/keys", "{}", 415, { "content-type": "text/plain" }],
-    [
-      "multipart",
-      "patch",
-      `/keys/${KEY_SID}`,
-      "{}",
-      415,
-      { "content-type": "multipart/form-data; boundary=x" },
-    ],
-    [
-      "a form without fields",
-      "post",
-      "/keys",
-      "",
-      415,
-      { "content-type": "application/x-www-form-urlencoded" },
-    ],
-    ["1 MB", "post", "/keys", { friendly_name: "x".repeat(1_000_000) }, 413],
-    ["PUT", "put", "/keys", {}, 405],
-    ["DELETE of a list", "delete", "/webhooks", undefined, 405],
-    ["an unknown route", "get", "/factors", undefined, 404],
-  ];
-  it.each(rows)(
-    "%s: %s %s",
-    async (_what, method, path, body, status, headers = { "content-type": "application/json" }) => {
-      const sent = typeof body === "object" ? JSON.stringify(body) : body;
-      const response = await call(
-        appOf(),
-        method,
-        `/admin/push${path}`,
-        sent,
-        body === undefined ? {} : headers,
-      );
-      expect([response.status, response.body]).toEqual([
-        status,
-        { status, code: expect.any(String), message: expect.any(String) },
-      ]);
-      expect(upstream.seen).toHaveLength(0);
-      expect(({} as { x?: unknown }).x).toBeUndefined();
-    },
-  );
+  type Method = "get" | "post" | "patch" | "put" | "delete";
+  const JSON_TYPE = "application/json";
+  const AT_KEY = `/keys/${KEY_SID}`;
+  const AT_WEBHOOK = `/webhooks/${WEBHOOK_SID}`;
+
+  async function expectRejection(line: string, body: unknown, status: number, type = JSON_TYPE) {
+    const [method = "", path = ""] = line.split(" ");
+    const sent = typeof body === "object" ? JSON.stringify(body) : body;
+    const headers = body === undefined ? {} : { "content-type": type };
+    const response = await call(appOf(), method as Method, `/admin/push${path}`, sent, headers);
+    const rejection = { status, code: expect.any(String), message: expect.any(String) };
+    expect([response.status, response.body]).toEqual([status, rejection]);
+    expect(upstream.seen).toHaveLength(0);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  }
+
+  it.each([
+    "get /keys/SK1",
+    `get ${AT_KEY}0`,
+    `get /keys/${WEBHOOK_SID}`,
+    `get ${AT_WEBHOOK.toLowerCase()}`,
+    `get ${AT_KEY}%0A`,
+    `get /keys/..%2F..%2F${KEY_SID}`,
+    "delete /keys/__proto__",
+    "get /keys?page_size=0",
+    "get /keys?page_size=1001",
+    "get /keys?page_size=abc",
+    "get /keys?page_size=1.5",
+    "get /keys?page_size=",
+    "get /keys?page_size=1&page_size=2",
+    `get /keys?page_size=${"9".repeat(400)}`,
+    "get /webhooks?page=-1",
+    "get /webhooks?page[a]=1",
+    "get /webhooks?page_token=",
+    "get /webhooks?PageSize=5",
+  ])("responds 400 to %s", (line) => expectRejection(line, undefined, 400));
+
+  it.each<[line: string, body: unknown]>([
+    ["patch /keys/x", { friendly_name: "x" }],
+    ["post /keys", { friendly_name: "x".repeat(65) }],
+    ["post /keys", { friendly_name: 5 }],
+    ["post /keys", { friendly_name: ["x"] }],
+    ["post /keys", { friendly_name: null }],
+    ["post /keys", { FriendlyName: "x" }],
+    ["post /keys", { friendly_name: "x", sid: KEY_SID }],
+    ["post /keys", '{"constructor":{"prototype":{"x":1}}}'],
+    ["post /keys", []],
+    ["post /keys", '"text"'],
+    ["post /keys", "null"],
+    ["post /keys", "{friendly_name:"],
+    ["post /webhooks", ""],
+    ["post /webhooks", {}],
+    ["post /webhooks", { ...webhookInput, event_types: [] }],
+    ["post /webhooks", { ...webhookInput, event_types: ["challenge.expired"] }],
+    ["post /webhooks", { ...webhookInput, event_types: "*" }],
+    ["post /webhooks", { ...webhookInput, event_types: [{}] }],
+    ["post /webhooks", { ...webhookInput, webhook_url: "/push" }],
+    ["post /webhooks", { ...webhookInput, webhook_url: "javascript:alert(1)" }],
+    ["post /webhooks", { ...webhookInput, webhook_url: "https://a.example/ b" }],
+    ["post /webhooks", { ...webhookInput, friendly_name: "" }],
+    [`patch ${AT_WEBHOOK}`, { status: "on" }],
+    [`patch ${AT_WEBHOOK}`, { version: "v3" }],
+    [`patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
+  ])("responds 400 to %s %j", (line, body) => expectRejection(line, body, 400));
+
+  it.each([
+    ["application/json; charset=iso-8859-1", "{}"],
+    ["application/x-www-form-urlencoded", "friendly_name=x"],
+    ["application/x-www-form-urlencoded", ""],
+    ["text/plain", "{}"],
+    ["multipart/form-data; boundary=x", "{}"],
+  ])("responds 415 to %s %j", async (type, body) => {
+    await expectRejection("post /keys", body, 415, type);
+    await expectRejection(`patch ${AT_KEY}`, body, 415, type);
+  });
+
+  it.each<[number, string, unknown]>([
+    [413, "post /keys", { friendly_name: "x".repeat(1_000_000) }],
+    [405, "put /keys", {}],
+    [405, "delete /webhooks", undefined],
+    [404, "get /factors", undefined],
+  ])("responds %i to %s", (status, line, body) => expectRejection(line, body, status));
 
   it("named __proto__ does not pollute the prototype", async () => {
-    const response = await call(
-      appOf(),
-      "post",
-      "/admin/push/keys",
-      '{"__proto__":{"friendly_name":"x"}}',
-      { "content-type": "application/json" },
-    );
+    const body = '{"__proto__":{"friendly_name":"x"}}';
+    const headers = { "content-type": "application/json" };
+    const response = await call(appOf(), "post", "/admin/push/keys", body, headers);
     expect([201, 400]).toContain(response.status);
     expect(({} as { friendly_name?: unknown }).friendly_name).toBeUndefined();
     for (const { form } of upstream.seen) expect(form).toEqual([]);
