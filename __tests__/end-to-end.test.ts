@@ -2,20 +2,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import bodyParser from "body-parser";
 import fc from "fast-check";
-import {
-  pushWebhooks,
-  type PushEvent,
-  type PushWebhooksOptions,
-  type UnknownPushEvent,
-  type WebhookErrorCode,
-} from "express-push-verification";
-import {
-  AUTH_TOKEN,
-  eventPairs,
-  eventRequest,
-  PUBLIC_URL,
-  signedRequestOf,
-} from "./support/webhook-requests";
+import type { PushWebhooksOptions, WebhookErrorCode } from "express-push-verification";
+import { eventPairs, eventRequest, signedRequestOf } from "./support/webhook-requests";
 import {
   closeServers,
   rawRequest,
@@ -26,7 +14,7 @@ import {
   stopServers,
 } from "./support/servers";
 import type { ListenerOf, Middleware } from "./support/servers";
-import { silent } from "./support/durable";
+import { createReceiver } from "./support/receivers";
 import { anyCharacter } from "./support/any-character";
 
 const never = () => new Promise<never>(() => {});
@@ -45,7 +33,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     ])(
       "%s fails the request with %s, and the next delivery runs it again",
       async (_what, code, handler) => {
-        const { port, push } = await receiver({ handlerTimeoutMs: 40, logger: silent });
+        const { port, push } = await receiver({ handlerTimeoutMs: 40 });
         const failures: [string, string | undefined][] = [];
         push.onError((error, event) => void failures.push([error.code, event?.uuid]));
         push.on("challenge.approved", handler);
@@ -66,7 +54,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     });
 
     it("runs once after the response with acknowledge: before", async () => {
-      const { port, push, events } = await receiver({ acknowledge: "before", logger: silent });
+      const { port, push, events } = await receiver({ acknowledge: "before" });
       let release!: () => void;
       const gate = new Promise<void>((resolve) => (release = resolve));
       push.onAny(async () => {
@@ -84,7 +72,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   });
 
   it("finishes running requests when it closes, handles others until then, then responds 503", async () => {
-    const { port, push, events } = await receiver({ logger: silent });
+    const { port, push, events } = await receiver({});
     let release!: () => void;
     const entered = new Promise<void>((resolve) => {
       push.on("challenge.approved", () => {
@@ -109,7 +97,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   });
 
   it("does not wait for a connection that sent nothing, and tells clients to connect elsewhere", async () => {
-    const { port, push } = await receiver({ logger: silent });
+    const { port, push } = await receiver({});
     const idle = connect(port, "127.0.0.1");
     await once(idle, "connect");
     closeServers();
@@ -120,7 +108,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   });
 
   it("forwards rejections and failures with forwardErrors", async () => {
-    const { port, push } = await receiver({ forwardErrors: true, logger: silent });
+    const { port, push } = await receiver({ forwardErrors: true });
     push.on("challenge.approved", () => Promise.reject(new Error("no")));
     const wrong = { ...eventRequest("factor.created"), body: "x=1" };
     expect(await send(port, wrong)).toHaveProperty("status", 403);
@@ -146,7 +134,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     ])("%s", async (_how, middleware) => {
       // A JSON parser rejects a form; this test ignores its error.
       const lenient: Middleware = (req, res, next) => middleware(req, res, () => next());
-      const { port, events } = await receiver({ logger: silent }, lenient);
+      const { port, events } = await receiver({}, lenient);
       const params = [
         ...eventPairs("challenge.approved"),
         ["tag", "b"],
@@ -230,16 +218,8 @@ async function startReceiver(
   options: Partial<PushWebhooksOptions>,
   before: Middleware[],
 ) {
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    methods: ["POST", "GET"],
-    ...options,
-  });
-  const events: (PushEvent | UnknownPushEvent)[] = [];
-  push.onAny((event) => void events.push(event));
-  const port = await startServer(listenerOf(push, ...before));
-  return { push, port, events };
+  const { push, events } = createReceiver(options);
+  return { push, port: await startServer(listenerOf(push, ...before)), events };
 }
 
 function keepRawBody(req: unknown, _res: unknown, bytes: Buffer): void {

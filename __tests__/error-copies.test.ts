@@ -4,10 +4,9 @@ import { pushWebhooks, WebhookError, PermanentError } from "express-push-verific
 import { ApiError, InputError, type ApiErrorCode } from "express-push-verification/admin";
 import { QueueError } from "express-push-verification/durable";
 import { EmulatorError, type EmulatorErrorCode } from "express-push-verification/emulator";
+import { silent } from "./support/durable";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, startServer, stopServers } from "./support/servers";
-
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Loads the package again, as a second installed copy does. */
 function loadCopy(): typeof Package {

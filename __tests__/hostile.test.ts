@@ -2,11 +2,11 @@
  * Requests of untrusted clients, with and without a valid signature: as bytes on a socket of a
  * server, and through push.fetch. After each of them the next good request is accepted.
  */
-import { pushWebhooks, WebhookError } from "express-push-verification";
+import { WebhookError } from "express-push-verification";
 import { HOSTILE_ROWS, signature, type HostileRow } from "./support/hostile-rows";
 import { rawRequest, send, sendRaw, SERVERS, startServer, stopServers } from "./support/servers";
-import { silent } from "./support/durable";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL, type TestRequest } from "./support/webhook-requests";
+import { createReceiver } from "./support/receivers";
+import { AUTH_TOKEN, eventRequest, type TestRequest } from "./support/webhook-requests";
 
 const unhandled: unknown[] = [];
 const remember = (reason: unknown) => void unhandled.push(reason);
@@ -18,30 +18,18 @@ afterAll(() => {
 });
 afterEach(stopServers);
 
-/** A receiver with the options of a row, and what it has done. */
-function createReceiver([, , result, { options = {}, event = {} } = {}]: HostileRow) {
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    methods: ["POST", "GET"],
-    logger: silent,
-    ...options,
-  });
-  const events: object[] = [];
-  const codes: string[] = [];
-  const failures: string[] = [];
-  push.onAny((received) => void events.push(received));
-  push.onRejected((error) => void codes.push(error.code));
-  push.onError((error) => void failures.push(error.code));
+/** A receiver with the options of a row, and what is expected of it. */
+function startRow([, , result, { options, event = {} } = {}]: HostileRow) {
+  const { push, events, rejected, failed } = createReceiver(options);
 
   /** Expects that the request of the row had its result, whose text shows no secret. */
   function expectResult(status: number, text: string): void {
     if (typeof result === "string") {
-      expect([status, codes]).toEqual([new WebhookError(result, "").status, [result]]);
+      expect([status, rejected]).toEqual([new WebhookError(result, "").status, [result]]);
     } else expect([result].flat()).toContain(status);
     if (status === 200) expect(events).toMatchObject([event]);
     else if (status !== 100) expect(events).toEqual([]);
-    expect(failures).toEqual([]);
+    expect(failed).toEqual([]);
     for (const secret of [AUTH_TOKEN, signature, "user-7f3a-22"])
       expect(text).not.toContain(secret);
     expect(({} as Record<string, unknown>).a).toBeUndefined();
@@ -58,7 +46,7 @@ describe.each(SERVERS.filter(([name]) => /^(Express 5|node:http)$/.test(name)))(
   (_server, listenerOf) => {
     describe.each(Object.entries(HOSTILE_ROWS))("hostile by its %s:", (_kind, all) => {
       it.each(all.map((row) => [row[0], row] as const))("%s", async (_what, row) => {
-        const { push, expectResult } = createReceiver(row);
+        const { push, expectResult } = startRow(row);
         const port = await startServer(listenerOf(push));
         const { status, text } = await sendRaw(port, bytesOf(row));
         expectResult(status, text);
@@ -79,7 +67,7 @@ describe.each(SERVERS.filter(([name]) => /^(Express 5|node:http)$/.test(name)))(
 it.each(SERVERS)(
   "rejects on %s with the same bytes for every reason of a status",
   async (_server, listenerOf) => {
-    const { push } = createReceiver(["none", [], 200]);
+    const { push } = createReceiver();
     const port = await startServer(listenerOf(push));
     const kinds = new Map<number, Set<string>>();
     for (const row of ROWS) {
@@ -101,7 +89,7 @@ describe("through push.fetch", () => {
   });
 
   it.each(rows)("%s", async (_what, request, row) => {
-    const { push, expectResult } = createReceiver(row);
+    const { push, expectResult } = startRow(row);
     const response = await push.fetch(request);
     expectResult(response.status, await response.text());
     expect(response.headers.get("cache-control")).toBe("no-store");

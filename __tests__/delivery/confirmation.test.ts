@@ -1,23 +1,17 @@
 import { once } from "node:events";
 import {
   createHandlers,
-  pushWebhooks,
   WebhookError,
   type Confirm,
   type PushEvent,
   type PushWebhooksOptions,
 } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
 import { confirmOnce } from "../../lib/delivery/confirmation";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
-import {
-  AUTH_TOKEN,
-  CHALLENGE_SID,
-  eventRequest,
-  PUBLIC_URL,
-  type TestRequest,
-} from "../support/webhook-requests";
-import { eventFixture } from "express-push-verification/testing";
+import { createReceiver } from "../support/receivers";
+import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
 const IDENTITY = "user-7f3a-22";
 const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
@@ -26,18 +20,10 @@ const approval = (overrides: Record<string, string> = {}) =>
 
 /** A receiver with these options, what it handled, and what it reported. */
 function start(options: Partial<PushWebhooksOptions>) {
-  const handled: string[] = [];
-  const rejected: string[] = [];
-  const failed: string[] = [];
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
-  push.onAny((event) => void handled.push(`${event.type} ${event.uuid}`));
-  push.onRejected((error) => void rejected.push(error.code));
-  push.onError((error) => void failed.push(error.code));
-  const send = async ({ method, headers, body = "" }: TestRequest) =>
-    (await push.fetch(new Request(PUBLIC_URL, { method, headers, body }))).status;
+  const { push, receive: send, events, rejected, failed } = createReceiver(options);
   const wait = (timeoutMs: number) =>
     push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY, timeoutMs });
-  return { push, send, wait, handled, rejected, failed };
+  return { push, send, wait, events, rejected, failed };
 }
 
 describe("option confirm", () => {
@@ -45,10 +31,10 @@ describe("option confirm", () => {
     ["a boolean", () => true],
     ["a promise", () => Promise.resolve(true)],
   ])("accepts an event for %s, after which its outcome wakes the wait", async (_, confirm) => {
-    const events: PushEvent[] = [];
-    const { send, wait, handled, rejected } = start({
+    const confirmed: PushEvent[] = [];
+    const { send, wait, events, rejected } = start({
       confirm: (event, context) => {
-        events.push(event);
+        confirmed.push(event);
         expect(context.signal.aborted).toBe(false);
         return confirm(event, context);
       },
@@ -56,23 +42,23 @@ describe("option confirm", () => {
     const waiting = wait(5_000);
     expect(await send(approval())).toBe(200);
     expect(await send(approval())).toBe(200);
-    expect(await waiting).toBe(events[0]);
-    expect(events).toHaveLength(1);
-    expect(handled).toEqual([`challenge.approved ${UUID}`]);
+    expect(await waiting).toBe(confirmed[0]);
+    expect(confirmed).toHaveLength(1);
+    expect(events).toEqual(confirmed);
     expect(rejected).toEqual([]);
   });
 
   it.each(["after", "before"] as const)(
     "rejects an event that is not confirmed with 403 NOT_CONFIRMED, acknowledged %s",
     async (acknowledge) => {
-      const { send, wait, handled, rejected, failed } = start({
+      const { send, wait, events, rejected, failed } = start({
         acknowledge,
         confirm: () => false,
       });
       expect(await send(approval())).toBe(403);
       await expect(wait(1)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-      expect({ handled, rejected, failed }).toEqual({
-        handled: [],
+      expect({ events, rejected, failed }).toEqual({
+        events: [],
         rejected: ["NOT_CONFIRMED"],
         failed: [],
       });
@@ -80,16 +66,16 @@ describe("option confirm", () => {
   );
 
   it("rejects without deduplication, too", async () => {
-    const { send, handled } = start({ dedupe: false, confirm: () => false });
+    const { send, events } = start({ dedupe: false, confirm: () => false });
     expect(await send(approval())).toBe(403);
-    expect(handled).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it("does not let a forged event keep out the event that has its uuid, later or at once", async () => {
     const asked: string[] = [];
     let decide!: () => void;
     const decided = new Promise<void>((resolve) => (decide = resolve));
-    const { send, handled, rejected } = start({
+    const { send, events, rejected } = start({
       confirm: async (event) => {
         asked.push(event.type);
         await decided;
@@ -105,13 +91,13 @@ describe("option confirm", () => {
     decide();
     expect(await Promise.all([forged, genuine])).toEqual([403, 200]);
     expect(await send(approval())).toBe(200); // a conflict: the uuid was handled
-    expect(handled).toEqual([`challenge.denied ${UUID}`]);
+    expect(events).toMatchObject([{ type: "challenge.denied", uuid: UUID }]);
     expect(rejected).toEqual(["NOT_CONFIRMED"]);
   });
 
   it("holds a request while confirm fails", async () => {
     let calls = 0;
-    const { send, handled } = start({
+    const { send, events } = start({
       confirm: () => {
         if (calls++ === 0) throw new Error("the API is restarting");
         return true;
@@ -119,7 +105,7 @@ describe("option confirm", () => {
     });
     expect(await send(approval())).toBe(200);
     expect(calls).toBe(2);
-    expect(handled).toHaveLength(1);
+    expect(events).toHaveLength(1);
   });
 
   it.each<[string, () => unknown]>([
@@ -129,7 +115,7 @@ describe("option confirm", () => {
   ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {
     let isDown = true;
     const signals: AbortSignal[] = [];
-    const { send, handled, failed } = start({
+    const { send, events, failed } = start({
       deadlineMs: 900,
       confirm: ((_event, { signal }) => {
         signals.push(signal);
@@ -141,7 +127,7 @@ describe("option confirm", () => {
     for (const signal of signals) if (!signal.aborted) await once(signal, "abort");
     isDown = false;
     expect(await send(approval())).toBe(200);
-    expect(handled).toHaveLength(1);
+    expect(events).toHaveLength(1);
   });
 
   it("is called for the types of confirmTypes", async () => {

@@ -2,7 +2,7 @@ import { channel, tracingChannel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
 import { TRACE_NAMES } from "../../lib/observability/tracing";
 import { silent } from "../support/durable";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
 it("publishes start and end of receive and handle, with the uuid and without the identity", async () => {
   const messages: [name: string, message: object][] = [];
@@ -16,12 +16,12 @@ it("publishes start and end of receive and handle, with the uuid and without the
   for (const one of channels) one.subscribe(listen);
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
   push.onAny(() => {});
-  const { method, headers, body = "" } = eventRequest("challenge.approved");
-  const response = await push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+  const uuid = "u1";
+  const request = eventRequest("challenge.approved", { uuid });
+  const response = await push.fetch(toWebRequest(request));
   for (const one of channels) one.unsubscribe(listen);
-  await push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+  await push.fetch(toWebRequest(request));
   expect(response.status).toBe(200);
-  const uuid = new URLSearchParams(body).get("uuid");
   const receive = { method: "POST", path: "/push/events", route: "/push/events", scheme: "https" };
   const handle = { type: "challenge.approved", uuid, attempt: 1 };
   expect(messages).toEqual([

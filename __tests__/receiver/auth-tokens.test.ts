@@ -12,6 +12,7 @@ import {
   eventRequest,
   PUBLIC_URL as publicUrl,
   SERVICE_SID,
+  toWebRequest,
 } from "../support/webhook-requests";
 
 const sidOf = (prefix: string, index: number) => prefix + index.toString(16).padStart(32, "0");
@@ -26,11 +27,6 @@ function requestOf(account_sid = ACCOUNT_SID, service_sid = SERVICE_SID, authTok
   const overrides = { account_sid, service_sid };
   const request = eventRequest("factor.created", overrides, { authToken });
   return { ...request, url: request.path };
-}
-
-function fetchedOf(): Request {
-  const { method, headers, body = "" } = requestOf();
-  return new Request(publicUrl, { method, headers, body });
 }
 
 /** Verifies a request; returns "accepted" or the code of the rejection. */
@@ -96,9 +92,7 @@ describe("the function authToken", () => {
   it("is called once for the requests of a second, of all receivers with this function", async () => {
     const { seen, resolver } = createSlowResolver(5);
     const push = pushWebhooks({ authToken: resolver, publicUrl });
-    const fetchOne = async () => {
-      return (await push.fetch(fetchedOf())).status;
-    };
+    const fetchOne = async () => (await push.fetch(toWebRequest(requestOf()))).status;
     const together = [...Array.from({ length: 10 }, () => verify(resolver)), fetchOne()];
     await jest.advanceTimersByTimeAsync(5);
     expect(await Promise.all(together)).toEqual([...Array(10).fill("accepted"), 200]);
@@ -198,7 +192,7 @@ describe("the function authToken", () => {
     const errors: WebhookError[] = [];
     const push = pushWebhooks({ authToken, publicUrl, deadlineMs: 100 });
     push.onError((error) => void errors.push(error));
-    const response = push.fetch(fetchedOf());
+    const response = push.fetch(toWebRequest(requestOf()));
     await jest.advanceTimersByTimeAsync(100);
     expect((await response).status).toBe(503);
     expect(errors).toMatchObject([{ code: "TOKEN_UNAVAILABLE" }]);

@@ -1,7 +1,7 @@
 import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push-verification";
 import { silent } from "../support/durable";
 import { until } from "../support/redis";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
 function receive(dedupe: DedupeStore) {
   const push = pushWebhooks({
@@ -11,8 +11,7 @@ function receive(dedupe: DedupeStore) {
     logger: silent,
   });
   const send = async (uuid: string) => {
-    const { method, headers, body = "" } = eventRequest("factor.created", { uuid });
-    return (await push.fetch(new Request(PUBLIC_URL, { method, headers, body }))).status;
+    return (await push.fetch(toWebRequest(eventRequest("factor.created", { uuid })))).status;
   };
   return { push, send };
 }

@@ -2,44 +2,24 @@
 import { connect, createServer, type ClientHttp2Session, type Http2Server } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pushWebhooks, WebhookError, type PushWebhooks } from "express-push-verification";
+import { WebhookError } from "express-push-verification";
 import { HOSTILE_ROWS } from "../support/hostile-rows";
-import {
-  AUTH_TOKEN,
-  eventRequest,
-  PUBLIC_URL,
-  type TestRequest,
-} from "../support/webhook-requests";
+import { createReceiver } from "../support/receivers";
+import { eventRequest, type TestRequest } from "../support/webhook-requests";
 
-let push: PushWebhooks;
+let receiver: ReturnType<typeof createReceiver>;
 let server: Http2Server;
 let session: ClientHttp2Session;
-let events: object[];
-let failures: string[];
 
-beforeEach(() => {
-  events = [];
-  failures = [];
-});
 afterEach(() => {
   session.destroy();
   server.close();
 });
 
 function start(options = {}): void {
-  const publicUrl = PUBLIC_URL;
-  const methods = ["POST", "GET"] as const;
-  push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl,
-    methods,
-    bodyTimeoutMs: 100,
-    ...options,
-  });
-  push.onAny((event) => void events.push(event));
-  push.onError((error) => void failures.push(error.code));
+  receiver = createReceiver({ bodyTimeoutMs: 100, ...options });
   server = createServer((req, res) => {
-    push(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+    receiver.push(req as unknown as IncomingMessage, res as unknown as ServerResponse);
   }).listen(0);
   session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
@@ -80,7 +60,7 @@ it("accepts POST and GET, with and without a content-length", async () => {
   measured.headers["content-length"] = String(Buffer.byteLength(measured.body ?? ""));
   expect(await send(measured)).toBe(200);
   expect(await send(get())).toBe(200);
-  expect([events.length, failures]).toEqual([3, []]);
+  expect([receiver.events.length, receiver.failed]).toEqual([3, []]);
 });
 
 it.each(
@@ -91,7 +71,7 @@ it.each(
   start({ bodyTimeoutMs: 5_000, ...more?.options });
   const statuses = typeof result === "string" ? new WebhookError(result, "").status : result;
   expect([statuses].flat()).toContain(await send(request));
-  expect(failures).toEqual([]);
+  expect(receiver.failed).toEqual([]);
 });
 
 it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
@@ -105,7 +85,7 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
 ])("rejects or resets %s, and accepts the next request", async (_what, request, how, statuses) => {
   start();
   expect(statuses).toContain(await send(request, how));
-  expect(events).toEqual([]);
+  expect(receiver.events).toEqual([]);
   expect(await send(good())).toBe(200);
-  expect(failures).toEqual([]);
+  expect(receiver.failed).toEqual([]);
 });

@@ -7,11 +7,11 @@ import {
   type PushWebhooksOptions,
   type WebhookError,
 } from "express-push-verification";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { silent } from "../support/durable";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
 
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 afterEach(stopServers);
 
@@ -192,8 +192,7 @@ describe("pushWebhooks", () => {
       throw new Error("must not run");
     });
     push.onRejected((...report) => void reported.push(report));
-    const { method, headers, body = "" } = eventRequest("factor.created");
-    const sent = push.fetch(new Request(PUBLIC_URL, { method, headers, body }));
+    const sent = push.fetch(toWebRequest(eventRequest("factor.created")));
     await jest.advanceTimersByTimeAsync(7_000);
     expect(reported).toEqual([]);
     await jest.advanceTimersByTimeAsync(1_000);

@@ -10,6 +10,7 @@ import {
   eventPairs,
   PUBLIC_URL,
   signedRequestOf,
+  toWebRequest,
   type TestRequest,
 } from "../support/webhook-requests";
 
@@ -23,13 +24,12 @@ const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
 /** Returns the error with which a receiver with these options rejects a request. */
 async function reject(
   options: Partial<PushWebhooksOptions>,
-  { method, path, headers, body }: TestRequest = good,
+  request: TestRequest = good,
 ): Promise<WebhookError> {
   const errors: WebhookError[] = [];
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
   push.onRejected((error) => void errors.push(error));
-  const url = `https://hooks.example.test${path}`;
-  await push.fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }));
+  await push.fetch(toWebRequest(request));
   const [error] = errors;
   if (error === undefined) throw new Error("It was accepted.");
   return error;

@@ -8,16 +8,13 @@ import {
   AUTH_TOKEN,
   eventRequest,
   PUBLIC_URL,
+  toWebRequest,
   type TestRequest,
 } from "../support/webhook-requests";
 
 const methods = ["POST", "GET"] as const;
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, methods };
 const good = (): TestRequest => eventRequest("challenge.approved");
-
-function requestOf({ method, path, headers, body }: TestRequest): Request {
-  return new Request(`https://internal.test${path}`, { method, headers, ...(body && { body }) });
-}
 
 /** A request whose body is a stream. */
 function streamed(body: ReadableStream, signal = new AbortController().signal): Request {
@@ -37,14 +34,14 @@ function receiver(more: Partial<PushWebhooksOptions> = {}) {
 it.each(["POST", "GET"] as const)("handles a %s once, also when it is repeated", async (method) => {
   const { push, seen } = receiver();
   const request = eventRequest("challenge.approved", {}, { method });
-  const responses = await Promise.all([1, 2, 3].map(() => push.fetch(requestOf(request))));
+  const responses = await Promise.all([1, 2, 3].map(() => push.fetch(toWebRequest(request))));
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(seen).toEqual(["challenge.approved"]);
 });
 
 it("responds as push(req, res) does, with forwardErrors too", async () => {
   const { push, seen } = receiver({ forwardErrors: true });
-  const response = await push.fetch(requestOf({ ...good(), method: "PUT" }));
+  const response = await push.fetch(toWebRequest({ ...good(), method: "PUT" }));
   expect(response.status).toBe(405);
   expect(Object.fromEntries(response.headers)).toEqual({
     allow: "POST, GET",
@@ -83,7 +80,7 @@ it("responds 500 to a request whose body was read, and names the fix", async () 
   const { push } = receiver();
   const messages: string[] = [];
   push.onError((error) => void messages.push(error.message));
-  const request = requestOf(good());
+  const request = toWebRequest(good());
   await request.text();
   expect(await push.fetch(request)).toHaveProperty("status", 500);
   expect(messages).toEqual([expect.stringContaining("or a clone of it")]);
@@ -93,32 +90,32 @@ it("is waited for by close(), and responds 503 after it", async () => {
   const { push, seen } = receiver();
   let release = () => {};
   push.onAny(() => new Promise<void>((resolve) => (release = resolve)));
-  const running = push.fetch(requestOf(good()));
+  const running = push.fetch(toWebRequest(good()));
   await new Promise((resolve) => setImmediate(resolve));
   const closing = push.close();
   release();
   await closing;
   expect(await running).toHaveProperty("status", 200);
-  expect(await push.fetch(requestOf(good()))).toHaveProperty("status", 503);
+  expect(await push.fetch(toWebRequest(good()))).toHaveProperty("status", 503);
   expect(seen).toEqual(["challenge.approved", "CLOSING", "/push/events"]);
 });
 
 describe("verifyPushRequest", () => {
   it.each(["POST", "GET"] as const)("accepts a Request: %s", async (method) => {
-    const request = requestOf(eventRequest("factor.created", {}, { method }));
+    const request = toWebRequest(eventRequest("factor.created", {}, { method }));
     expect(await verifyPushRequest(request, options)).toHaveProperty("type", "factor.created");
   });
 
   it.each<[string, Request, string]>([
     [
       "another token",
-      requestOf(eventRequest("factor.created", {}, { authToken: "x" })),
+      toWebRequest(eventRequest("factor.created", {}, { authToken: "x" })),
       "SIGNATURE_MISMATCH",
     ],
-    ["a large body", requestOf({ ...good(), body: "a".repeat(70_000) }), "BODY_TOO_LARGE"],
+    ["a large body", toWebRequest({ ...good(), body: "a".repeat(70_000) }), "BODY_TOO_LARGE"],
     [
       "no content type",
-      requestOf({
+      toWebRequest({
         ...good(),
         headers: { "x-service-signature": good().headers["x-service-signature"] ?? "" },
       }),

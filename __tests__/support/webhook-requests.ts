@@ -93,6 +93,12 @@ export function eventRequest(
   return signedRequestOf(eventPairs(type, options.version, overrides), options);
 }
 
+/** The same request for `push.fetch`. */
+export function toWebRequest({ method, path, headers, body = "" }: TestRequest): Request {
+  const url = new URL(path, PUBLIC_URL);
+  return new Request(url, { method, headers, ...(method !== "GET" && { body }) });
+}
+
 export function encodeForm(params: readonly Pair[]): string {
   return params.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }

@@ -1,0 +1,29 @@
+import {
+  pushWebhooks,
+  type PushEvent,
+  type PushWebhooksOptions,
+  type UnknownPushEvent,
+  type WebhookErrorCode,
+} from "express-push-verification";
+import { silent } from "./durable";
+import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
+
+/** Creates a receiver of POST and GET that records what it does. */
+export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
+  const push = pushWebhooks({
+    authToken: AUTH_TOKEN,
+    publicUrl: PUBLIC_URL,
+    methods: ["POST", "GET"],
+    logger: silent,
+    ...options,
+  });
+  const events: (PushEvent | UnknownPushEvent)[] = [];
+  const rejected: WebhookErrorCode[] = [];
+  const failed: WebhookErrorCode[] = [];
+  push.onAny((event) => void events.push(event));
+  push.onRejected((error) => void rejected.push(error.code));
+  push.onError((error) => void failed.push(error.code));
+  /** Passes a request to `push.fetch`; returns the status of the response. */
+  const receive = async (request: TestRequest) => (await push.fetch(toWebRequest(request))).status;
+  return { push, events, rejected, failed, receive };
+}
