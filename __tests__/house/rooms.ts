@@ -34,7 +34,8 @@ const HOMES: Record<string, RegExp> = {
   "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
     /^(form\/hash|signature\/signature|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
-  express: /^admin\/(http\/json-body|router\/(router|routes|options|cross-site)|console\/console-routes)\.ts$/,
+  express:
+    /^admin\/(http\/json-body|router\/(router|routes|options|cross-site)|console\/console-routes)\.ts$/,
   zod: /^validation\/zod\.ts$/,
   "zod/mini": /^event\/(schema|parse)\.ts$/,
   "zod/v4/core": /^event\/schema\.ts$/,

@@ -10,21 +10,11 @@ import {
   type Attributes,
   type Context,
   type Histogram,
-  type Span,
 } from "@opentelemetry/api";
 import type { WebhookError } from "../errors/webhook-error";
 import { isPushEventType } from "../event/event";
 import type { Diagnostics } from "../observability/diagnostics";
 import type { Traces } from "../observability/tracing";
-
-/** The span of an operation that has started. */
-interface OpenSpan {
-  span: Span;
-  startMs: number;
-  /** The attributes of its metrics: each has few values. */
-  attributes: Attributes;
-  histogram: Histogram | undefined;
-}
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";
@@ -57,9 +47,14 @@ export function instrumentPushWebhooks(): () => void {
   const sent = meter.createCounter("messaging.client.sent.messages", { unit: "{message}" });
   const consumed = meter.createCounter("messaging.client.consumed.messages", { unit: "{message}" });
   const deadLetters = meter.createCounter("push_webhooks.dead_letters", { unit: "{event}" });
-  const openSpans = new WeakMap<object, OpenSpan>();
+  /** End the span of an operation, and return the attributes of its metrics. */
+  const endings = new WeakMap<object, (error: unknown, result: Attributes) => Attributes>();
 
-  /** Starts a span, which is active while its operation runs; returns its context. */
+  /**
+   * Starts a span, which is active while its operation runs; returns its context.
+   *
+   * @param attributes those of its metrics, too: each has few values.
+   */
   function begin(
     message: Traces[keyof Traces],
     { name, kind, parent }: { name: string; kind: SpanKind; parent: Context },
@@ -74,24 +69,24 @@ export function instrumentPushWebhooks(): () => void {
     );
     const active = trace.setSpan(parent, span);
     message.around = (run) => context.with(active, run);
-    openSpans.set(message, { span, startMs: performance.now(), attributes, histogram });
+    const startMs = performance.now();
+    endings.set(message, (error, result) => {
+      const { code = "_OTHER", status = 500 } = Object(error) as Partial<WebhookError>;
+      const ended = { ...result, ...(error !== undefined && { "error.type": code }) };
+      span.setAttributes(ended);
+      // By the conventions, a mistake of the client is no error of the server.
+      if (error !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+      const measured = { ...attributes, ...ended };
+      histogram?.record((performance.now() - startMs) / 1_000, measured);
+      return measured;
+    });
     return active;
   }
 
-  /** Ends a span; returns the attributes of its metrics. */
+  /** Ends a span, unless its operation started before this function was called. */
   function end(message: object, error: unknown, result: Attributes = {}): Attributes {
-    const open = openSpans.get(message);
-    // The operation started before this function was called.
-    if (open === undefined) return {};
-    const { code = "_OTHER", status = 500 } = Object(error) as Partial<WebhookError>;
-    const attributes = { ...result, ...(error !== undefined && { "error.type": code }) };
-    open.span.setAttributes(attributes);
-    // By the conventions, a mistake of the client is no error of the server.
-    if (error !== undefined && status >= 500) open.span.setStatus({ code: SpanStatusCode.ERROR });
-    open.span.end();
-    const measured = { ...open.attributes, ...attributes };
-    open.histogram?.record((performance.now() - open.startMs) / 1_000, measured);
-    return measured;
+    return endings.get(message)?.(error, result) ?? {};
   }
 
   const subscribers: Record<string, (message: never) => void> = {
