@@ -105,13 +105,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
 
   const keys: Keys = {
-    ...createList(send, `${keysUrl}.json`, keyListSchema, (list) => ({
-      items: list.keys,
-      page: list.page,
-      page_size: list.page_size,
-      nextLink: list.next_page_uri,
-      previousLink: list.previous_page_uri,
-    })),
+    ...createList(send, `${keysUrl}.json`, keyListSchema),
     fetch: async (sid, { signal } = {}) =>
       send({ method: "GET", url: keyUrl(sid), signal }, keySchema),
     async create(input = {}, { signal } = {}) {
@@ -130,13 +124,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   };
 
   const webhooks: Webhooks = {
-    ...createList(send, webhooksUrl, webhookListSchema, (list) => ({
-      items: list.webhooks,
-      page: list.meta.page,
-      page_size: list.meta.page_size,
-      nextLink: list.meta.next_page_url,
-      previousLink: list.meta.previous_page_url,
-    })),
+    ...createList(send, webhooksUrl, webhookListSchema),
     fetch: async (sid, { signal } = {}) =>
       send({ method: "GET", url: webhookUrl(sid), signal }, webhookSchema),
     async create(input, { signal } = {}) {

@@ -26,10 +26,10 @@ export interface Page<Item> {
   readonly previous: PageQuery | undefined;
 }
 
-/** Content of a list response, the same for the envelopes of both APIs. */
-export interface Envelope<Item> extends Pick<Page<Item>, "items" | "page" | "page_size"> {
-  nextLink: string | null;
-  previousLink: string | null;
+/** Content of a list response, the same for both APIs. */
+interface LinkedPage<Item> extends Pick<Page<Item>, "items" | "page" | "page_size"> {
+  next: string | null;
+  previous: string | null;
 }
 
 /** List of resources, page by page or item by item. */
@@ -48,11 +48,10 @@ export interface List<Item> {
  * @throws ApiError (from its methods) `FOREIGN_PAGE` for a link to another origin, `BAD_RESPONSE`
  *   for links in a circle; InputError for an invalid query.
  */
-export function createList<Output, Item>(
+export function createList<Item>(
   send: Transport,
   listUrl: string,
-  schema: ResponseSchema<Output>,
-  open: (envelope: Output) => Envelope<Item>,
+  schema: ResponseSchema<LinkedPage<Item>>,
 ): List<Item> {
   function readLink(link: string | null): PageQuery | undefined {
     if (link === null) return undefined;
@@ -75,9 +74,8 @@ export function createList<Output, Item>(
     for (const [name, value] of Object.entries({ PageSize, Page, PageToken })) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const envelope = open(await send({ method: "GET", url: url.href, signal }, schema));
-    const { nextLink, previousLink, ...found } = envelope;
-    return { ...found, next: readLink(nextLink), previous: readLink(previousLink) };
+    const found = await send({ method: "GET", url: url.href, signal }, schema);
+    return { ...found, next: readLink(found.next), previous: readLink(found.previous) };
   }
 
   async function* pages(query: PageQuery = {}): AsyncGenerator<Page<Item>, void, undefined> {

@@ -90,24 +90,33 @@ export const pageQuerySchema = z.strictObject({
 });
 
 /** The envelope of a list of Keys (section 2.2). */
-export const keyListSchema = z.looseObject({
-  keys: z.array(keySchema),
-  page: count,
-  page_size: count,
-  next_page_uri: text,
-  previous_page_uri: text,
-});
-
-/** The envelope of a list of Webhooks (section 2.4). */
-export const webhookListSchema = z.looseObject({
-  webhooks: z.array(webhookSchema),
-  meta: z.looseObject({
+export const keyListSchema = z
+  .looseObject({
+    keys: z.array(keySchema),
     page: count,
     page_size: count,
-    next_page_url: text,
-    previous_page_url: text,
-  }),
-});
+    next_page_uri: text,
+    previous_page_uri: text,
+  })
+  .transform(({ keys: items, next_page_uri: next, previous_page_uri: previous, ...list }) => {
+    return { items, page: list.page, page_size: list.page_size, next, previous };
+  });
+
+/** The envelope of a list of Webhooks (section 2.4). */
+export const webhookListSchema = z
+  .looseObject({
+    webhooks: z.array(webhookSchema),
+    meta: z.looseObject({
+      page: count,
+      page_size: count,
+      next_page_url: text,
+      previous_page_url: text,
+    }),
+  })
+  .transform(({ webhooks: items, meta }) => {
+    const { page, page_size, next_page_url: next, previous_page_url: previous } = meta;
+    return { items, page, page_size, next, previous };
+  });
 
 /** Parses the argument `what`. @throws InputError when the schema does not accept the value. */
 export function parseInput<Schema extends z.core.$ZodType>(

@@ -3,12 +3,20 @@ import { created, existing, found, noContent } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
-import { KEY_LIST, toKeyResource, type StoredKeys } from "../resources/keys";
-import { cutPage } from "../resources/pagination";
+import { toKeyResource, type StoredKeys } from "../resources/keys";
+import { cutPage, type ListRules } from "../resources/pagination";
 import { readForm, readParameters } from "./parameters";
 import { isSid } from "../../form/sid";
 
 const KEY_PARAMETERS = z.object({ friendly_name: z.string().optional() });
+
+/** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
+const KEY_LIST: ListRules = {
+  prefix: "SK",
+  sortedBy: "date_updated",
+  newestFirst: true,
+  invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
+};
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {

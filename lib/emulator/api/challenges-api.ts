@@ -1,6 +1,6 @@
 import * as z from "../../validation/zod";
 import { isSid } from "../../form/sid";
-import { created, existing, found, foundList } from "./endpoint-router";
+import { created, entityUrlOf, existing, found, foundList } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
@@ -9,7 +9,6 @@ import type { Challenge } from "../resources/challenge";
 import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
 import type { EmulatorSettings } from "../options";
-import { orderBy } from "../resources/pagination";
 import { textSchema } from "../resources/schemas";
 import { createSid } from "../resources/sids";
 
@@ -55,11 +54,10 @@ export function createChallengeEndpoints(
   const findChallenge = (request: EndpointRequest) =>
     existing(entities.findChallenge(request.params[2], request.params[1]), request);
 
-  function toResource(stored: Challenge, { baseUrl }: EndpointRequest) {
+  function toResource(stored: Challenge, request: EndpointRequest) {
     const { entity_identity: identity, ...challenge } = stored;
     const { hidden_details = null, metadata = null, date_responded = null } = challenge;
-    const entityUrl = `${baseUrl}/v2/Services/${serviceSid}/Entities/${encodeURIComponent(identity)}`;
-    const url = `${entityUrl}/Challenges/${challenge.sid}`;
+    const url = `${entityUrlOf(request, identity)}/Challenges/${challenge.sid}`;
     return {
       ...challenge,
       ...owner,
@@ -99,8 +97,8 @@ export function createChallengeEndpoints(
           .listChallenges(identity)
           .filter(({ factor_sid }) => factor_sid === (given.factor_sid ?? factor_sid))
           .filter(({ status }) => status === (given.status ?? status));
-        const order = orderBy("YC", given.order === "desc");
-        return foundList(request, "challenges", challenges, order, toResource);
+        const newestFirst = given.order === "desc";
+        return foundList(request, "challenges", "YC", challenges, toResource, newestFirst);
       },
       POST: (request) => created(toResource(createChallenge(request), request)),
     },

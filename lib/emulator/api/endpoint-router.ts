@@ -1,7 +1,8 @@
 import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
-import { cutPage, type ListItem, type ListRules } from "../resources/pagination";
+import type { SidPrefix } from "../../form/sid";
+import { cutPage, type ListItem } from "../resources/pagination";
 import type { Caller } from "./credentials";
 
 /** An authenticated request. */
@@ -42,14 +43,22 @@ export function created(body: unknown): EndpointResponse {
   return { status: 201, body };
 }
 
-/** Creates the response with a page of a list of the verification API (section 2.4). */
+const INVALID = "REQUEST_INVALID";
+
+/**
+ * Creates the response with a page of a list of the verification API (section 2.4), in the order of
+ * creation.
+ */
 export function foundList<Item extends ListItem>(
   request: EndpointRequest,
   key: string,
+  prefix: SidPrefix,
   all: Iterable<Item>,
-  rules: ListRules,
   toResource: (item: Item, request: EndpointRequest) => unknown,
+  newestFirst = false,
 ): EndpointResponse {
+  const invalid = { PageSize: INVALID, Page: INVALID, PageToken: INVALID } as const;
+  const rules = { prefix, sortedBy: "date_created", newestFirst, invalid } as const;
   const page = cutPage(all, request.query, urlOf(request), rules);
   const meta = {
     page: page.page,
@@ -123,6 +132,12 @@ export function notEmulated({ method, path }: ApiRequest): EmulatorError {
 /** Returns the URL of a request without its query. */
 export function urlOf({ baseUrl, path }: EndpointRequest): string {
   return baseUrl + path;
+}
+
+/** Returns the URL of an entity of the service in the path of a request. */
+export function entityUrlOf({ baseUrl, path }: EndpointRequest, identity: string): string {
+  const [servicePath = ""] = /^\/v2\/Services\/[^/]+/.exec(path) ?? [];
+  return `${baseUrl}${servicePath}/Entities/${encodeURIComponent(identity)}`;
 }
 
 /** Returns the resource of a path. @throws EmulatorError 20404 when it does not exist. */

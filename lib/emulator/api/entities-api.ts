@@ -1,5 +1,6 @@
 import * as z from "../../validation/zod";
-import { created, existing, found, foundList, noContent, urlOf } from "./endpoint-router";
+import { created, entityUrlOf, existing, found, foundList } from "./endpoint-router";
+import { noContent, urlOf } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
 import { readForm, readParameters } from "./parameters";
@@ -7,7 +8,6 @@ import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
 import type { Entity, Factor } from "../resources/factor";
 import type { EmulatorSettings } from "../options";
-import { orderBy } from "../resources/pagination";
 import { isPublicKey } from "../resources/auth-payload";
 import { textSchema } from "../resources/schemas";
 import { createTotpSecret, createTotpUri } from "../resources/totp";
@@ -80,11 +80,9 @@ export function createEntityEndpoints(
     existing(entities.findEntity(request.params[1]), request);
   const findFactor = (request: EndpointRequest) =>
     existing(entities.findFactor(request.params[2], request.params[1]), request);
-  const entityUrl = ({ baseUrl }: EndpointRequest, identity: string) =>
-    `${baseUrl}/v2/Services/${serviceSid}/Entities/${encodeURIComponent(identity)}`;
 
   function toEntityResource(entity: Entity, request: EndpointRequest) {
-    const url = entityUrl(request, entity.identity);
+    const url = entityUrlOf(request, entity.identity);
     const [factors, challenges] = [`${url}/Factors`, `${url}/Challenges`];
     const links = { factors, new_factors: factors, challenges, new_challenge: challenges };
     return { ...entity, ...owner, url, links };
@@ -92,14 +90,14 @@ export function createEntityEndpoints(
 
   function toFactorResource(stored: Factor, request: EndpointRequest) {
     const { entity_identity: identity, metadata = null, ...factor } = stored;
-    const url = `${entityUrl(request, identity)}/Factors/${factor.sid}`;
+    const url = `${entityUrlOf(request, identity)}/Factors/${factor.sid}`;
     return { ...factor, ...owner, identity, metadata, url };
   }
 
   return {
     "/Entities": {
       GET: (request) =>
-        foundList(request, "entities", entities.listEntities(), orderBy("YE"), toEntityResource),
+        foundList(request, "entities", "YE", entities.listEntities(), toEntityResource),
       POST(request) {
         const { identity } = readParameters(readForm(request), NEW_ENTITY);
         return created(toEntityResource(entities.createEntity(identity), request));
@@ -112,7 +110,7 @@ export function createEntityEndpoints(
     "/Entities/{Identity}/Factors": {
       GET(request) {
         const factors = entities.listFactors(findEntity(request).identity);
-        return foundList(request, "factors", factors, orderBy("YF"), toFactorResource);
+        return foundList(request, "factors", "YF", factors, toFactorResource);
       },
       POST(request) {
         const [, identity = ""] = request.params;

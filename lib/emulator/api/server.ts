@@ -70,13 +70,11 @@ export function createApiServer(
       if (listening !== undefined) {
         throw new Error("The emulator already listens. Use emulator.url.");
       }
-      try {
-        listening = once(server.listen(port, host), "listening");
-        await listening;
-      } catch (error) {
+      listening = once(server.listen(port, host), "listening");
+      await listening.catch((error: unknown) => {
         listening = undefined;
         throw error;
-      }
+      });
     },
     async close(): Promise<void> {
       isClosed = true;

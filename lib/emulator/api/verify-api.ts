@@ -5,7 +5,6 @@ import { notEmulated, urlOf } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";
-import { orderBy } from "../resources/pagination";
 import { listOf, readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
@@ -51,7 +50,7 @@ export function createVerifyEndpoints(
       DELETE: rejectAsNotEmulated,
     },
     "/Webhooks": {
-      GET: (request) => foundList(request, "webhooks", webhooks.list(), orderBy("YW"), toResource),
+      GET: (request) => foundList(request, "webhooks", "YW", webhooks.list(), toResource),
       POST(request) {
         const webhook = readParameters(readForm(request), NEW_WEBHOOK, chooseWebhookCode);
         return created(toResource(webhooks.create(webhook), request));

@@ -1,6 +1,5 @@
 import { EmulatorError } from "../emulator-error";
 import { formatRfc2822, type Clock } from "./dates";
-import type { ListRules } from "./pagination";
 import { isKeyName, newKeySchema, validateFields } from "./schemas";
 import type { Complete } from "../../validation/validate-options";
 
@@ -26,14 +25,6 @@ export interface NewKey {
 
 /** Stored key, with the fields that responses show once or never. */
 export type StoredKey = KeyResource & Complete<NewKey>;
-
-/** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
-export const KEY_LIST: ListRules = {
-  prefix: "SK",
-  sortedBy: "date_updated",
-  newestFirst: true,
-  invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
-};
 
 /** Stored keys of the account. */
 export type StoredKeys = ReturnType<typeof createKeys>;

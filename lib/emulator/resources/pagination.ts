@@ -12,13 +12,6 @@ export interface ListRules {
   invalid: Readonly<Record<"PageSize" | "Page" | "PageToken", EmulatorErrorCode>>;
 }
 
-/** Creates the order of a list of the verification API, with the code of its errors. */
-export function orderBy(prefix: SidPrefix, newestFirst = false): ListRules {
-  const code = "REQUEST_INVALID";
-  const invalid = { PageSize: code, Page: code, PageToken: code } as const;
-  return { prefix, sortedBy: "date_created", newestFirst, invalid };
-}
-
 /** Item of a list. */
 export type ListItem = { sid: string } & Record<ListRules["sortedBy"], string>;
 

@@ -39,11 +39,6 @@ export interface NewWebhook {
   webhook_method?: "GET" | "POST" | undefined;
 }
 
-type WebhookSettings = Pick<
-  EmulatorSettings,
-  "accountSid" | "serviceSid" | "webhookMethod" | "now"
->;
-
 /** Stored webhooks of the service. */
 export type StoredWebhooks = ReturnType<typeof createWebhooks>;
 
@@ -51,7 +46,7 @@ export type StoredWebhooks = ReturnType<typeof createWebhooks>;
  * Creates the webhooks of the service. Its methods return live webhooks, which `change` changes, and
  * throw EmulatorError 60200 for an invalid field.
  */
-export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: WebhookSettings) {
+export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: EmulatorSettings) {
   const webhooks = new Map<string, StoredWebhook>();
 
   return {
