@@ -1,17 +1,16 @@
 import connect from "connect";
 import express from "express";
 import express4 from "express4";
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import {
+  createMemoryDedupe,
+  pushWebhooks,
+  type PushWebhooksOptions,
+} from "express-push-verification";
+import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { createWarnOfPath } from "../../lib/receiver/warnings";
-import { PUBLIC_URL } from "../support/webhook-requests";
+import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../support/webhook-requests";
 import { mount, startServer, stopServers, type Middleware } from "../support/servers";
 
-const options: PushWebhooksOptions = {
-  authToken: "token",
-  publicUrl: PUBLIC_URL,
-  methods: ["POST", "GET"],
-  confirm: () => true,
-};
 const path = new URL(PUBLIC_URL).pathname;
 let warnings: jest.SpyInstance;
 
@@ -24,8 +23,11 @@ afterEach(async () => {
 });
 
 const takeWarnings = () => warnings.mock.calls.map(([message]) => String(message));
+const create = (options: Partial<PushWebhooksOptions>) =>
+  pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
 const createPush = () => {
-  const push = pushWebhooks(options);
+  const methods = ["POST", "GET"] as const;
+  const push = create({ authToken: "token", methods, confirm: () => true });
   push.onRejected(() => {});
   return push;
 };
@@ -97,4 +99,51 @@ it("a receiver in a route of Express does not warn of requests for its own path"
   const port = await startServer(express().get(path, createPush()));
   expect(await fetch(`http://127.0.0.1:${port}${path}`)).toHaveProperty("status", 403);
   expect(takeWarnings()).toEqual([]);
+});
+
+const queue: PushWebhooksOptions["queue"] = {
+  outcomes: createMemoryOutcomes(),
+  store: () => Promise.resolve("new"),
+};
+const { NODE_ENV } = process.env;
+let row = 0;
+
+afterEach(() => {
+  process.env.NODE_ENV = NODE_ENV;
+});
+
+const takeCodes = () =>
+  warnings.mock.calls
+    .map(([, { code }]: [string, { code: string }]) => code)
+    .filter((code) => code.endsWith("_UNCONFIRMED"));
+
+it.each<[Partial<PushWebhooksOptions>, string[]]>([
+  [{}, []],
+  [{ methods: ["POST"] }, []],
+  [{ methods: ["GET"] }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["POST", "GET"] }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["POST", "GET"], queue }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["GET"], confirm: () => true }, []],
+])("warns at start of GET without confirm, once for a URL: %j", (options, codes) => {
+  const publicUrl = `${PUBLIC_URL}/${row++}`;
+  for (let times = 0; times < 2; times++) create({ publicUrl, ...options });
+  expect(takeCodes()).toEqual(codes);
+});
+
+it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
+  ["production", {}, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: false }, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: createMemoryDedupe() }, []],
+  ["production", { queue }, []],
+  ["production", { confirm: () => true }, []],
+  ["test", {}, []],
+])("in %s, warns once of a wait whose uuids a restart forgets: %j", async (env, options, codes) => {
+  process.env.NODE_ENV = env;
+  const push = create(options);
+  expect(takeCodes()).toEqual([]);
+  for (let times = 0; times < 2; times++) {
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 1 };
+    await expect(push.waitForChallenge(wait)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  }
+  expect(takeCodes()).toEqual(codes);
 });

@@ -1,6 +1,5 @@
 import type { RequestListener } from "node:http";
 import express from "express";
-import { pushWebhooks } from "express-push-verification";
 import type {
   PushEvent,
   PushWebhooks,
@@ -12,6 +11,7 @@ import {
   type Emulator,
   type EmulatorOptions,
 } from "express-push-verification/emulator";
+import { createReceiver } from "./receivers";
 import { startServer, stopServers } from "./servers";
 
 const emulators: Emulator[] = [];
@@ -45,12 +45,9 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const app = express();
   const publicUrl = `${await startTarget(app)}/webhooks/push${query}`;
-  const push = pushWebhooks({ authToken, publicUrl, methods: ["POST", "GET"], ...options });
-  const receiver: Receiver = { push, publicUrl, events: [], rejected: [] };
-  push.onAny((event) => void receiver.events.push(event));
-  push.onRejected((error) => void receiver.rejected.push(error.code));
+  const { push, events, rejected } = createReceiver({ authToken, publicUrl, ...options });
   app.use("/webhooks/push", push);
-  return receiver;
+  return { push, publicUrl, events, rejected };
 }
 
 export async function stopEmulators(): Promise<void> {
