@@ -1,4 +1,4 @@
-import { hideUserInfo, isHttpUrl, parseUrl } from "../../lib/form/url";
+import { hideUserInfo, parseUrl } from "../../lib/form/url";
 
 describe("parseUrl", () => {
   it.each([
@@ -16,28 +16,6 @@ describe("parseUrl", () => {
       if (parseUrl("https://bücher.example/") === undefined) throw new Error(`at call ${count}`);
     }
   });
-});
-
-describe("isHttpUrl", () => {
-  it.each(["http://a", "HTTPS://bücher.example/push?a='&b#rc=2", "https://u:p@a:1/ö"])(
-    "accepts %s",
-    (url) => {
-      expect(isHttpUrl(url)).toBe(true);
-    },
-  );
-
-  it.each([
-    "",
-    "a.example/p",
-    "ftp://a",
-    "https://",
-    "https:///p",
-    "https://a/ b",
-    "https://a/\uD800",
-    "http://[a",
-    5,
-    null,
-  ])("rejects %j", (value) => expect(isHttpUrl(value)).toBe(false));
 });
 
 describe("hideUserInfo", () => {

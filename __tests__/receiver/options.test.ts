@@ -38,6 +38,8 @@ const BAD: Record<string, unknown[]> = {
     " https://hooks.example.test/push",
     "https://hooks.example.test/push ",
     "https://hooks.example.test/pu sh",
+    "https://hooks.example.test/\uD800",
+    "http://[hooks",
     new URL(PUBLIC_URL),
     undefined,
     5,
