@@ -158,16 +158,6 @@ describe("option confirm", () => {
     expect(stored.map((queued) => queued.needsConfirmation)).toEqual([true, false]);
     expect(confirm).not.toHaveBeenCalled();
   });
-
-  it.each<[string, object]>([
-    ["confirm", { confirm: true }],
-    ["confirmTypes", { confirm: () => true, confirmTypes: [] }],
-    ["confirmTypes", { confirm: () => true, confirmTypes: ["challenge.expired"] }],
-    ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
-  ])("rejects an invalid %s: %j", (name, options) => {
-    expect(() => start(options)).toThrow(TypeError);
-    expect(() => start(options)).toThrow(name);
-  });
 });
 
 describe("confirmOnce, for a worker", () => {

@@ -56,6 +56,7 @@ const BAD: Record<string, unknown[]> = {
   allowedAccountSids: ["", "AC1", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], /^AC/],
   allowedServiceSids: ["", SERVICE_SID, [ACCOUNT_SID], [], 5],
   acknowledge: ["never", true],
+  confirm: [true],
   dedupe: [true, null, {}, { claim() {}, complete() {} }],
   queue: [null, {}, { store() {} }],
   forwardErrors: ["yes", 1],
@@ -77,6 +78,9 @@ const BAD: Record<string, unknown[]> = {
 const MISTAKES: [message: string, options: object][] = [
   ["dedupe", { queue: eventQueue, dedupe: false }],
   ["acknowledge", { queue: eventQueue, acknowledge: "before" }],
+  ["confirmTypes", { confirm: () => true, confirmTypes: [] }],
+  ["confirmTypes", { confirm: () => true, confirmTypes: ["challenge.expired"] }],
+  ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
   ["handlerTimeoutMs", { deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
   ["a function", { authToken: ["one", "two"], allowedAccountSids: TWO_ACCOUNTS }],
   ...["accountSid", "account_sid", "accounts"].map((name): [string, object] => [

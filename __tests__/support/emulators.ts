@@ -1,11 +1,6 @@
 import type { RequestListener } from "node:http";
 import express from "express";
-import type {
-  PushEvent,
-  PushWebhooks,
-  PushWebhooksOptions,
-  UnknownPushEvent,
-} from "express-push-verification";
+import type { PushWebhooksOptions } from "express-push-verification";
 import {
   createEmulator,
   type Emulator,
@@ -29,26 +24,20 @@ export async function startTarget(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await startServer(listener)}`;
 }
 
-export interface Receiver {
-  push: PushWebhooks;
-  publicUrl: string;
-  /** What its handlers got, in order. */
-  events: (PushEvent | UnknownPushEvent)[];
-  /** The codes of the requests that it rejected. */
-  rejected: string[];
-}
-
-/** The real receiver in Express 5, and how to reach it. */
+/** The real receiver in Express 5, how to reach it, and what it did. */
 export async function startReceiver(
   authToken: string | string[],
   { query = "", ...options }: Partial<PushWebhooksOptions> & { query?: string } = {},
-): Promise<Receiver> {
+) {
   const app = express();
   const publicUrl = `${await startTarget(app)}/webhooks/push${query}`;
   const { push, events, rejected } = createReceiver({ authToken, publicUrl, ...options });
   app.use("/webhooks/push", push);
   return { push, publicUrl, events, rejected };
 }
+
+/** A receiver for an emulator. */
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export async function stopEmulators(): Promise<void> {
   await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import {
   explainSignature,
@@ -14,6 +16,9 @@ import {
   PUBLIC_URL,
 } from "../../support/webhook-requests";
 import { anyCharacter } from "../../support/any-character";
+import { TYPESCRIPT } from "../../support/child-processes";
+import { CONTROL, hostileText, listTexts } from "../../support/control-characters";
+import { ROOT } from "../../support/docs";
 
 const OLD_TOKEN = "00112233445566778899aabbccddeeff";
 const params = eventPairs("challenge.approved", "v2", {
@@ -330,14 +335,16 @@ describe("explainSignature", () => {
     expect(tried.tokens.length).toBeLessThanOrEqual(50);
   });
 
-  it("does not throw for any signature, URL or parameter", () => {
-    const text = fc.string({ unit: anyCharacter, maxLength: 60 });
+  it("does not throw for any signature, URL or parameter, and shows no control character", () => {
+    const text = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 60 }), hostileText);
     fc.assert(
       fc.property(text, text, fc.array(fc.tuple(text, text), { maxLength: 3 }), (s, u, p) => {
         const given = { signature: s, url: `https://h/${u}`, params: p, receivedUrl: u, body: s };
-        expect(explainSignature({ authToken: AUTH_TOKEN, ...given }).matches).toBe(false);
+        const report = explainSignature({ authToken: AUTH_TOKEN, ...given });
+        expect(report.matches).toBe(false);
+        expect(listTexts(report).join(" ")).not.toMatch(CONTROL);
       }),
-      { numRuns: 20 },
+      { numRuns: 50 },
     );
   });
 
@@ -351,3 +358,34 @@ describe("explainSignature", () => {
     expect(() => explainSignature({ ...right, authToken: authToken as string })).toThrow(TypeError);
   });
 });
+
+/** Rejects two webhook requests, and prints how many files of the engine are loaded after each step. */
+const SCRIPT = `
+  const counts = [];
+  const count = () => counts.push(
+    Object.keys(require.cache).filter((file) => /lib.signature.explain.[a-z-]+[.]ts$/.test(file)).length,
+  );
+  const { pushWebhooks } = require("./lib/index.ts");
+  count();
+  const push = pushWebhooks({ authToken: "a", publicUrl: "https://a.example/" });
+  const errors = [];
+  push.onRejected((error) => errors.push(error));
+  const reject = (signature) => push.fetch(
+    new Request("https://a.example/", { method: "POST", headers: { "x-service-signature": signature } }),
+  );
+  Promise.all(["malformed", "A".repeat(27) + "="].map(reject)).then(() => {
+    count();
+    const codes = errors.map((error) => error.explain().causes[0].code);
+    count();
+    console.log(JSON.stringify({ counts, codes }));
+  });
+`;
+
+it("the engine is loaded by the first explain(), not by the package or a rejected request", async () => {
+  const args = [...TYPESCRIPT, "-e", SCRIPT];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
+  const { counts, codes } = JSON.parse(stdout) as { counts: number[]; codes: string[] };
+  expect(counts.slice(0, 2)).toEqual([0, 0]);
+  expect(counts[2]).toBeGreaterThan(5);
+  expect(codes.toSorted()).toEqual(["PARAMS_MISSING", "SIGNATURE_MALFORMED"]);
+}, 30_000);
