@@ -7,7 +7,7 @@ import { readJson } from "../http/json-body";
 import { RouterError } from "../http/router-error";
 import type { Asset } from "./assets";
 import type { Console, ShownReceiver } from "./console";
-import type { RequestRow, ResendResult } from "./console-view";
+import type { ResendResult } from "./console-view";
 import { changeDeadLetters, readQueue } from "./queue-view";
 import { describeDetails, resendRequest } from "./request-details";
 import { sendTestEvent } from "./test-event";
@@ -86,11 +86,6 @@ function listReceiverRoutes(
   { push, inspection, log, live }: ShownReceiver,
 ): ConsoleRoute[] {
   const { signRequest } = inspection;
-  const findRequest = (id: number) => {
-    const kept = Number.isSafeInteger(id) ? log.find(id) : undefined;
-    if (kept !== undefined) return kept;
-    throw new RouterError(404, "NOT_FOUND", "This request is no longer in memory.");
-  };
   const routes: ConsoleRoute[] = [
     {
       method: "get",
@@ -105,11 +100,9 @@ function listReceiverRoutes(
     },
     read("/console/statistics", log.readStatistics),
     read("/console/requests/:id", ({ params }) =>
-      describeDetails(findRequest(Number(params.id)), queue, reveals),
+      describeDetails(log.find(Number(params.id)), queue, reveals),
     ),
-    read("/console/requests/:id/explanation", ({ params }) =>
-      explainRequest(log, Number(params.id)),
-    ),
+    read("/console/requests/:id/explanation", ({ params }) => log.explain(Number(params.id))),
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
       method: "post",
@@ -117,7 +110,7 @@ function listReceiverRoutes(
       action: "request.resend",
       async run(req, res) {
         const { ids } = parseInput("requests", resendSchema, await readJson(req, res));
-        const requests = ids.map(findRequest);
+        const requests = ids.map(log.find);
         const results: ResendResult[] = [];
         // One after the other: a page must not run the handlers of 200 events at a time.
         for (const one of requests) results.push(await resendRequest(one, push, queue));
@@ -138,19 +131,6 @@ function listReceiverRoutes(
     },
   });
   return routes;
-}
-
-function explainRequest(log: ShownReceiver["log"], id: number): RequestRow {
-  const result = Number.isSafeInteger(id) ? log.explain(id) : "unknown request";
-  if (result === "unknown request") {
-    const message = "This request is no longer in memory, or has no reason to look for.";
-    throw new RouterError(404, "NOT_FOUND", message);
-  }
-  if (result === "budget used up") {
-    const message = "No reason can be looked for now: at most 10 within a minute. Try again later.";
-    throw new RouterError(429, "BUDGET_USED_UP", message);
-  }
-  return result;
 }
 
 function sendAsset(asset: Asset, path: string, req: Request, res: Response): ConsoleResponse {

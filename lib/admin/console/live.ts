@@ -2,27 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { LiveUpdate } from "./console-view";
 import type { RequestLog } from "./request-log";
 
-/** How often and how long a stream sends. */
-export interface LiveSettings {
-  /** Changes are collected for this time, in milliseconds. */
-  collectMs: number;
-  /** How often pending waits and stopped servers are looked at, in milliseconds. */
-  tickMs: number;
-  /** After which a stream ends, in milliseconds: the page opens another, and is authorized again. */
-  maxAgeMs: number;
-  /** How many pages may be open. */
-  maxStreams: number;
-  /** How many reasons are looked for without being asked for, within 60 s. */
-  maxExplanations: number;
-}
-
-const DEFAULTS: LiveSettings = {
-  collectMs: 300,
-  tickMs: 1_000,
-  maxAgeMs: 4_000,
-  maxStreams: 50,
-  maxExplanations: 3,
-};
+/** Changes are collected for this time before they are sent. */
+const COLLECT_MS = 300;
+/** How often pending waits and stopped servers are looked at. */
+const TICK_MS = 1_000;
+/** After which a stream ends: the page opens another, and is authorized again. */
+const MAX_AGE_MS = 4_000;
+/** How many pages may be open. */
+const MAX_STREAMS = 50;
+/** How many reasons are looked for without being asked for, within 60 s. */
+const MAX_EXPLANATIONS = 3;
 
 /** The server-sent events of a console. */
 export interface Live {
@@ -43,11 +32,7 @@ interface Stream {
 }
 
 /** Creates the streams of a log. Without an open page there is no timer. */
-export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}): Live {
-  const { collectMs, tickMs, maxAgeMs, maxStreams, maxExplanations } = {
-    ...DEFAULTS,
-    ...settings,
-  };
+export function createLive(log: RequestLog): Live {
   const streams = new Set<Stream>();
   let flushTimer: NodeJS.Timeout | undefined;
   let tickTimer: NodeJS.Timeout | undefined;
@@ -55,7 +40,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
 
   log.onChange(() => {
     if (streams.size === 0 || flushTimer !== undefined) return;
-    flushTimer = setTimeout(flush, collectMs).unref();
+    flushTimer = setTimeout(flush, COLLECT_MS).unref();
   });
 
   function flush(): void {
@@ -70,10 +55,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
   function explainNewest(): void {
     const nowMs = performance.now();
     explainedAtMs = explainedAtMs.filter((atMs) => nowMs - atMs < 60_000);
-    const row = log.findUnexplained();
-    if (row === undefined || explainedAtMs.length >= maxExplanations) return;
-    explainedAtMs.push(nowMs);
-    log.explain(row.id);
+    if (explainedAtMs.length < MAX_EXPLANATIONS && log.explainNewest()) explainedAtMs.push(nowMs);
   }
 
   function send(stream: Stream, totals: LiveUpdate["totals"], isComplete = false): void {
@@ -112,7 +94,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
 
   return {
     open(req, res, after = "") {
-      if (streams.size >= maxStreams) return false;
+      if (streams.size >= MAX_STREAMS) return false;
       const totals = log.readTotals();
       const [since, change] = after.split("-").map(Number);
       // The cursor of another process, or of one that was restarted, is none.
@@ -123,7 +105,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
         res,
         sentChange: isComplete ? 0 : change,
         sentWaits: 0,
-        endAtMs: nowMs + maxAgeMs,
+        endAtMs: nowMs + MAX_AGE_MS,
         isServing: () => isListening(req),
       };
       res.statusCode = 200;
@@ -134,7 +116,7 @@ export function createLive(log: RequestLog, settings: Partial<LiveSettings> = {}
       res.flushHeaders();
       streams.add(stream);
       res.once("close", () => remove(stream));
-      tickTimer ??= setInterval(tick, tickMs).unref();
+      tickTimer ??= setInterval(tick, TICK_MS).unref();
       explainNewest();
       send(stream, log.readTotals(), isComplete);
       return true;

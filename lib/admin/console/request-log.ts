@@ -1,6 +1,8 @@
 import type { WebhookError } from "../../errors/webhook-error";
 import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
 import type { Explanation, RequestRow, Statistics, Totals } from "./console-view";
+import { RouterError } from "../http/router-error";
+import type { SignatureReport } from "../../signature/explain/causes";
 import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
 import { createStatistics } from "./statistics";
@@ -18,26 +20,32 @@ export interface RequestLog {
   readonly change: number;
   readTotals(): Totals;
   readStatistics(): Statistics;
-  /** Returns the details of a request; undefined when it is no longer in memory. */
-  find(id: number): KeptRequest | undefined;
+  /** Returns the details of a request. @throws RouterError when it is no longer in memory. */
+  find(id: number): KeptRequest;
   /** Calls a listener after each change; returns the function that removes it. */
   onChange(listener: () => void): () => void;
-  /** Finds why a signature does not match, within the receiver's budget. */
-  explain(id: number): ExplainResult;
-  /** The newest row that can be explained and is not yet. */
-  findUnexplained(): RequestRow | undefined;
+  /**
+   * Finds why a signature does not match, within the receiver's budget.
+   *
+   * @throws RouterError when the request is no longer in memory, has no reason to look for, or when
+   *   the budget is used up.
+   */
+  explain(id: number): RequestRow;
+  /** Explains the last request that can be explained and is not yet; returns whether there is one. */
+  explainNewest(): boolean;
 }
 
-/** The result of {@link RequestLog.explain}. */
-export type ExplainResult = "unknown request" | "budget used up" | RequestRow;
+/** A request in the log. */
+interface Entry {
+  row: RequestRow;
+  request: KeptRequest;
+}
 
 /** Starts to log the requests of a receiver; each costs some object fields and no I/O. */
 export function createRequestLog(inspection: ReceiverInspection, reveals: boolean): RequestLog {
   const { hasQueue } = inspection;
-  // A ring: the row of a request is at its id modulo the size.
-  const ring: (RequestRow | undefined)[] = Array.from({ length: MAX_ROWS });
-  const kept: (KeptRequest | undefined)[] = Array.from({ length: MAX_ROWS });
-  const attemptsByUuid = new Map<string, number>();
+  // A ring: a request is at its id modulo the size.
+  const ring: (Entry | undefined)[] = Array.from({ length: MAX_ROWS });
   const explainable = new Map<number, WebhookError>();
   const counters = createCounters();
   const statistics = createStatistics();
@@ -48,23 +56,23 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
   function observe(observed: ObservedRequest): void {
     const place = observed.id % MAX_ROWS;
     const earlier = ring[place];
-    if (earlier?.id === observed.id) {
-      const context = { change: ++change, attempt: earlier.attempt, reveals, hasQueue };
-      const row = toRequestRow(observed, context);
-      counters.move(earlier, row);
-      ring[place] = row;
+    const toRow = (attempt: number) =>
+      toRequestRow(observed, { change: ++change, attempt, reveals, hasQueue });
+    if (earlier?.row.id === observed.id) {
+      const row = toRow(earlier.row.attempt);
+      counters.move(earlier.row, row);
+      earlier.row = row;
     } else if (observed.failedLater) {
       // Its row was overwritten.
       return;
-    } else if (earlier !== undefined && earlier.id > observed.id) {
+    } else if (earlier !== undefined && earlier.row.id > observed.id) {
       // It took longer than 200 others.
-      count(toRequestRow(observed, { change: ++change, attempt: 1, reveals, hasQueue }));
+      count(toRow(1));
     } else {
-      if (earlier !== undefined) forgetUuid(earlier);
-      const attempt = countAttempt(observed);
-      const row = toRequestRow(observed, { change: ++change, attempt, reveals, hasQueue });
-      ring[place] = row;
-      kept[place] = keepRequest(observed);
+      if (earlier !== undefined) explainable.delete(earlier.row.id);
+      ring[place] = undefined;
+      const row = toRow(findAttempt(observed));
+      ring[place] = { row, request: keepRequest(observed) };
       // Requests finish in another order than they arrive.
       lastId = Math.max(lastId, row.id);
       count(row);
@@ -78,20 +86,11 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     statistics.add(row);
   }
 
-  function countAttempt({ queued }: ObservedRequest): number {
+  function findAttempt({ queued }: ObservedRequest): number {
     if (queued === undefined) return 1;
-    const key = `${queued.accountSid} ${queued.uuid}`;
-    const attempt = (attemptsByUuid.get(key) ?? 0) + 1;
-    attemptsByUuid.set(key, attempt);
-    return attempt;
-  }
-
-  function forgetUuid({ id, uuid, accountSid, attempt }: RequestRow): void {
-    explainable.delete(id);
-    if (uuid === undefined) return;
-    const key = `${accountSid} ${uuid}`;
-    // A later delivery of it is still here.
-    if (attemptsByUuid.get(key) === attempt) attemptsByUuid.delete(key);
+    const { uuid, accountSid } = queued;
+    const same = listRows().filter((row) => row.uuid === uuid && row.accountSid === accountSid);
+    return Math.max(0, ...same.map(({ attempt }) => attempt)) + 1;
   }
 
   function keepExplainable(row: RequestRow, error: WebhookError): void {
@@ -104,17 +103,30 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     update(oldest, { canExplain: false });
   }
 
-  function update(id: number, fields: Partial<RequestRow>): RequestRow | undefined {
-    const row = ring[id % MAX_ROWS];
-    if (row?.id !== id) return undefined;
-    return (ring[id % MAX_ROWS] = { ...row, ...fields, change: ++change });
+  function findEntry(id: number): Entry | undefined {
+    const entry = Number.isSafeInteger(id) ? ring[id % MAX_ROWS] : undefined;
+    return entry?.row.id === id ? entry : undefined;
+  }
+
+  function update(id: number, fields: Partial<RequestRow>): void {
+    const entry = findEntry(id);
+    if (entry !== undefined) entry.row = { ...entry.row, ...fields, change: ++change };
+  }
+
+  function explainWithinBudget(id: number, error: WebhookError): boolean {
+    const report = error.explain();
+    if (report === undefined) return false;
+    update(id, { explanation: describeReport(report), canExplain: false });
+    explainable.delete(id);
+    for (const listener of listeners) listener();
+    return true;
   }
 
   function listRows(afterChange = 0): RequestRow[] {
     const rows: RequestRow[] = [];
     for (let id = Math.max(1, lastId - MAX_ROWS + 1); id <= lastId; id++) {
-      const row = ring[id % MAX_ROWS];
-      if (row?.id === id && row.change > afterChange) rows.push(row);
+      const row = findEntry(id)?.row;
+      if (row !== undefined && row.change > afterChange) rows.push(row);
     }
     return rows;
   }
@@ -130,41 +142,43 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
       counters.read(listRows(), inspection.readPendingWaits(), inspection.tokenCount),
     readStatistics: () => statistics.read(Date.now()),
     find(id) {
-      const found = kept[id % MAX_ROWS];
-      return found?.id === id ? found : undefined;
+      const entry = findEntry(id);
+      if (entry === undefined) {
+        throw new RouterError(404, "NOT_FOUND", "This request is no longer in memory.");
+      }
+      return entry.request;
     },
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     explain(id) {
-      const row = ring[id % MAX_ROWS];
-      if (row?.id !== id) return "unknown request";
-      if (row.explanation !== undefined) return row;
+      const entry = findEntry(id);
       const error = explainable.get(id);
-      if (error === undefined) return "unknown request";
-      const explanation = explainError(error);
-      if (explanation === "budget used up") return explanation;
-      explainable.delete(id);
-      const explained = update(id, { explanation, canExplain: false });
-      for (const listener of listeners) listener();
-      return explained ?? "unknown request";
+      if (entry === undefined || (entry.row.explanation === undefined && error === undefined)) {
+        const message = "This request is no longer in memory, or has no reason to look for.";
+        throw new RouterError(404, "NOT_FOUND", message);
+      }
+      if (error !== undefined && !explainWithinBudget(id, error)) {
+        const message =
+          "No reason can be looked for now: at most 10 within a minute. Try again later.";
+        throw new RouterError(429, "BUDGET_USED_UP", message);
+      }
+      return entry.row;
     },
-    findUnexplained() {
-      const newest = Math.max(...explainable.keys());
-      const row = explainable.size === 0 ? undefined : ring[newest % MAX_ROWS];
-      return row?.id === newest ? row : undefined;
+    explainNewest() {
+      const [id, error] = [...explainable].at(-1) ?? [];
+      if (id === undefined || error === undefined) return false;
+      explainWithinBudget(id, error);
+      return true;
     },
   };
 }
 
-function explainError(error: WebhookError): Explanation | undefined | "budget used up" {
-  const report = error.explain();
-  const [cause, ...others] = report?.causes ?? [];
-  if (cause === undefined) {
-    // Without a token there is nothing to compare with: the message says so.
-    return report === undefined ? "budget used up" : undefined;
-  }
+function describeReport({ causes }: SignatureReport): Explanation | undefined {
+  const [cause, ...others] = causes;
+  // Without a token there is nothing to compare with: the message says so.
+  if (cause === undefined) return undefined;
   const { code, isProven, explanation, fix, subject } = cause;
   return {
     code,

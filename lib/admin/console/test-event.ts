@@ -1,11 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { listEventPairs, type PushEventVersion } from "../../form/parameters";
 import type { PushEventType } from "../../event/event";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
-import type { WebhookRequest } from "../../signature/signed-request";
 import type { TestEventResult } from "./console-view";
 import { TEST_UUID_PREFIX } from "./request-row";
 
@@ -51,43 +47,23 @@ export async function sendTestEvent(
 ): Promise<TestEventResult> {
   const params = createTestParams(choice, inspection);
   const uuid = params.find(([name]) => name === "uuid")?.[1] ?? "";
-  const signed = sign(params);
+  const { url, ...signed } = sign(params);
+  const request = new Request(url, {
+    ...signed,
+    body: signed.body ?? null,
+    // The service follows none either.
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
   const startMs = performance.now();
   try {
-    const status = await (choice.via === "direct" ? sendDirectly(signed, push) : sendToUrl(signed));
+    const { status, body } = await (choice.via === "direct" ? push.fetch(request) : fetch(request));
+    await body?.cancel();
     return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
   } catch (error) {
     const failure = nameFailure(error);
     return { status: undefined, durationMs: performance.now() - startMs, failure, uuid };
   }
-}
-
-/** Over a server of its own, on the loopback interface: the receiver gets a real request. */
-async function sendDirectly(signed: WebhookRequest, push: PushWebhooks): Promise<number> {
-  const server = createServer(push);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const path = signed.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
-  try {
-    return await sendToUrl({ ...signed, url: `http://127.0.0.1:${port}${path}` });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-}
-
-async function sendToUrl({ url, method, headers, body }: WebhookRequest): Promise<number> {
-  const response = await fetch(url, {
-    method,
-    headers,
-    // The service follows none either.
-    redirect: "manual",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    ...(body !== undefined && { body }),
-  });
-  await response.body?.cancel();
-  return response.status;
 }
 
 /** Names a failure by its code: a message may hold more than the page should show. */
