@@ -1,5 +1,6 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
 import type { Page } from "playwright-core";
+import type { AdminRouterOptions } from "express-push-verification/admin";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
@@ -24,11 +25,12 @@ async function startBusy(options: Parameters<typeof startConsole>[0] = {}): Prom
   app.push.onAny(() => {});
   await app.deliver("factor.created", { entity_identity: "jane.doe@example.com" });
   await app.deliver("factor.verified", {}, { version: "v1" });
-  await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
-  await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
+  for (let count = 0; count < 2; count++) {
+    await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
+  }
   await app.deliver("challenge.approved", { uuid: "a", entity_identity: "other-user-11" });
   await app.deliver("challenge.denied", { uuid: "fails" });
-  for (let index = 0; index < 5; index++) await app.deliver("challenge.approved");
+  for (let count = 0; count < 5; count++) await app.deliver();
   await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
   await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
   await app.deliver("challenge.denied");
@@ -40,7 +42,8 @@ async function startBusy(options: Parameters<typeof startConsole>[0] = {}): Prom
   return app;
 }
 
-function addWebhooks({ upstream, publicUrl }: ConsoleApp): void {
+function addWebhooks(app: ConsoleApp): ConsoleApp {
+  const { upstream, publicUrl } = app;
   upstream.createWebhook({
     friendly_name: "login events",
     webhook_url: `${publicUrl}/`,
@@ -53,7 +56,14 @@ function addWebhooks({ upstream, publicUrl }: ConsoleApp): void {
     status: "disabled",
     version: "v1",
   });
+  return app;
 }
+
+const startQueue = (
+  errors: readonly string[],
+  stats?: Parameters<typeof createMemoryQueue>[1],
+  router?: Partial<AdminRouterOptions>,
+) => startConsole({ router: { queue: createMemoryQueue(errors, stats), ...router } });
 
 interface State {
   name: string;
@@ -64,6 +74,11 @@ interface State {
   allows?: RegExp;
 }
 
+const waitForHostile = (page: Page) =>
+  page
+    .locator("article")
+    .nth(HOSTILE.length - 1)
+    .waitFor();
 const openDialog = async (page: Page, name: string | RegExp) => {
   await page.getByRole("button", { name }).first().click();
   await page.locator("dialog[open]").waitFor();
@@ -78,11 +93,7 @@ const STATES: State[] = [
   },
   {
     name: "receiver-mismatch",
-    start: async () => {
-      const app = await startBusy({ receiver: { authToken: AUTH_TOKEN } });
-      addWebhooks(app);
-      return app;
-    },
+    start: async () => addWebhooks(await startBusy({ receiver: { authToken: AUTH_TOKEN } })),
     async arrange(page) {
       await page.getByText("Show the request").first().click();
       await page.getByText("proven").waitFor();
@@ -204,9 +215,8 @@ const STATES: State[] = [
     name: "webhooks-findings",
     hash: "webhooks",
     async start() {
-      const app = await startConsole();
+      const app = addWebhooks(await startConsole());
       app.push.on(["challenge.approved", "factor.deleted"], () => {});
-      addWebhooks(app);
       app.upstream.createWebhook({
         friendly_name: "all events, legacy",
         webhook_url: app.publicUrl,
@@ -227,11 +237,7 @@ const STATES: State[] = [
   {
     name: "webhooks-url-differs",
     hash: "webhooks",
-    async start() {
-      const app = await startConsole();
-      addWebhooks(app);
-      return app;
-    },
+    start: async () => addWebhooks(await startConsole()),
     arrange: (page) => page.getByRole("button", { name: "Set webhook_url" }).waitFor(),
   },
   {
@@ -253,11 +259,7 @@ const STATES: State[] = [
       }
       return app;
     },
-    arrange: (page) =>
-      page
-        .locator("article")
-        .nth(HOSTILE.length - 1)
-        .waitFor(),
+    arrange: waitForHostile,
   },
   {
     name: "webhooks-form",
@@ -267,11 +269,7 @@ const STATES: State[] = [
   {
     name: "webhooks-delete",
     hash: "webhooks",
-    async start() {
-      const app = await startConsole();
-      addWebhooks(app);
-      return app;
-    },
+    start: async () => addWebhooks(await startConsole()),
     arrange: (page) => openDialog(page, "Delete"),
   },
   {
@@ -320,7 +318,7 @@ const STATES: State[] = [
   {
     name: "queue-dead-letters",
     hash: "queue",
-    start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
+    start: () => startQueue(ERRORS),
     async arrange(page) {
       await page.locator("summary").first().click();
       await page.locator(".dead-letter summary").first().click();
@@ -329,7 +327,7 @@ const STATES: State[] = [
   {
     name: "queue-selected",
     hash: "queue/uuid-4",
-    start: () => startConsole({ router: { queue: createMemoryQueue(ERRORS) } }),
+    start: () => startQueue(ERRORS),
     async arrange(page) {
       await page.locator(".dead-letter[aria-current]").waitFor();
       await page.getByLabel("Select uuid-4").check();
@@ -339,28 +337,20 @@ const STATES: State[] = [
   {
     name: "queue-revealed",
     hash: "queue",
-    start: () =>
-      startConsole({ router: { console: { reveal: true }, queue: createMemoryQueue(ERRORS) } }),
+    start: () => startQueue(ERRORS, {}, { console: { reveal: true } }),
     arrange: (page) => page.locator(".dead-letter summary").last().click(),
   },
   {
     name: "queue-empty",
     hash: "queue",
-    start: () =>
-      startConsole({
-        router: { queue: createMemoryQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
-      }),
+    start: () => startQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }),
     arrange: (page) => page.getByText("No dead letters.").waitFor(),
   },
   {
     name: "queue-hostile",
     hash: "queue",
-    start: () => startConsole({ router: { queue: createMemoryQueue(HOSTILE) } }),
-    arrange: (page) =>
-      page
-        .locator("article")
-        .nth(HOSTILE.length - 1)
-        .waitFor(),
+    start: () => startQueue(HOSTILE),
+    arrange: waitForHostile,
   },
   {
     name: "queue-error",
@@ -377,11 +367,7 @@ const STATES: State[] = [
   {
     name: "read-only",
     hash: "webhooks",
-    async start() {
-      const app = await startConsole({ router: { readOnly: true } });
-      addWebhooks(app);
-      return app;
-    },
+    start: async () => addWebhooks(await startConsole({ router: { readOnly: true } })),
     arrange: (page) => page.getByText("login events").waitFor(),
   },
 ];
