@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { signedRequest } from "express-push-verification/testing";
 import { readSettings } from "../../examples/push-login/settings";
-import { ROOT } from "../support/docs";
 import { until } from "../support/redis";
+import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 /** A browser: it keeps the cookie of the session. */
@@ -326,24 +325,16 @@ describe("the settings of the real service", () => {
 describe("npm start", () => {
   /** Starts the example, and reads the addresses and the process that it prints. */
   async function startExample() {
-    // A process group of its own: a terminal sends Ctrl-C to the whole group.
-    const env = { ...process.env, PORT: "0" };
     // Without prestart: the page is built, and other tests read it.
-    const started = spawn("npm", ["start", "--ignore-scripts"], { cwd: ROOT, detached: true, env });
-    const ended = once(started, "exit");
-    let output = "";
-    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
-      output += String(chunk);
-      if (output.includes("Ctrl-C")) break;
-    }
-    started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+    const command = ["npm", "start", "--ignore-scripts"];
+    const { printed, kill, ended, isRunning } = await startGroup(command, "Ctrl-C", { PORT: "0" });
+    const { stdout: output } = printed;
     const [, login = "", password = ""] =
       /^The login: +(\S+) .*password (\w+)\)/m.exec(output) ?? [];
     const [, staff = ""] = /^The admin console: +(\S+)/m.exec(output) ?? [];
     const [, pid] = /"kill (\d+)"/.exec(output) ?? [];
-    const group = -(started.pid ?? 0);
-    const handled = () => output.match(/^handled: .*$/gm) ?? [];
-    return { group, pid: Number(pid), ended, login, password, staff, handled };
+    const handled = () => printed.stdout.match(/^handled: .*$/gm) ?? [];
+    return { kill, isRunning, pid: Number(pid), ended, login, password, staff, handled };
   }
 
   const untilUnreachable = (url: string) =>
@@ -355,7 +346,7 @@ describe("npm start", () => {
     );
 
   it("prints the addresses of the login and of the console, and ends on Ctrl-C", async () => {
-    const { login, staff, group, ended } = await startExample();
+    const { login, staff, kill, ended } = await startExample();
     expect(await (await fetch(login)).text()).toContain("<title>Example Bank");
     const signedIn = await fetch(staff, { redirect: "manual" });
     const [cookie = ""] = signedIn.headers.getSetCookie();
@@ -371,14 +362,14 @@ describe("npm start", () => {
     const { hostname, port } = new URL(login);
     connect(Number(port), hostname).on("error", () => {});
     const stream = await fetch(new URL("phone/events", login));
-    process.kill(group, "SIGINT");
+    kill("SIGINT");
     await stream.text();
     await ended;
     await untilUnreachable(login);
   });
 
   it("shows all five types of events: three at the start, two by the phone", async () => {
-    const { login, password, handled, group, ended } = await startExample();
+    const { login, password, handled, kill, ended } = await startExample();
     const { origin } = new URL(login);
     try {
       for (const response of ["approve", "deny"]) {
@@ -391,7 +382,7 @@ describe("npm start", () => {
       }
       await until(() => handled().some((line) => line.includes("challenge.denied")));
     } finally {
-      process.kill(group, "SIGINT");
+      kill("SIGINT");
       await ended;
     }
     expect(handled().toSorted()).toEqual([
@@ -406,10 +397,10 @@ describe("npm start", () => {
   });
 
   it("ends with all its processes when the printed one is killed", async () => {
-    const { login, pid, group, ended } = await startExample();
+    const { login, pid, isRunning, ended } = await startExample();
     process.kill(pid, "SIGTERM");
     await ended;
     await untilUnreachable(login);
-    expect(() => process.kill(group, 0)).toThrow("ESRCH");
+    expect(isRunning()).toBe(false);
   });
 });

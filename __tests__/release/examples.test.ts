@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { isBuiltin } from "node:module";
 import { connect } from "node:net";
@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { startGroup, type ProcessGroup } from "../examples/process-group";
 import { findNodeWithSqlite } from "../support/node-24";
 import { until } from "../support/redis";
 import { scripts } from "../../package.json";
@@ -40,49 +41,34 @@ describe("npm run durable", () => {
   });
 });
 
+// The command of tsx kills a process that takes more than 30 ms to see a signal.
+it.each(["start", "story", "durable"] as const)("npm run %s is one process", (name) => {
+  expect(scripts[name]).toMatch(/^node --import tsx /);
+});
+
 describe("npm run durable that is stopped", () => {
-  type Stop = (started: ChildProcessWithoutNullStreams) => void;
-  const [, ...command] = scripts.durable.split(" ");
-  const sendSignal: Stop = (started) => void started.kill("SIGTERM");
-
-  // The command of tsx kills a process that takes more than 30 ms to see a signal.
-  it.each(["start", "story", "durable"] as const)("npm run %s is one process", (name) => {
-    expect(scripts[name]).toMatch(/^node --import tsx /);
-  });
-
-  it.each<[string, string, Stop]>([
-    ["by a signal while a login waits", "200 for a factor", sendSignal],
+  it.each<[string, string, (started: ProcessGroup) => void]>([
+    [
+      "by a signal while a login waits",
+      "200 for a factor",
+      ({ child }) => void child.kill("SIGTERM"),
+    ],
     [
       "by the end of the program that reads its output",
       "the queue is",
-      (started) => void started.stdout.destroy(),
+      ({ child }) => void child.stdout.destroy(),
     ],
   ])("%s leaves no process and no folder behind", async (_what, output, stop) => {
     const folder = mkdtempSync(join(tmpdir(), "push-example-"));
-    const started = spawn(node ?? process.execPath, command, {
-      cwd: root,
-      env: { ...process.env, TMPDIR: folder },
-      detached: true,
-    });
-    // Its group has the processes that it starts.
-    const group = -(started.pid ?? 0);
-    const isRunning = () => {
-      try {
-        return process.kill(group, 0);
-      } catch {
-        return false;
-      }
-    };
-    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
-      if (String(chunk).includes(output)) break;
-    }
-    started.stdout.resume();
+    const [, ...command] = scripts.durable.split(" ");
+    const line = [node ?? process.execPath, ...command];
+    const started = await startGroup(line, output, { TMPDIR: folder });
     stop(started);
     try {
-      await until(() => !isRunning(), 50_000);
+      await until(() => !started.isRunning(), 50_000);
       expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
     } finally {
-      if (isRunning()) process.kill(group, "SIGKILL");
+      if (started.isRunning()) started.kill("SIGKILL");
       rmSync(folder, { recursive: true });
     }
   });
@@ -115,25 +101,15 @@ describe("npm run durable without redis-server", () => {
 });
 
 describe("npm run story", () => {
-  let started: ChildProcessWithoutNullStreams;
-  let output = "";
-  let complaints = "";
+  let started: ProcessGroup;
   let env: NodeJS.ProcessEnv;
   let commands: string[];
+  // npm itself may warn of the settings of this machine.
+  const readErrors = () => started.printed.stderr.replaceAll(/^npm .*\n/gm, "");
 
   beforeAll(async () => {
-    // A process group of its own: a terminal sends Ctrl-C to the whole group.
-    started = spawn("npm", ["run", "story", "--", "--keep"], { cwd: root, detached: true });
-    started.stderr.on("data", (chunk: Buffer) => {
-      // npm itself may warn of the settings of this machine.
-      complaints += chunk.toString().replaceAll(/^npm .*\n/gm, "");
-    });
-    for await (const chunk of started.stdout.iterator({ destroyOnReturn: false })) {
-      output += String(chunk);
-      if (output.includes("/approve\n")) break;
-    }
-    started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
-    const [, advice = ""] = output.split("try:\n");
+    started = await startGroup(["npm", "run", "story", "--", "--keep"], "/approve\n");
+    const [, advice = ""] = started.printed.stdout.split("try:\n");
     commands = advice
       .trim()
       .split("\n")
@@ -145,17 +121,8 @@ describe("npm run story", () => {
   });
 
   afterAll(() => {
-    if (isRunning()) process.kill(-(started.pid ?? 0), "SIGKILL");
+    if (started.isRunning()) started.kill("SIGKILL");
   });
-
-  /** Returns whether any process of the group is left. */
-  function isRunning(): boolean {
-    try {
-      return process.kill(-(started.pid ?? 0), 0);
-    } catch {
-      return false;
-    }
-  }
 
   it("ends by itself without --keep", async () => {
     const ended = await promisify(execFile)("npm", ["run", "story"], { cwd: root });
@@ -163,7 +130,7 @@ describe("npm run story", () => {
   });
 
   it("shows all five types of events and two waiting logins", () => {
-    expect(complaints).toBe("");
+    expect(readErrors()).toBe("");
     for (const line of [
       /^Webhook YW[0-9a-f]{32} created; 0 findings of configuration drift\.$/m,
       /^  handled: factor\.created for ada \(Zoë's phone\)$/m,
@@ -174,7 +141,7 @@ describe("npm run story", () => {
       /^  handled: challenge\.denied by /m,
       /^  the waiting login resolves: challenge\.denied$/m,
     ]) {
-      expect(output).toMatch(line);
+      expect(started.printed.stdout).toMatch(line);
     }
   });
 
@@ -199,9 +166,9 @@ describe("npm run story", () => {
     ["--bad-signature", 1, /^403 /],
     ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],
   ])("prints a working command: %s", async (part, code, stdout) => {
-    const before = output.length;
+    const before = started.printed.stdout.length;
     expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
-    const handled = output.slice(before);
+    const handled = started.printed.stdout.slice(before);
     if (code === 1) expect(handled).toContain("rejected: SIGNATURE_MISMATCH, TOKEN_WRONG");
     else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);
   });
@@ -228,13 +195,14 @@ describe("npm run story", () => {
   });
 
   it("leaves no process behind on Ctrl-C, also during an upload", async () => {
-    const [, url = ""] = /receives its webhook requests at (\S+)\.\n/.exec(output) ?? [];
+    const [, url = ""] =
+      /receives its webhook requests at (\S+)\.\n/.exec(started.printed.stdout) ?? [];
     const upload = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
     const head = "POST /webhooks/push HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n";
     upload.write(`${head}Content-Type: application/x-www-form-urlencoded\r\n\r\nabc`);
     await once(upload, "connect");
-    process.kill(-(started.pid ?? 0), "SIGINT");
-    await until(() => !isRunning(), 5_000);
-    expect(complaints).toBe("");
+    started.kill("SIGINT");
+    await until(() => !started.isRunning(), 5_000);
+    expect(readErrors()).toBe("");
   });
 });
