@@ -90,19 +90,7 @@ describe("the packed tarball", () => {
     expect(missing.map(([file]) => file)).toEqual([]);
   });
 
-  it.each([
-    ["require", "commonjs", `const { pushWebhooks } = require("${settings.name}");`],
-    ["import", "module", `import { pushWebhooks } from "${settings.name}";`],
-  ])("works by %s", async (_how, type, line) => {
-    const script = `${line} pushWebhooks({ authToken: "t", publicUrl: "https://a.example/" }).onAny(() => {}); console.log("made");`;
-    const made = await run(process.execPath, [`--input-type=${type}`, "-e", script], { cwd: app });
-    expect(made.stdout).toBe("made\n");
-  });
-
-  it("has its subpath exports, and a CLI that needs no other package", async () => {
-    const script = `for (const room of ["emulator", "testing", "admin"]) require("${settings.name}/" + room);
-      console.log(typeof require("${settings.name}/emulator").createEmulator);`;
-    expect((await run(process.execPath, ["-e", script], { cwd: app })).stdout).toBe("function\n");
+  it("has a CLI that needs no other package", async () => {
     const bin = join(app, "node_modules", settings.name, settings.bin["push-webhooks"] ?? "");
     expect(readFileSync(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
     const version = await run(process.execPath, [bin, "--version"], { cwd: app });
