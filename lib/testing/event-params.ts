@@ -1,6 +1,7 @@
 import { listParameterNames, type V1_PARAMETERS } from "../form/parameters";
-import type { EventParameters, ParameterName, PushEventVersion } from "../form/parameters";
-import { PUSH_EVENT_TYPES, type ChallengeDetails, type PushEventType } from "../event/event";
+import type { ParameterName, PushEventVersion } from "../form/parameters";
+import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
+import type { ChallengeDetails, PushEventType } from "../event/event";
 import type { Pair } from "../form/form";
 import { describeType, suggestName } from "../validation/validate-options";
 
@@ -15,20 +16,10 @@ const FACTOR = {
 };
 
 const CHALLENGE = {
-  ...FACTOR,
   challenge_sid: "YCb0977f3f759c742acc1f94257f7974b0",
   challenge_details:
     '{"message":"Approve the payment of 250 €?","date":"2024-03-05T10:20:30Z","fields":[{"label":"City","value":"Köln & Bonn"}]}',
   challenge_hidden_details: '{"ip":"203.0.113.77"}',
-};
-
-/** Realistic parameters of an event of each type, without its type and its uuid. */
-const FIXTURES: Readonly<Record<PushEventType, Omit<EventParameters, "uuid" | "type">>> = {
-  "factor.created": FACTOR,
-  "factor.verified": FACTOR,
-  "factor.deleted": FACTOR,
-  "challenge.approved": { ...CHALLENGE, challenge_metadata: '{"biometrics":"face"}' },
-  "challenge.denied": { ...CHALLENGE, challenge_metadata: '{"biometrics":"none"}' },
 };
 
 /** A parameter that is sent as its text; undefined omits it. */
@@ -71,7 +62,7 @@ export function listFixturePairs(
   overrides: object,
   version: PushEventVersion,
 ): Pair[] {
-  if (!Object.hasOwn(FIXTURES, type)) {
+  if (!isPushEventType(type)) {
     const given: unknown = type;
     throw new TypeError(
       `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(given), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
@@ -89,7 +80,9 @@ export function listFixturePairs(
       `A ${version} event of type ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; pass others in the option extraParams.`,
     );
   }
-  const defaults = { uuid: crypto.randomUUID(), type, ...FIXTURES[type] };
+  const uuid = crypto.randomUUID();
+  const biometrics = type === "challenge.denied" ? "none" : "face";
+  const defaults = { uuid, type, ...FACTOR, ...CHALLENGE, challenge_metadata: { biometrics } };
   const fields: Record<string, unknown> = { ...defaults, ...overrides };
   return names.flatMap((name) => {
     const value = fields[name];
