@@ -1,5 +1,5 @@
 import * as z from "../../validation/zod";
-import { created, existing, found, noContent } from "./endpoint-router";
+import { created, existing } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
@@ -27,7 +27,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       GET(request) {
         const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
         // The envelope of the specification (section 2.2).
-        return found({
+        return {
           keys: page.items.map(toKeyResource),
           uri: page.url,
           first_page_uri: page.first,
@@ -37,7 +37,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
           page_size: page.pageSize,
           start: page.start,
           end: page.start + Math.max(page.items.length - 1, 0),
-        });
+        };
       },
       POST(request) {
         // The account API creates Standard keys only.
@@ -46,14 +46,14 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
       },
     },
     "/Keys/{Sid}.json": {
-      GET: (request) => found(toKeyResource(findKey(request))),
+      GET: (request) => toKeyResource(findKey(request)),
       POST(request) {
         const key = findKey(request);
         const { friendly_name } = readNewName(request);
         if (friendly_name !== undefined) keys.rename(key, friendly_name);
-        return found(toKeyResource(key));
+        return toKeyResource(key);
       },
-      DELETE: noContent((request) => keys.remove(findKey(request))),
+      DELETE: (request) => keys.remove(findKey(request)),
     },
   };
   return {

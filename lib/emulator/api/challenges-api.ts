@@ -1,6 +1,6 @@
 import * as z from "../../validation/zod";
 import { isSid } from "../../form/sid";
-import { created, entityUrlOf, existing, found, foundList } from "./endpoint-router";
+import { created, EndpointResponse, entityUrlOf, existing, listPage } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
@@ -98,17 +98,18 @@ export function createChallengeEndpoints(
           .filter(({ factor_sid }) => factor_sid === (given.factor_sid ?? factor_sid))
           .filter(({ status }) => status === (given.status ?? status));
         const newestFirst = given.order === "desc";
-        return foundList(request, "challenges", "YC", challenges, toResource, newestFirst);
+        return listPage(request, "challenges", "YC", challenges, toResource, newestFirst);
       },
       POST: (request) => created(toResource(createChallenge(request), request)),
     },
     "/Entities/{Identity}/Challenges/{Sid}": {
-      GET: (request) => ({ ...found(toResource(findChallenge(request), request)), headers }),
+      GET: (request) =>
+        new EndpointResponse(200, toResource(findChallenge(request), request), headers),
       POST(request) {
         const challenge = findChallenge(request);
         const given = readParameters(readForm(request), CHANGED_CHALLENGE);
         entities.answerChallenge(challenge, given.auth_payload, { metadata: given.metadata });
-        return found(toResource(challenge, request));
+        return toResource(challenge, request);
       },
     },
     "/Entities/{Identity}/Challenges/{Sid}/Notifications": {

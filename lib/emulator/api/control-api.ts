@@ -1,4 +1,4 @@
-import { created, found, noContent } from "./endpoint-router";
+import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
 import { parseJson } from "../../form/text";
@@ -22,29 +22,29 @@ export function createControlEndpoints(
   const endpoints: Endpoints = {
     "/factors": { POST: (request) => created(factors.createFactor(readJsonObject(request))) },
     "/factors/{sid}": {
-      GET: (request) => found(factors.fetchFactor(sidOf(request))),
-      DELETE: noContent((request) => factors.deleteFactor(sidOf(request))),
+      GET: (request) => factors.fetchFactor(sidOf(request)),
+      DELETE: (request) => factors.deleteFactor(sidOf(request)),
     },
-    "/factors/{sid}/verify": { POST: (request) => found(factors.verifyFactor(sidOf(request))) },
+    "/factors/{sid}/verify": { POST: (request) => factors.verifyFactor(sidOf(request)) },
     "/challenges": {
       POST: (request) => created(factors.createChallenge(readJsonObject(request) as NewChallenge)),
     },
-    "/challenges/{sid}": { GET: (request) => found(factors.fetchChallenge(sidOf(request))) },
+    "/challenges/{sid}": { GET: (request) => factors.fetchChallenge(sidOf(request)) },
     "/challenges/{sid}/approve": {
-      POST: (request) => found(factors.approveChallenge(sidOf(request), readJsonObject(request))),
+      POST: (request) => factors.approveChallenge(sidOf(request), readJsonObject(request)),
     },
     "/challenges/{sid}/deny": {
-      POST: (request) => found(factors.denyChallenge(sidOf(request), readJsonObject(request))),
+      POST: (request) => factors.denyChallenge(sidOf(request), readJsonObject(request)),
     },
     "/deliveries": {
       async GET({ query }) {
         if (new Map(query).get("settled") === "true") await deliveries.settled();
-        return found({ deliveries: deliveries.list() });
+        return { deliveries: deliveries.list() };
       },
     },
     "/faults": {
-      POST: noContent((request) => faults.inject(readJsonObject(request) as Fault)),
-      DELETE: noContent(() => faults.clear()),
+      POST: (request) => faults.inject(readJsonObject(request) as Fault),
+      DELETE: () => faults.clear(),
     },
   };
   return {

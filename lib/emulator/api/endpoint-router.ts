@@ -5,8 +5,8 @@ import type { SidPrefix } from "../../form/sid";
 import { cutPage, type ListItem } from "../resources/pagination";
 import type { Caller } from "./credentials";
 
-/** An authenticated request. */
-export interface ApiRequest {
+/** An authenticated request to one of the service's endpoints. */
+export interface EndpointRequest {
   method: string;
   /** Path as received, without the query. */
   path: string;
@@ -17,49 +17,48 @@ export interface ApiRequest {
   origin: string | undefined;
   /** Origin at which the client reaches the service: the start of absolute URLs in responses. */
   baseUrl: string;
+  /** Absolute URL without the query. */
+  url: string;
   caller: Caller;
-}
-
-/** A request to one of the service's endpoints. */
-export interface EndpointRequest extends ApiRequest {
-  /** The values of the names in braces of its path, decoded. */
+  /** The values of the names in braces of its path, decoded; set by the router. */
   params: readonly string[];
 }
 
-/** Response of an endpoint; without `body`, the response has no body. */
-export interface EndpointResponse {
-  status: number;
-  headers?: Readonly<Record<string, string>>;
-  body?: unknown;
-}
+/** Response of the server; without `body`, the response has no body. */
+export class EndpointResponse {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
 
-/** Creates the response to a request that was successful. */
-export function found(body: unknown): EndpointResponse {
-  return { status: 200, body };
+  constructor(status: number, body?: unknown, headers: Record<string, string> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
 }
 
 /** Creates the response to a request that created a resource. */
 export function created(body: unknown): EndpointResponse {
-  return { status: 201, body };
+  return new EndpointResponse(201, body);
 }
 
 const INVALID = "REQUEST_INVALID";
 
 /**
- * Creates the response with a page of a list of the verification API (section 2.4), in the order of
+ * Returns a page of a list of the verification API (section 2.4), in the order of
  * creation.
  */
-export function foundList<Item extends ListItem>(
+export function listPage<Item extends ListItem>(
   request: EndpointRequest,
   key: string,
   prefix: SidPrefix,
   all: Iterable<Item>,
   toResource: (item: Item, request: EndpointRequest) => unknown,
   newestFirst = false,
-): EndpointResponse {
+): object {
   const invalid = { PageSize: INVALID, Page: INVALID, PageToken: INVALID } as const;
   const rules = { prefix, sortedBy: "date_created", newestFirst, invalid } as const;
-  const page = cutPage(all, request.query, urlOf(request), rules);
+  const page = cutPage(all, request.query, request.url, rules);
   const meta = {
     page: page.page,
     page_size: page.pageSize,
@@ -69,24 +68,14 @@ export function foundList<Item extends ListItem>(
     next_page_url: page.next,
     key,
   };
-  return found({ [key]: page.items.map((item) => toResource(item, request)), meta });
+  return { [key]: page.items.map((item) => toResource(item, request)), meta };
 }
 
-/** Handles one method of a path. */
-export type EndpointHandler = (
-  request: EndpointRequest,
-) => EndpointResponse | Promise<EndpointResponse>;
-
-/** Creates the handler of a change whose response has no body. */
-export function noContent(change: (request: EndpointRequest) => void): EndpointHandler {
-  return (request) => {
-    change(request);
-    return { status: 204 };
-  };
-}
-
-/** Handlers by path, such as `/Webhooks/{Sid}`, and by method. */
-export type Endpoints = Readonly<Record<string, Partial<Record<string, EndpointHandler>>>>;
+/**
+ * Handlers by path, such as `/Webhooks/{Sid}`, and by method. A handler returns the body of a response
+ * with status 200, undefined for 204, or another response.
+ */
+export type Endpoints = Record<string, Record<string, (request: EndpointRequest) => unknown>>;
 
 /** Endpoints of one API: their paths start with `prefix`, and `check` runs before each handler. */
 export interface EndpointGroup {
@@ -107,7 +96,7 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
     }),
   );
 
-  return function routeRequest(received: ApiRequest) {
+  return async function routeRequest(received: EndpointRequest): Promise<EndpointResponse> {
     for (const { pattern, methods, check } of routes) {
       const match = pattern.exec(received.path);
       if (match === null) continue;
@@ -118,26 +107,23 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
         const Allow = Object.keys(methods).join(", ");
         throw new EmulatorError("METHOD_NOT_ALLOWED", "Method not allowed", { Allow });
       }
-      return handler(request);
+      const result = await handler(request);
+      if (result instanceof EndpointResponse) return result;
+      return new EndpointResponse(result === undefined ? 204 : 200, result);
     }
     throw notEmulated(received);
   };
 }
 
 /** Rejects a request that the service may know and the emulator does not. */
-export function notEmulated({ method, path }: ApiRequest): EmulatorError {
+export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
   return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
 }
 
-/** Returns the URL of a request without its query. */
-export function urlOf({ baseUrl, path }: EndpointRequest): string {
-  return baseUrl + path;
-}
-
 /** Returns the URL of an entity of the service in the path of a request. */
-export function entityUrlOf({ baseUrl, path }: EndpointRequest, identity: string): string {
-  const [servicePath = ""] = /^\/v2\/Services\/[^/]+/.exec(path) ?? [];
-  return `${baseUrl}${servicePath}/Entities/${encodeURIComponent(identity)}`;
+export function entityUrlOf({ url }: EndpointRequest, identity: string): string {
+  const [serviceUrl = ""] = /^.*?\/v2\/Services\/[^/]+/.exec(url) ?? [];
+  return `${serviceUrl}/Entities/${encodeURIComponent(identity)}`;
 }
 
 /** Returns the resource of a path. @throws EmulatorError 20404 when it does not exist. */

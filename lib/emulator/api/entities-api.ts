@@ -1,6 +1,5 @@
 import * as z from "../../validation/zod";
-import { created, entityUrlOf, existing, found, foundList } from "./endpoint-router";
-import { noContent, urlOf } from "./endpoint-router";
+import { created, entityUrlOf, existing, listPage } from "./endpoint-router";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
 import { readForm, readParameters } from "./parameters";
@@ -97,20 +96,20 @@ export function createEntityEndpoints(
   return {
     "/Entities": {
       GET: (request) =>
-        foundList(request, "entities", "YE", entities.listEntities(), toEntityResource),
+        listPage(request, "entities", "YE", entities.listEntities(), toEntityResource),
       POST(request) {
         const { identity } = readParameters(readForm(request), NEW_ENTITY);
         return created(toEntityResource(entities.createEntity(identity), request));
       },
     },
     "/Entities/{Identity}": {
-      GET: (request) => found(toEntityResource(findEntity(request), request)),
-      DELETE: noContent((request) => entities.deleteEntity(findEntity(request))),
+      GET: (request) => toEntityResource(findEntity(request), request),
+      DELETE: (request) => entities.deleteEntity(findEntity(request)),
     },
     "/Entities/{Identity}/Factors": {
       GET(request) {
         const factors = entities.listFactors(findEntity(request).identity);
-        return foundList(request, "factors", "YF", factors, toFactorResource);
+        return listPage(request, "factors", "YF", factors, toFactorResource);
       },
       POST(request) {
         const [, identity = ""] = request.params;
@@ -121,7 +120,7 @@ export function createEntityEndpoints(
       },
     },
     "/Entities/{Identity}/Factors/{Sid}": {
-      GET: (request) => found(toFactorResource(findFactor(request), request)),
+      GET: (request) => toFactorResource(findFactor(request), request),
       POST(request) {
         const factor = findFactor(request);
         const isTotp = factor.factor_type === "totp";
@@ -129,21 +128,21 @@ export function createEntityEndpoints(
         const given = readParameters(readForm(request), schema);
         if (given.auth_payload !== undefined) entities.verifyFactor(factor, given.auth_payload);
         entities.changeFactor(factor, given.friendly_name ?? factor.friendly_name, given.config);
-        return found(toFactorResource(factor, request));
+        return toFactorResource(factor, request);
       },
-      DELETE: noContent((request) => entities.deleteFactor(findFactor(request))),
+      DELETE: (request) => entities.deleteFactor(findFactor(request)),
     },
     "/AccessTokens": {
       POST(request) {
         const { identity, ...given } = readParameters(readForm(request), NEW_ACCESS_TOKEN);
         const accessToken = accessTokens.create({ entity_identity: identity, ...given });
-        return created({ ...accessToken, ...owner, url: `${urlOf(request)}/${accessToken.sid}` });
+        return created({ ...accessToken, ...owner, url: `${request.url}/${accessToken.sid}` });
       },
     },
     "/AccessTokens/{Sid}": {
       GET(request) {
         const accessToken = existing(accessTokens.find(request.params[1]), request);
-        return found({ ...accessToken, ...owner, url: urlOf(request) });
+        return { ...accessToken, ...owner, url: request.url };
       },
     },
   };

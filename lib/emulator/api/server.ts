@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ApiRequest, EndpointResponse } from "./endpoint-router";
+import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
 import { decodeParameters } from "./parameters";
@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 262_144;
  */
 export function createApiServer(
   authenticate: (authorization: string | undefined) => Caller,
-  route: (request: ApiRequest) => EndpointResponse | Promise<EndpointResponse>,
+  route: (request: EndpointRequest) => Promise<EndpointResponse>,
 ) {
   const server = createServer((req, res) => void respond(req, res));
   let listening: Promise<unknown> | undefined;
@@ -33,12 +33,14 @@ export function createApiServer(
     }
   }
 
-  async function readRequest(req: IncomingMessage): Promise<ApiRequest> {
+  async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
     // Before the body and the route: an unauthenticated client cannot probe for resources.
     const caller = authenticate(headers.authorization);
     const body = await readRequestBody(req);
     const [path = "", query = ""] = target.split(/\?(.*)/s, 2);
+    const host = headers.host ?? "";
+    const baseUrl = /^[\w.:[\]-]+$/.test(host) ? `http://${host}` : readUrl();
     return {
       method,
       path,
@@ -46,8 +48,10 @@ export function createApiServer(
       body,
       contentType: headers["content-type"] ?? "",
       origin: headers.origin,
-      baseUrl: /^[\w.:[\]-]+$/.test(headers.host ?? "") ? `http://${headers.host}` : readUrl(),
+      baseUrl,
+      url: baseUrl + path,
       caller,
+      params: [],
     };
   }
 
@@ -88,15 +92,9 @@ export function createApiServer(
 }
 
 function writeResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
-  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
-  res.setHeader("X-Request-Id", crypto.randomUUID());
-  if (body === undefined) {
-    res.writeHead(status).end();
-    return;
-  }
-  const json = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { "Content-Type": "application/json", "Content-Length": json.length });
-  res.end(json);
+  const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  const content = json && { "Content-Type": "application/json", "Content-Length": json.length };
+  res.writeHead(status, { ...headers, "X-Request-Id": crypto.randomUUID(), ...content }).end(json);
 }
 
 async function readRequestBody(req: IncomingMessage): Promise<Buffer> {
@@ -125,5 +123,5 @@ function createErrorResponse(error: unknown): EndpointResponse {
   }
   const { serviceCode, status, message, headers } = error;
   const more_info = `https://docs.example.test/errors/${serviceCode}`;
-  return { status, headers, body: { code: serviceCode, message, more_info, status } };
+  return new EndpointResponse(status, { code: serviceCode, message, more_info, status }, headers);
 }

@@ -1,7 +1,6 @@
 import * as z from "../../validation/zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, existing, found, foundList, noContent } from "./endpoint-router";
-import { notEmulated, urlOf } from "./endpoint-router";
+import { created, existing, listPage, notEmulated } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";
@@ -45,26 +44,26 @@ export function createVerifyEndpoints(
 
   const endpoints: Endpoints = {
     "": {
-      GET: (request) => found(toServiceResource(owner, startDate, request)),
+      GET: (request) => toServiceResource(owner, startDate, request),
       POST: rejectAsNotEmulated,
       DELETE: rejectAsNotEmulated,
     },
     "/Webhooks": {
-      GET: (request) => foundList(request, "webhooks", "YW", webhooks.list(), toResource),
+      GET: (request) => listPage(request, "webhooks", "YW", webhooks.list(), toResource),
       POST(request) {
         const webhook = readParameters(readForm(request), NEW_WEBHOOK, chooseWebhookCode);
         return created(toResource(webhooks.create(webhook), request));
       },
     },
     "/Webhooks/{Sid}": {
-      GET: (request) => found(toResource(findWebhook(request), request)),
+      GET: (request) => toResource(findWebhook(request), request),
       POST(request) {
         const webhook = findWebhook(request);
         const change = readParameters(readForm(request), CHANGED_WEBHOOK, chooseWebhookCode);
         webhooks.change(webhook, change);
-        return found(toResource(webhook, request));
+        return toResource(webhook, request);
       },
-      DELETE: noContent((request) => webhooks.remove(findWebhook(request))),
+      DELETE: (request) => webhooks.remove(findWebhook(request)),
     },
     ...createEntityEndpoints(owner, entities, accessTokens),
     ...createChallengeEndpoints(owner, entities),
@@ -93,7 +92,7 @@ function toServiceResource(
   date: string,
   request: EndpointRequest,
 ) {
-  const url = urlOf(request);
+  const url = request.url;
   return {
     sid: serviceSid,
     account_sid: accountSid,
