@@ -18,14 +18,6 @@ function start() {
 afterEach(() => jest.useRealTimers());
 
 describe("createChallengeWaits", () => {
-  it("resolves with the outcome of the challenge and the user", async () => {
-    const { outcomes, wait } = start();
-    const early = wait(good);
-    await outcomes.record("login", event);
-    expect(await early).toEqual(event);
-    expect(await wait({ ...good, accountSid: event.account_sid })).toEqual(event);
-  });
-
   it("rejects the outcome of another user", async () => {
     const { outcomes, wait } = start();
     await outcomes.record("login", event);

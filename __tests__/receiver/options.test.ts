@@ -142,6 +142,17 @@ describe("pushWebhooks", () => {
   });
 });
 
+describe("close", () => {
+  it.each([{ deadlineMs: -1 }, { deadlineMs: 1.5 }, { deadlineMs: "1s" }, { timeoutMs: 1 }, 5])(
+    "rejects the options %j",
+    async (options) => {
+      const push = pushWebhooks(good);
+      expect(() => push.close(options as never)).toThrow(TypeError);
+      await push.close({ deadlineMs: 0 });
+    },
+  );
+});
+
 describe("verifyPushRequest", () => {
   it.each([
     ["bodyTimeoutMs", 5],

@@ -1,21 +1,4 @@
-import { CLOSE_RULES, settleWithin, startDeadline } from "../../lib/time/close-options";
-import { validateOptions } from "../../lib/validation/validate-options";
-
-describe("CLOSE_RULES", () => {
-  it.each([{}, { deadlineMs: undefined }, { deadlineMs: 0 }, { deadlineMs: 60_000 }])(
-    "accept %j",
-    (options) => {
-      expect(() => validateOptions("close", options, CLOSE_RULES)).not.toThrow();
-    },
-  );
-
-  it.each([{ deadlineMs: -1 }, { deadlineMs: 1.5 }, { deadlineMs: "1s" }, { timeoutMs: 1 }, 5])(
-    "reject %j",
-    (options) => {
-      expect(() => validateOptions("close", options as object, CLOSE_RULES)).toThrow(TypeError);
-    },
-  );
-});
+import { settleWithin, startDeadline } from "../../lib/time/close-options";
 
 describe("settleWithin", () => {
   it("waits for work that ends, and up to the deadline for work that does not", async () => {
