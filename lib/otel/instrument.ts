@@ -62,11 +62,8 @@ export function instrumentPushWebhooks(): () => void {
     details: Attributes,
     histogram?: Histogram,
   ): Context {
-    const span = tracer.startSpan(
-      name,
-      { kind, attributes: { ...attributes, ...details } },
-      parent,
-    );
+    const started = { ...attributes, ...details };
+    const span = tracer.startSpan(name, { kind, attributes: started }, parent);
     const active = trace.setSpan(parent, span);
     message.around = (run) => context.with(active, run);
     const startMs = performance.now();

@@ -4,7 +4,7 @@ import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-route
 import { assertMayManageKeys } from "./credentials";
 import { EmulatorError, notFound } from "../emulator-error";
 import { toKeyResource, type StoredKeys } from "../resources/keys";
-import { cutPage, type ListRules } from "../resources/pagination";
+import { cutPage, type ListRules } from "./pagination";
 import { readForm, readParameters } from "./parameters";
 import { isSid } from "../../form/sid";
 

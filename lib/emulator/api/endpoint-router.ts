@@ -2,7 +2,7 @@ import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { SidPrefix } from "../../form/sid";
-import { cutPage, type ListItem } from "../resources/pagination";
+import { cutPage, type ListItem } from "./pagination";
 import type { Caller } from "./credentials";
 
 /** An authenticated request to one of the service's endpoints. */

@@ -77,12 +77,18 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     const type = plan["unknown-event-type"]?.type ?? fields.type;
     const uuid = crypto.randomUUID();
     const params = [
-      ...listEventPairs(webhook.version, { ...fields, uuid }).map(([name, value]): Pair =>
-        name === "type" ? [name, type] : [name, value],
-      ),
+      ...listEventPairs(webhook.version, { ...fields, uuid, type }),
       ...Object.entries(plan["extra-parameters"]?.params ?? {}),
     ];
-    const request = createRequest(webhook, params, plan, uuid);
+    const request = signRequest({
+      authToken: chooseToken(plan),
+      webhookUrl: webhook.webhook_url,
+      method: webhook.webhook_method,
+      signatureHeader: settings.signatureHeader,
+      contentType: settings.contentType,
+      params,
+    });
+    const added = { "X-Idempotency-Token": uuid, "User-Agent": "PushWebhook/1.0" };
     const ready = lastSent.get(webhook.sid);
     const sent = Array.from({ length: 1 + (plan.duplicate?.copies ?? 0) }, () => {
       const delivery: WebhookDelivery = {
@@ -90,7 +96,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
         type,
         webhook_sid: webhook.sid,
         status: "pending",
-        request: { ...request, headers: { ...request.headers }, params },
+        request: { ...request, headers: { ...request.headers, ...added }, params },
         response: undefined,
         attempts: 0,
         failures: [],
@@ -106,23 +112,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     });
     // Duplicates are sent at the same time, and the next request after all of them.
     lastSent.set(webhook.sid, Promise.all(sent));
-  }
-
-  function createRequest(webhook: StoredWebhook, params: Pair[], plan: FaultPlan, uuid: string) {
-    const request = signRequest({
-      authToken: chooseToken(plan),
-      webhookUrl: webhook.webhook_url,
-      method: webhook.webhook_method,
-      signatureHeader: settings.signatureHeader,
-      contentType: settings.contentType,
-      params,
-    });
-    const headers = {
-      ...request.headers,
-      "X-Idempotency-Token": uuid,
-      "User-Agent": "PushWebhook/1.0",
-    };
-    return { ...request, headers };
   }
 
   function chooseToken(plan: FaultPlan): string {

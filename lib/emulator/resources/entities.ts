@@ -15,6 +15,8 @@ type NotificationListener = (challenge: Challenge, key: FactorBinding | undefine
 
 type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "metadata">;
 
+/** How many entities, factors and challenges each are kept; the oldest are removed first. */
+const MAX_KEPT = 100_000;
 const DEFAULT_EXPIRATION_MS = 300_000;
 const MAX_EXPIRATION_MS = 3_600_000;
 
@@ -27,13 +29,10 @@ export type Entities = ReturnType<typeof createEntities>;
  * or it expires. Its methods return live objects.
  *
  * @param emit receives the event of each transition, with its parameters except the uuid.
- * @param maxKept the number of entities, of factors and of challenges to keep; the oldest are removed
- *   first.
  */
 export function createEntities(
   now: Clock,
   emit: (type: PushEventType, fields: EventParameters) => void,
-  maxKept = 100_000,
 ) {
   const entities = new Map<string, Entity>();
   const factors = new Map<string, Factor>();
@@ -49,7 +48,7 @@ export function createEntities(
     }
     const date = readDate();
     const entity = { sid: createSid("YE"), identity, date_created: date, date_updated: date };
-    keepNewest(entities, identity, entity, maxKept);
+    keepNewest(entities, identity, entity, MAX_KEPT);
     return entity;
   }
 
@@ -158,7 +157,7 @@ export function createEntities(
         date_updated: date,
       };
       if (binding !== undefined) bindings.set(factor, binding);
-      keepNewest(factors, factor.sid, factor, maxKept);
+      keepNewest(factors, factor.sid, factor, MAX_KEPT);
       emit("factor.created", fieldsOf(factor));
       return factor;
     },
@@ -208,7 +207,7 @@ export function createEntities(
         date_updated: date,
         expiration_date: readExpiration(fields.expiration_date),
       };
-      keepNewest(challenges, challenge.sid, challenge, maxKept);
+      keepNewest(challenges, challenge.sid, challenge, MAX_KEPT);
       notify(challenge);
       return challenge;
     },
