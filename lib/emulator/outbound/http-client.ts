@@ -97,61 +97,55 @@ export async function sendRequest(
     throw new TypeError("sendRequest: request.url must be an absolute http or https URL.");
   }
   const { connectTimeoutMs = 5_000, timeoutMs = 15_000, signal, dropConnection, onSent } = options;
-  return new Promise<WebhookResponse>((resolve, reject) => {
-    if (signal?.aborted === true) return reject(aborted(signal));
-    const sending = openRequest(request);
-    let response: IncomingMessage | undefined;
-
-    const fail = (error: SendError) => {
-      reject(error);
-      sending.destroy();
-    };
-    const connectTimer = setTimeout(() => {
-      const message = `The connection was not established within ${connectTimeoutMs} ms.`;
-      fail(new SendError("CONNECT_TIMEOUT", message, true));
-    }, connectTimeoutMs);
-    const timer = setTimeout(() => {
-      fail(new SendError("TIMEOUT", `There was no complete response in ${timeoutMs} ms.`, false));
-    }, timeoutMs);
-    const abort = () => fail(aborted(signal));
-    signal?.addEventListener("abort", abort);
-
-    const connected = () => clearTimeout(connectTimer);
+  const ending = new AbortController();
+  const end = (...reason: ConstructorParameters<typeof SendError>) =>
+    ending.abort(new SendError(...reason));
+  const unconnected = `The connection was not established within ${connectTimeoutMs} ms.`;
+  const connectTimer = setTimeout(end, connectTimeoutMs, "CONNECT_TIMEOUT", unconnected, true);
+  const incomplete = `There was no complete response in ${timeoutMs} ms.`;
+  const timer = setTimeout(end, timeoutMs, "TIMEOUT", incomplete, false);
+  let response: IncomingMessage | undefined;
+  try {
+    const signals = [ending.signal, signal].filter((one) => one !== undefined);
+    const sending = openRequest(request, AbortSignal.any(signals));
     sending.on("socket", (socket) => {
       const isTls = url.toLowerCase().startsWith("https:");
-      socket.once(isTls ? "secureConnect" : "connect", connected);
+      socket.once(isTls ? "secureConnect" : "connect", () => clearTimeout(connectTimer));
     });
     sending.on("finish", () => {
-      connected();
-      onSent?.();
-      if (dropConnection !== true) return;
-      fail(new SendError("DROPPED", "A fault closed the connection after the request.", true));
-    });
-    sending.on("response", (received) => {
-      response = received;
-      readWebhookResponse(received).then(resolve, (error: unknown) => fail(broken(error, false)));
-    });
-    sending.on("error", (error) => {
-      // An error after a complete response does not change it.
-      if (response?.complete !== true) fail(broken(error, response === undefined));
-    });
-    sending.on("close", () => {
-      // A status such as 101 ends without a response event. After any other this has no effect.
-      if (response === undefined) reject(broken(new Error("closed without a response"), true));
       clearTimeout(connectTimer);
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      onSent?.();
+      const dropped = "A fault closed the connection after the request.";
+      if (dropConnection === true) end("DROPPED", dropped, true);
+    });
+    const responded = new Promise<IncomingMessage>((resolve, reject) => {
+      sending.on("response", resolve).on("error", reject);
+      // A status such as 101 ends without a response event. After any other this has no effect.
+      sending.on("close", () => reject(new Error("closed without a response")));
     });
     sending.end(body);
-  });
+    response = await responded;
+    return await readWebhookResponse(response);
+  } catch (error) {
+    if (ending.signal.aborted) throw ending.signal.reason as SendError;
+    if (signal?.aborted !== true) throw toSendError(error, response === undefined);
+    throw new SendError("ABORTED", "The request was aborted.", false, { cause: signal.reason });
+  } finally {
+    clearTimeout(connectTimer);
+    clearTimeout(timer);
+  }
 }
 
-function openRequest({ method, url, headers, body }: WebhookRequest): ClientRequest {
+function openRequest(
+  { method, url, headers, body }: WebhookRequest,
+  signal: AbortSignal,
+): ClientRequest {
   const { protocol, hostname, port, username, password } = new URL(url);
   const [, target = ""] = /^[^:]+:\/\/[^/?#]*([^#]*)/s.exec(url) ?? [];
   const auth = [username, password].map(decodeSafely).join(":");
   return (protocol === "https:" ? requestHttps : requestHttp)({
     agent: false,
+    signal,
     protocol,
     hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
     port,
@@ -184,14 +178,10 @@ async function readWebhookResponse(response: IncomingMessage): Promise<WebhookRe
 
 type ConnectionError = NodeJS.ErrnoException & { errors?: readonly Error[] };
 
-function broken(error: unknown, isConnectionFailure: boolean): SendError {
+function toSendError(error: unknown, isConnectionFailure: boolean): SendError {
   const { code = "ECONNRESET", message, errors = [] } = error as ConnectionError;
   // An error for several addresses of one host has their errors instead of a message.
   const reason = message || errors.map((one) => one.message).join("; ") || code;
   const text = `The connection failed: ${reason}.`;
   return new SendError(code, text, isConnectionFailure, { cause: error });
-}
-
-function aborted(signal: AbortSignal | undefined): SendError {
-  return new SendError("ABORTED", "The request was aborted.", false, { cause: signal?.reason });
 }
