@@ -100,6 +100,7 @@ describe("verifyPushRequest", () => {
     ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
     ["a parsed form of 1000", { body: { x: Array<string>(1000).fill("") } }, "SIGNATURE_MISMATCH"],
     ["a parsed form of 1001", { body: { x: Array<string>(1001).fill("") } }, "BODY_TOO_LARGE"],
+    ["half a surrogate pair in a parsed form", { body: { x: "\ud800" } }, "BODY_MALFORMED"],
     ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
   ])("rejects %s", async (_what, change, code) => {
     const verified = verifyPushRequest({ ...requestOf(request), ...change }, options);

@@ -57,6 +57,7 @@ describe("sign", () => {
   it.each<readonly [name: string, parts: object]>([
     ["params", { url }],
     ["params", { url, params: "type=a" }],
+    ["params", { url, params: null }],
     ["url", { params }],
     ["url", { url: new URL(url), params }],
     ...[undefined, "", 5, [], ["", authToken]].map(

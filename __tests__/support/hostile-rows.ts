@@ -273,6 +273,7 @@ const BODIES: HostileRow[] = [
   ["HTTP/1.0", [rawRequest(good).replace("HTTP/1.1", "HTTP/1.0")], 200],
   ["bytes that are not HTTP", ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"], [400, 0]],
   ["a GET with a body", [rawRequest({ ...get, body: "a=b" })], 403],
+  ["a GET with a body of no parameters", [rawRequest({ ...get, body: "&" })], "SIGNATURE_MISMATCH"],
   [
     "a POST as a GET",
     [rawRequest({ ...good, method: "GET", body: undefined, path: `${PATH}?${good.body}` })],
