@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import * as z from "../validation/zod";
 import { parseJson } from "../form/text";
 import type { Capture } from "../observability/reporter";
-import { UsageError } from "./usage-error";
+import { UsageError } from "./arguments";
 
 const captureSchema = z.object({
   method: z.string(),

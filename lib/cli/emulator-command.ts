@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
 import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, choice, UsageError } from "./usage-error";
+import { assertUrl, choice, readPort } from "./arguments";
 
 interface RunOptions {
   port: number;
@@ -73,12 +73,4 @@ function describeDelivery(terminal: Terminal, delivery: WebhookDelivery): string
   const url = request.url.replace(/\?.*$/s, "");
   const shown = paint(terminal, status === "succeeded" ? "green" : "red", String(outcome));
   return `${shown} ${type} -> ${url} in ${(durationMs ?? 0).toFixed(1)} ms${tries}`;
-}
-
-/** Reads an argument that is a port. @throws UsageError for any other text. */
-export function readPort(text: string): number {
-  if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(
-    `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,
-  );
 }

@@ -7,9 +7,8 @@ import { createGetParts, UncoveredTargetError } from "../signature/signed-parts"
 import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/received-request";
 import { readCaptures } from "./capture";
-import { readSecret } from "./secret";
-import { paint, print, printJson, withoutControls, type Terminal } from "./terminal";
-import { choice, UsageError } from "./usage-error";
+import { paint, print, printJson, readSecret, type Terminal, withoutControls } from "./terminal";
+import { choice, UsageError } from "./arguments";
 
 interface ExplainOptions {
   url: string;

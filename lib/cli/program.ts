@@ -5,10 +5,9 @@ import { addExplainCommand } from "./explain-command";
 import { addKeysCommand } from "./keys-command";
 import { addQueueCommand } from "./queue-command";
 import { addRecordCommands } from "./record-command";
-import { Interruption } from "./secret";
-import { withoutControls, type Terminal } from "./terminal";
+import { Interruption, type Terminal, withoutControls } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
-import { UsageError } from "./usage-error";
+import { UsageError } from "./arguments";
 import { addWebhooksCommand } from "./webhooks-command";
 
 const { version } = require("../../package.json") as { version: string };

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../observability/logger";
 import { print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
-import { UsageError } from "./usage-error";
+import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {
   queue?: string;

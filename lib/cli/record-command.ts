@@ -8,9 +8,8 @@ import type { Command } from "commander";
 import { hideIdentity, readCaptures } from "./capture";
 import type { Capture } from "../observability/reporter";
 import { pairHeaders } from "../receiver/node-request";
-import { readPort } from "./emulator-command";
 import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl } from "./usage-error";
+import { assertUrl, readPort } from "./arguments";
 
 interface RecordOptions {
   port: number;

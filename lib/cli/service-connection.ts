@@ -1,8 +1,7 @@
 import { Option, type Command } from "commander";
 import { ApiError, createAdminClient, type AdminClient } from "../admin";
-import { readSecret } from "./secret";
-import type { Terminal } from "./terminal";
-import { UsageError } from "./usage-error";
+import { readSecret, type Terminal } from "./terminal";
+import { UsageError } from "./arguments";
 
 /** Options of each command that uses the service's APIs. */
 export interface ServiceOptions {

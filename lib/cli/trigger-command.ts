@@ -4,9 +4,8 @@ import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { SendError, sendRequest, type WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
-import { readSecret } from "./secret";
-import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, choice, UsageError } from "./usage-error";
+import { paint, print, printJson, readSecret, type Terminal } from "./terminal";
+import { assertUrl, choice, UsageError } from "./arguments";
 
 interface TriggerOptions {
   url: string;

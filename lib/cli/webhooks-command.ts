@@ -4,7 +4,7 @@ import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { addServiceAction, collect, type ServiceOptions } from "./service-connection";
 import { paint, print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
-import { choice } from "./usage-error";
+import { choice } from "./arguments";
 
 interface EnsureOptions extends ServiceOptions {
   url: string;

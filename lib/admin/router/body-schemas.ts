@@ -36,8 +36,5 @@ export const BODY_SCHEMAS = {
   Error: z.object({ code: z.union([z.string(), z.int()]), message: z.string(), status: z.int() }),
 };
 
-/** The `meta` of a page: its links and its size. */
-export type PageMeta = z.output<typeof meta>;
-
 /** The name of a body in {@link BODY_SCHEMAS}. */
 export type BodyName = keyof typeof BODY_SCHEMAS;

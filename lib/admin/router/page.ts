@@ -2,7 +2,6 @@ import { encodeForm } from "../../form/text";
 import * as z from "../../validation/zod";
 import type { List, PageQuery } from "../client/list";
 import { pageQuerySchema, parseInput } from "../client/schemas";
-import type { PageMeta } from "./body-schemas";
 
 const { pageSize, page, pageToken } = pageQuerySchema.shape;
 
@@ -47,7 +46,7 @@ export async function fetchPage<Item>(
     );
     return `${req.baseUrl}/${key}${pairs.length === 0 ? "" : `?${encodeForm(pairs)}`}`;
   };
-  const meta: PageMeta = {
+  const meta = {
     page: index,
     page_size,
     first_page_url: linkTo({ pageSize: page_size ?? query.pageSize, page: 0 }),

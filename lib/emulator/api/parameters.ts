@@ -6,9 +6,6 @@ import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import { limitJson, textSchema } from "../resources/schemas";
 
-/** Returns the code of the error for a parameter that is missing or has an invalid value. */
-type ChooseErrorCode = (name: string, isMissing: boolean) => EmulatorErrorCode;
-
 /**
  * Reads parameters by a schema whose members are named as those of resources: `friendly_name` is the
  * parameter `FriendlyName`, and `app_id` in `config` is `Config.AppId`. Ignores other parameters.
@@ -18,7 +15,7 @@ type ChooseErrorCode = (name: string, isMissing: boolean) => EmulatorErrorCode;
 export function readParameters<Schema extends z.ZodType>(
   pairs: readonly Pair[],
   schema: Schema,
-  chooseCode: ChooseErrorCode = () => "REQUEST_INVALID",
+  chooseCode: (name: string, isMissing: boolean) => EmulatorErrorCode = () => "REQUEST_INVALID",
 ): z.output<Schema> {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of pairs) {

@@ -18,3 +18,11 @@ export function assertUrl(flag: string, url: string): void {
     `${flag} must be an absolute http or https URL; received ${JSON.stringify(url)}.`,
   );
 }
+
+/** Reads an argument that is a port. @throws UsageError for any other text. */
+export function readPort(text: string): number {
+  if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UsageError(
+    `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,
+  );
+}
