@@ -4,7 +4,7 @@ import { pushWebhooks, WebhookError, PermanentError } from "express-push-verific
 import { ApiError, InputError, type ApiErrorCode } from "express-push-verification/admin";
 import { QueueError } from "express-push-verification/durable";
 import { EmulatorError, type EmulatorErrorCode } from "express-push-verification/emulator";
-import { silent } from "./support/durable";
+import { silent } from "./support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
 import { send, startServer, stopServers } from "./support/servers";
 

@@ -11,7 +11,7 @@ import {
 } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { areHandlersEmpty } from "../../lib/delivery/handler-registry";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
 
 const event = eventFixture("challenge.approved");

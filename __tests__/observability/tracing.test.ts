@@ -1,7 +1,7 @@
 import { channel, tracingChannel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
 import { TRACE_NAMES } from "../../lib/observability/tracing";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
 it("publishes start and end of receive and handle, with the uuid and without the identity", async () => {

@@ -5,7 +5,7 @@ import {
   type PushWebhooksOptions,
 } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const later = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs));

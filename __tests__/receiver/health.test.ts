@@ -1,5 +1,5 @@
 import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push-verification";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { until } from "../support/redis";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
 
 const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };

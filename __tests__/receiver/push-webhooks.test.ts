@@ -7,7 +7,7 @@ import {
   type PushWebhooksOptions,
   type WebhookError,
 } from "express-push-verification";
-import { silent } from "../support/durable";
+import { silent } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
 

@@ -12,13 +12,14 @@ import {
   type DurableQueue,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
+import { silent } from "./receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
 import { send, startServer } from "./servers";
 
 export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
 export const entityIdentity = "user-7f3a-22";
-export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+export { silent };
 
 /** The challenge SID with this number. */
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;

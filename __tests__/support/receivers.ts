@@ -5,8 +5,10 @@ import {
   type UnknownPushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
-import { silent } from "./durable";
 import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
+
+/** A logger that writes nothing. */
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Creates a receiver of POST and GET that records what it does. */
 export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
