@@ -317,13 +317,8 @@ describe("explain", () => {
     ["a proxy's path", `--url https://app.example.com/ --received-url ${url}`, secret, "URL_PATH"],
     ["a cut header", `--url ${url} --signature-header x-cut`, secret, "SIGNATURE_MALFORMED"],
   ])("names %s first", async (_what, line, env, code) => {
-    const cut = [
-      "--header",
-      `x-cut: ${signature.slice(0, 20)}`,
-      "--header",
-      `x-service-signature: ${signature}`,
-    ];
-    const args = [...line.split(" "), ...cut];
+    const headers = [`x-cut: ${signature.slice(0, 20)}`, `x-service-signature: ${signature}`];
+    const args = [...line.split(" "), ...headers.flatMap((header) => ["--header", header])];
     const ended = await explain(args, env);
     expect(ended).toMatchObject({ code: 1, stderr: "" });
     expect(ended.stdout).toMatch(new RegExp(`^1\\. ${code} `));
@@ -334,39 +329,27 @@ describe("explain", () => {
   });
 
   const typeLine = "Content-Type: application/x-www-form-urlencoded";
-  it.each<string[]>([
-    [signature],
-    [`X-Service-Signature: ${signature}`],
-    [`X-Anything: ${signature}`],
-    [`x-service-signature:${signature}`, typeLine],
-    [typeLine, "Host: app.example.com", `X-Twilio-Signature: ${signature}`],
-    ["X-Hub-Signature: sha1=00", `X-Service-Signature: ${signature}`, typeLine],
-    [signature, typeLine],
-  ])("finds the signature among the headers %j", async (...headers) => {
+  const right = `X-Service-Signature: ${signature}`;
+  it.each<[result: string, ...headers: string[]]>([
+    ["The signature matches.", signature],
+    ["The signature matches.", right],
+    ["The signature matches.", `X-Anything: ${signature}`],
+    ["The signature matches.", `x-service-signature:${signature}`, typeLine],
+    ["The signature matches.", typeLine, "Host: a.example", `X-Twilio-Signature: ${signature}`],
+    ["The signature matches.", "X-Hub-Signature: sha1=00", right, typeLine],
+    ["The signature matches.", signature, typeLine],
+    ["1. SIGNATURE_MISSING ", typeLine, "Host: a.example"],
+    ["1. SIGNATURE_REPEATED ", right, right],
+  ])("prints %j for the headers %j", async (result, ...headers) => {
     const args = headers.flatMap((header) => ["--header", header]);
-    expect(await explain(["--url", url, ...args])).toEqual({
-      code: 0,
-      stdout: "The signature matches.\n",
-      stderr: "",
-    });
+    const { code, stdout, stderr } = await explain(["--url", url, ...args]);
+    expect([code, stderr]).toEqual([result.startsWith("1.") ? 1 : 0, ""]);
+    expect(stdout.slice(0, result.length)).toBe(result);
   });
 
   it("accepts -H and --signature-header", async () => {
     const args = ["-H", `X-A: ${signature}`, "-H", "X-B-Signature: x", "--signature-header", "x-a"];
     expect(await explain(["--url", url, ...args])).toHaveProperty("code", 0);
-  });
-
-  it.each<[string, string[], string]>([
-    ["no signature header", [typeLine, "Host: a.example"], "SIGNATURE_MISSING"],
-    [
-      "a repeated one",
-      [`X-Service-Signature: ${signature}`, `X-Service-Signature: ${signature}`],
-      "SIGNATURE_REPEATED",
-    ],
-  ])("reports headers with %s", async (_what, headers, code) => {
-    const args = headers.flatMap((header) => ["--header", header]);
-    const ended = await explain(["--url", url, ...args]);
-    expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(`^1\\. ${code} `)]);
   });
 
   it("asks for --signature-header when several headers may hold the signature", async () => {

@@ -78,7 +78,8 @@ describe("a factor over REST", () => {
   it("shows its key once", async () => {
     const emulator = await startEmulator();
     const { publicKey } = emulator.device();
-    const form = { ...NEW_FACTOR, "Binding.PublicKey": publicKey, Metadata: '{"os":"Android"}' };
+    const given = { "Binding.PublicKey": publicKey, Metadata: '{"os":"Android"}' };
+    const form = { ...NEW_FACTOR, ...given, "not-a-parameter": "x" };
     const created = await post(emulator, `Entities/${IDENTITY}/Factors`, form);
     expect(created).toMatchObject({
       status: 201,
