@@ -80,32 +80,22 @@ export const newChallengeSchema = z.strictObject({
 /** The schema of a `ChallengeDecision`. */
 export const decisionSchema = z.strictObject({ metadata: optionalMetadataSchema });
 
-const scope = {
-  times: z.int().min(1).max(1_000_000).default(1),
-  event_type: z.enum(PUSH_EVENT_TYPES).optional(),
-};
+function faultOf<Kind extends string, Shape extends z.core.$ZodLooseShape>(
+  kinds: readonly Kind[],
+  shape: Shape,
+) {
+  const times = z.int().min(1).max(1_000_000).default(1);
+  const event_type = z.enum(PUSH_EVENT_TYPES).optional();
+  return z.strictObject({ kind: z.enum(kinds), times, event_type, ...shape });
+}
 
 /** The schema of a `Fault`. */
 export const faultSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("duplicate"),
-    ...scope,
-    copies: z.int().min(1).max(100).default(1),
-  }),
-  z.strictObject({
-    kind: z.enum(["reorder", "delay"]),
-    ...scope,
-    delay_ms: z.int().min(0).max(600_000).default(1_000),
-  }),
-  z.strictObject({ kind: z.enum(["drop-connection", "wrong-signature", "old-token"]), ...scope }),
-  z.strictObject({
-    kind: z.literal("unknown-event-type"),
-    ...scope,
-    type: textSchema.min(1).default("challenge.expired"),
-  }),
-  z.strictObject({
-    kind: z.literal("extra-parameters"),
-    ...scope,
+  faultOf(["duplicate"], { copies: z.int().min(1).max(100).default(1) }),
+  faultOf(["reorder", "delay"], { delay_ms: z.int().min(0).max(600_000).default(1_000) }),
+  faultOf(["drop-connection", "wrong-signature", "old-token"], {}),
+  faultOf(["unknown-event-type"], { type: textSchema.min(1).default("challenge.expired") }),
+  faultOf(["extra-parameters"], {
     params: z.record(textSchema, textSchema).default({ risk_score: "12" }),
   }),
 ]);
