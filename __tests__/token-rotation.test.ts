@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push-verification";
-import { eventPairs, PUBLIC_URL as publicUrl, signedRequestOf } from "./support/webhook-requests";
+import { createMemoryDedupe, type DedupeStore } from "express-push-verification";
+import { eventPairs, signedRequestOf } from "./support/webhook-requests";
 import { openReceiver } from "./support/durable";
 import { describeWithAnyRedis, stopRedis, useRedis } from "./support/redis";
-import { until } from "./support/redis";
-import { send, startServer, stopServers } from "./support/servers";
+import { createReceiver } from "./support/receivers";
+import { stopServers } from "./support/servers";
 
 const OLD = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 const NEW = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
@@ -34,29 +34,24 @@ describe.each([
   ["a function", () => [OLD, NEW]],
 ])("a receiver whose authToken is %s of two tokens", (_what, authToken) => {
   it("reports a redelivery signed with the other token as a duplicate", async () => {
-    let runs = 0;
-    const push = pushWebhooks({ authToken, publicUrl }).onAny(() => void runs++);
-    const port = await startServer(push);
+    const { receive, events } = createReceiver({ authToken });
     for (const call of [signedBy(OLD), signedBy(NEW), signedBy(OLD), signedBy(NEW, otherParams)]) {
-      expect(await send(port, call)).toHaveProperty("status", 200);
+      expect(await receive(call)).toBe(200);
     }
-    expect([runs, results]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
+    expect([events.length, results]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
   });
 
   it("reports one that arrives while the handlers run as a duplicate", async () => {
     let finish!: () => void;
     const running = new Promise<void>((resolve) => (finish = resolve));
-    const push = pushWebhooks({ authToken, publicUrl }).onAny(() => running);
-    let received = 0;
-    const port = await startServer((req, res) => {
-      void push(req, res);
-      received++;
-    });
-    const calls = [signedBy(OLD), signedBy(NEW), signedBy(NEW, otherParams)];
-    const responses = calls.map((call) => send(port, call));
-    await until(() => received === 3);
+    const { push, receive } = createReceiver({ authToken });
+    push.onAny(() => running);
+    const statuses = [signedBy(OLD), signedBy(NEW), signedBy(NEW, otherParams)].map(receive);
+    // Until all have arrived.
+    for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+    expect(results).toEqual([]);
     finish();
-    for (const response of await Promise.all(responses)) expect(response.status).toBe(200);
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200]);
     expect(results.toSorted()).toEqual(["conflict", "duplicate"]);
   });
 });
@@ -68,8 +63,7 @@ it("a redelivery after the new token was added is a duplicate in a store that wa
     [[NEW, OLD], signedBy(OLD)],
     [[NEW, OLD], signedBy(NEW)],
   ] as const) {
-    const port = await startServer(pushWebhooks({ authToken, publicUrl, dedupe }));
-    expect(await send(port, call)).toHaveProperty("status", 200);
+    expect(await createReceiver({ authToken, dedupe }).receive(call)).toBe(200);
   }
   expect(results).toEqual(["duplicate", "duplicate"]);
 });
