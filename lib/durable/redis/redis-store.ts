@@ -15,18 +15,17 @@ export { startRedisWorker } from "./worker";
 
 /**
  * Sets outcomes and announces their keys, except those of challenges that have one. KEYS: the key of each
- * outcome, and that of the first job of its uuid. If another job was the first, nothing is set: a
- * replay must not bring back an expired outcome.
+ * outcome, and that of the first job of its uuid. ARGV: its value, and its own job. If another job was
+ * the first, nothing is set: a replay must not bring back an expired outcome.
  */
 const RECORD = `
   local added = {}
   for index = 1, #KEYS, 2 do
-    local at = 3 * (index + 1) / 2
-    local params, key, own = unpack(ARGV, at, at + 2)
+    local params, own = unpack(ARGV, index + 2, index + 3)
     local first = redis.call("GET", KEYS[index + 1])
     if (not first or first == own)
       and redis.call("SET", KEYS[index], params, "NX", "PX", ARGV[1]) then
-      table.insert(added, key)
+      table.insert(added, string.sub(KEYS[index], -32))
     end
   end
   if #added > 0 then
@@ -103,11 +102,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       outcomeKeyOf(key),
       event === undefined ? outcomeKeyOf(key) : dedupeKeyOf(event),
     ]);
-    const args = outcomes.flatMap(({ params, key, event }) => [
-      params,
-      key,
-      event === undefined ? "" : jobIdOf(event),
-    ]);
+    const args = outcomes.flatMap(({ params, event }) => [params, event ? jobIdOf(event) : ""]);
     await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
   }
 
