@@ -1,18 +1,9 @@
-import { explainErrors } from "../../../lib/durable/sqlite/file-error";
+import { explainOpening } from "../../../lib/durable/sqlite/file-error";
 import { canShare } from "../../../lib/durable/sqlite/node-sqlite";
 
 const FILE = "/srv/push.db";
 
-function explain(error: Error): unknown {
-  try {
-    explainErrors(FILE, () => {
-      throw error;
-    });
-  } catch (explained) {
-    return explained;
-  }
-  return undefined;
-}
+const explain = (error: Error) => explainOpening(FILE, error);
 
 it.each([
   [26, "FILE_FOREIGN", "is not a SQLite database"],

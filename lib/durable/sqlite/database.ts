@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { assertOwn, assertSchema, isEmpty } from "./file-check";
-import { explainErrors } from "./file-error";
 import { canShare, connect, retryWhileLocked, type SqliteConnection } from "./node-sqlite";
 import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
 
@@ -47,7 +46,7 @@ export function openDatabase(file: string, name: string, busyMs = OPEN_MS): Data
     }
   }
 
-  return explainErrors(file, () => retryWhileLocked(open, busyMs, OPEN_PAUSE_MS));
+  return retryWhileLocked(open, busyMs, OPEN_PAUSE_MS);
 }
 
 function prepareFile(connection: SqliteConnection, file: string, name: string): void {

@@ -1,23 +1,17 @@
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
-/** Replaces an error of SQLite while a file is opened by one that names the file. */
-export function explainErrors<Value>(file: string, run: () => Value): Value {
-  try {
-    return run();
-  } catch (error) {
-    const code = sqliteCodeOf(error);
-    if (code === "SQLITE_NOTADB") throw createNoDatabaseError(file);
-    if (code === "SQLITE_BUSY") {
-      const version = process.versions.sqlite ?? "";
-      const hint = canShare(version)
-        ? "It runs on an older Node.js, or is no queue."
-        : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING.join(".")} or newer.`;
-      const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
-      throw new QueueError("FILE_IN_USE", message);
-    }
-    throw explainDamage(file, error);
-  }
+/** Returns the QueueError of a file that cannot be opened; other errors as they are. */
+export function explainOpening(file: string, error: unknown): unknown {
+  const code = sqliteCodeOf(error);
+  if (code === "SQLITE_NOTADB") return createNoDatabaseError(file);
+  if (code !== "SQLITE_BUSY") return explainDamage(file, error);
+  const version = process.versions.sqlite ?? "";
+  const hint = canShare(version)
+    ? "It runs on an older Node.js, or is no queue."
+    : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING.join(".")} or newer.`;
+  const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
+  return new QueueError("FILE_IN_USE", message);
 }
 
 /** Returns `FILE_DAMAGED` for an error of a statement that shows damage; other errors as they are. */

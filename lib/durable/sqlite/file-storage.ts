@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { settleWithin } from "../../time/close-options";
-import { QueueError } from "../queue-error";
+import { QueueError, type QueueErrorCode } from "../queue-error";
 import type { Hint, Storage } from "../storage";
 import { METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
@@ -98,7 +98,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
   };
 }
 
-function toError({ code, message, fileCode }: ThreadFailure): Error {
-  if (fileCode !== undefined) return new QueueError(fileCode, message);
+function toError({ code, message }: ThreadFailure): Error {
+  if (code?.startsWith("FILE_") === true) return new QueueError(code as QueueErrorCode, message);
   return Object.assign(new Error(message), code !== undefined && { code });
 }

@@ -17,8 +17,6 @@ export type Operations = {
 export interface FileOperations extends Operations {
   /** Whether a claim would find something; a read that spares a transaction. */
   isClaimNeeded(owner: number, held: readonly number[]): boolean;
-  /** Whether other members than those of the last beat use the file. */
-  isShared(): boolean;
   /** Reads whether an event is due, and the outcomes that were stored since the last time. */
   readNews(): Hint;
 }
@@ -57,17 +55,10 @@ export function createFileOperations(
     Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
   ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
   let lastOutcomeId = Number(sql.lastOutcome.get()?.seq ?? 0);
-  let memberCount = 0;
-  let otherCount = 0;
 
   function record(key: Buffer, params: string, nowMs: number): void {
     sql.forgetExpired.run(key, nowMs);
     sql.record.run(key, params, nowMs + outcomeTtlMs);
-  }
-
-  function countOthers(): void {
-    const alive = Number(sql.countMembers.get(Date.now())?.count);
-    otherCount = Math.max(0, alive - memberCount);
   }
 
   return {
@@ -124,8 +115,6 @@ export function createFileOperations(
         sql.expireFuture.run(nowMs, nowMs);
       }
       for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker), nowMs, nowMs);
-      memberCount = members.length;
-      countOthers();
       if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
       for (const { id } of dead) {
         sql.release.run(nowMs, nowMs, nowMs, Number(id));
@@ -156,11 +145,9 @@ export function createFileOperations(
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||
       sql.findOwned.all(owner).some(createIsNew(held)),
-    isShared: () => otherCount > 0,
     readNews() {
       const added = sql.newOutcomes.all(lastOutcomeId);
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
-      if (otherCount === 0) countOthers();
       return {
         hasEvents: sql.isAnyDue.get(Date.now()) !== undefined,
         outcomes: added.map(({ key }) => toHex(key)),

@@ -60,7 +60,6 @@ export const STATEMENTS = {
     errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
       ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ? || ',"error":"${STALLED}"}]' END
     WHERE owner = ?`,
-  countMembers: `SELECT count(*) AS count FROM member WHERE seen_at > ? - ${LEASE_MS}`,
 
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",

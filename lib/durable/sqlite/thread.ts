@@ -1,12 +1,11 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
 import { parentPort, workerData } from "node:worker_threads";
-import { QueueError, type QueueErrorCode } from "../queue-error";
 import { openDatabase, type Database } from "./database";
-import { describeFileError, explainDamage, isDamage } from "./file-error";
+import { describeFileError, explainDamage, explainOpening, isDamage } from "./file-error";
 import { sqliteCodeOf } from "./node-sqlite";
 import { createFileOperations, METHODS, type FileOperations, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
-import type { Hint } from "../storage";
+import { LEASE_MS, type Hint } from "../storage";
 
 /** The settings of a thread. */
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
@@ -15,12 +14,10 @@ export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs
 export type FileRequest =
   readonly [id: number, method: MethodName, args: readonly unknown[]] | "close";
 
-/** An error of the thread; an Error loses its code when it is posted. */
+/** An error of the thread, whose code is that of a QueueError or of SQLite: an Error loses it when posted. */
 export interface ThreadFailure {
   code: string | undefined;
   message: string;
-  /** Of a file that cannot be used. */
-  fileCode?: QueueErrorCode;
 }
 
 /** A message of the thread. */
@@ -32,7 +29,7 @@ export type ThreadMessage =
   /** The file cannot be used; the thread ends. */
   | { type: "end"; failure: ThreadFailure };
 
-/** While other processes share the file: they cannot call this one. */
+/** While other processes write to the file, as they do each second: they cannot call this one. */
 const SHARED_POLL_MS = 5;
 /** Otherwise, and for a process that starts meanwhile. */
 const LONGEST_POLL_MS = 100;
@@ -46,12 +43,10 @@ const post = (message: ThreadMessage) => port.postMessage(message);
 let database: Database;
 let operations: FileOperations;
 let dataVersion: () => number;
-let seenVersion: number | undefined;
+let seenVersion: number;
+let othersWroteAtMs = Number.NEGATIVE_INFINITY;
 
 function toThreadFailure(error: unknown): ThreadFailure {
-  if (error instanceof QueueError) {
-    return { code: error.code, message: error.message, fileCode: error.code };
-  }
   const { code } = error as NodeJS.ErrnoException;
   return { code: sqliteCodeOf(error) ?? code, message: describeFileError(file, error) };
 }
@@ -61,7 +56,7 @@ function openFile(): void {
     database = openDatabase(file, name);
     operations = database.read(() => createFileOperations(database.connection, settings));
   } catch (error) {
-    post({ type: "end", failure: toThreadFailure(explainDamage(file, error)) });
+    post({ type: "end", failure: toThreadFailure(explainOpening(file, error)) });
     port?.close();
     return;
   }
@@ -102,15 +97,21 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
 
 /** Looks for events that other processes stored, again and again. */
 function schedulePoll(): void {
-  const pauseMs = operations.isShared() ? SHARED_POLL_MS : LONGEST_POLL_MS;
-  setTimeout(() => {
-    guard(() => {
-      const version = dataVersion();
-      if (version !== seenVersion) post({ type: "hint", hint: database.read(operations.readNews) });
-      seenVersion = version;
-      schedulePoll();
-    });
-  }, pauseMs).unref();
+  const isShared = performance.now() - othersWroteAtMs < LEASE_MS;
+  setTimeout(
+    () => {
+      guard(() => {
+        const version = dataVersion();
+        if (version !== seenVersion) {
+          othersWroteAtMs = performance.now();
+          post({ type: "hint", hint: database.read(operations.readNews) });
+        }
+        seenVersion = version;
+        schedulePoll();
+      });
+    },
+    isShared ? SHARED_POLL_MS : LONGEST_POLL_MS,
+  ).unref();
 }
 
 /** Closes the file when it fails or is damaged. */
