@@ -8,28 +8,7 @@ import { QueueError } from "./queue-error";
 import type { QueueStore, Hint } from "./storage";
 
 /** Whether the store of a queue can be used. */
-export interface Availability {
-  /** Resolves once it can; see the queue's method of this name. */
-  ready(): Promise<void>;
-  /** Resolves once it can, also after it was rejected, or once it never will. */
-  whenOpen(): Promise<void>;
-  /**
-   * @throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` when only a person can repair it.
-   */
-  assertOpen(): void;
-  /** The outage that is not over; undefined while the store can be used. */
-  outage(): StoreOutage | undefined;
-  /** Whether it will never be used again. */
-  isOver(): boolean;
-  /**
-   * Reports that writes begin to fail, and that they succeed again.
-   *
-   * @param addsRows a full disk rejects these writes alone: others succeed meanwhile.
-   */
-  watchWrite<Value>(write: Promise<Value>, addsRows?: boolean): Promise<Value>;
-  /** Rejects pending and later calls of `ready`. */
-  close(): void;
-}
+export type Availability = ReturnType<typeof keepConnected>;
 
 /** The listeners of the return of the store, and of its hints. */
 export interface AvailabilityListener {
@@ -50,9 +29,8 @@ const QUIET_MS = 2_000;
 export async function writeAtLast<Value>(
   availability: Availability,
   write: () => Promise<Value>,
-  isOver = availability.isOver,
 ): Promise<Value | undefined> {
-  while (!isOver()) {
+  while (!availability.isOver()) {
     try {
       return await write();
     } catch {
@@ -77,7 +55,7 @@ export function keepConnected(
   store: QueueStore,
   logger: Logger | undefined,
   listener: AvailabilityListener,
-): Availability {
+) {
   const { title } = store;
   let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
   let outage: StoreOutage | undefined = { error: closedBy, since: new Date() };
@@ -151,23 +129,35 @@ export function keepConnected(
 
   void run();
   return {
-    async ready() {
+    /** Resolves once it can; see the queue's method of this name. */
+    async ready(): Promise<void> {
       while (!isOpen() && !isRejected() && !signal.aborted) await once(state, "change");
       if (closedBy !== undefined) throw closedBy;
     },
-    async whenOpen() {
+    /** Resolves once it can, also after it was rejected, or once it never will. */
+    async whenOpen(): Promise<void> {
       while (!isOpen() && !isOver()) await once(state, "change");
     },
-    assertOpen() {
+    /**
+     * @throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` when only a person can repair it.
+     */
+    assertOpen(): void {
       if (closedBy === undefined) return;
       if (!isOver()) throw closedBy;
       const message = `${title} cannot be used; see the cause.`;
       const cause = closedBy instanceof QueueError ? closedBy : createNeutralCause(closedBy);
       throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
     },
+    /** The outage that is not over; undefined while the store can be used. */
     outage: () => outage,
+    /** Whether it will never be used again. */
     isOver,
-    async watchWrite(write, addsRows = false) {
+    /**
+     * Reports that writes begin to fail, and that they succeed again.
+     *
+     * @param addsRows a full disk rejects these writes alone: others succeed meanwhile.
+     */
+    async watchWrite<Value>(write: Promise<Value>, addsRows = false): Promise<Value> {
       try {
         const value = await write;
         const isFailing = writeFailedAtMs !== undefined;
@@ -189,7 +179,8 @@ export function keepConnected(
         throw error;
       }
     },
-    close() {
+    /** Rejects pending and later calls of `ready`. */
+    close(): void {
       closing.abort();
       closedBy = createClosedError();
       state.emit("change");

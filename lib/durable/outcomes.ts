@@ -20,7 +20,7 @@ const RECHECK_MS = 3_000;
 export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: QueueSettings) {
   const waiters = createWaiters({ maxWaiting });
   const readParams = createBatches(async (keys: readonly string[]) => {
-    const found = await store.outcomes(keys);
+    const found = await store.outcomes([...new Set(keys)]);
     const byKey = new Map(found.map(({ key, params }) => [key, params]));
     return keys.map((key) => byKey.get(key));
   }, READ_LIMITS);

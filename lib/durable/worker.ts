@@ -102,10 +102,8 @@ function startWorker(
   let isDue = false;
   let claiming: Promise<void> | undefined;
   let isFinishing = false;
-  let isAbandoned = false;
   const state = new EventEmitter<{ idle: []; abandon: [] }>();
   const isIdle = () => held.size === 0 && claiming === undefined;
-  const isOver = () => isAbandoned || availability.isOver();
 
   /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
   function look(): void {
@@ -130,7 +128,7 @@ function startWorker(
       const ids = [...held].map(({ id }) => id);
       // When it fails, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
-      if (isAbandoned) return;
+      if (availability.isOver()) return;
       for (const event of claimed) void handle(event);
       if (claimed.length >= count) isDue = true;
     }
@@ -139,9 +137,11 @@ function startWorker(
   async function handle(event: ClaimedEvent): Promise<void> {
     held.add(event);
     running++;
-    const failure = await runner.handle(parseJson(event.body), event.attempt);
+    const { id, started, body, attempt } = event;
+    const failure = await runner.handle(parseJson(body), attempt);
     running--;
-    const settled = failure === undefined ? settle(finishRun, event) : fail(event, failure);
+    const settled =
+      failure === undefined ? settle(finishRun, { id, started }) : fail(event, failure);
     if (isDue) look();
     await settled;
     held.delete(event);
@@ -164,7 +164,7 @@ function startWorker(
 
   /** Goes on until the store has it: otherwise this process would keep the event for ever. */
   const settle = <Item, Result>(add: AddToBatch<Item, Result>, item: Item) =>
-    writeAtLast(availability, () => add(item), isOver);
+    writeAtLast(availability, () => add(item));
 
   function reportIfIdle(): void {
     if (isIdle()) state.emit("idle");
@@ -178,12 +178,9 @@ function startWorker(
       member.isWorker = false;
       void heartbeat.beat();
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
-      if (!isOver()) await heartbeat.remove(member);
+      if (!availability.isOver()) await heartbeat.remove(member);
     },
     freeSinceMs: () => (isFinishing ? undefined : runner.freeSinceMs()),
-    abandon() {
-      isAbandoned = true;
-      state.emit("abandon");
-    },
+    abandon: () => void state.emit("abandon"),
   };
 }

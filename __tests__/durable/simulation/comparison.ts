@@ -42,9 +42,14 @@ export function createComparison({ call, readRows }: RealStorage): ComparedStora
 
   function translateReply(method: Method, reply: unknown): unknown {
     if (method === "claim") {
-      return (reply as ClaimedEvent[]).map((event) =>
-        Object.assign(event, { id: toModel(event.id) }),
-      );
+      return (reply as ClaimedEvent[]).map(({ id, body, started, attempt, failures, errors }) => ({
+        id: toModel(id),
+        body,
+        started,
+        attempt,
+        failures,
+        errors,
+      }));
     }
     return method === "fail" ? (reply as number[]).map(toModel) : reply;
   }

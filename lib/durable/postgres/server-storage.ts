@@ -18,21 +18,6 @@ import { prepareSchema } from "./schema";
 import { assertNotPooled, checkDurability } from "./setup";
 import { writeStatements, type Statements } from "./statements";
 
-interface ClaimedRow extends ClaimedEvent {
-  runAtMs: number;
-}
-
-/**
- * Where the next claim of a member begins to read. While a transaction of another program is open,
- * Postgres keeps the rows of all events that were claimed since: a claim of all would read them.
- */
-interface ClaimMark {
-  /** When the last claimed event was due, by the clock of Postgres. */
-  lastRunAtMs: number;
-  /** When everything was read last, as `performance.now()` counts. */
-  readAllAtMs: number;
-}
-
 /** Statements that store events take less: a later commit of an earlier time is read all the same. */
 const MARGIN_MS = 1_000;
 /** An event that became due at an earlier time, or was claimed unknown to the member, is found within this time. */
@@ -53,7 +38,12 @@ export function createServerStorage(settings: PostgresSettings): Storage {
   const sender = crypto.randomUUID().slice(0, 8);
   const statements = writeStatements({ schema: `"${schema}"`, channel, sender });
   const connections = createServerConnections(settings);
-  const marks = new Map<number, ClaimMark>();
+  /**
+   * Where the next claim of a member begins to read: when the last claimed event was due, and when
+   * everything was read last. While a transaction of another program is open, Postgres keeps the rows
+   * of all events that were claimed since: a claim of all would read them.
+   */
+  const marks = new Map<number, { lastRunAtMs: number; readAllAtMs: number }>();
   let queue = 0;
   let listening: { client: Client; destroy: () => void } | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -168,17 +158,13 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       const wanted = count - lost.length;
       if (wanted <= 0) return lost;
       const fromMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
-      const due = await runUndoable<ClaimedRow>("claim", owner, held, wanted, fromMs, queue);
+      const values = [owner, held, wanted, fromMs, queue];
+      const due = await runUndoable<ClaimedEvent & { runAtMs: number }>("claim", ...values);
       mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
-      const added = due.map((row) => {
-        const { runAtMs: _, ...claimed } = row;
-        return claimed;
-      });
-      return [...lost, ...added];
+      return [...lost, ...due];
     },
     async finish(runs) {
-      const rows = runs.map(({ id, started }) => ({ id, started }));
-      await run("finish", JSON.stringify(rows));
+      await run("finish", JSON.stringify(runs));
     },
     async fail(runs) {
       const dead = await run<{ id: number }>("fail", JSON.stringify(runs));

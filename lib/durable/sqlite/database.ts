@@ -8,24 +8,7 @@ const OPEN_MS = 12_000;
 const OPEN_PAUSE_MS = 50;
 
 /** A queue's open file. */
-export interface Database {
-  connection: SqliteConnection;
-  /**
-   * Runs statements in one transaction, which is rolled back when they throw.
-   *
-   * @param isDurable whether a power cut after it returns must not undo it.
-   */
-  transact<Value>(isDurable: boolean, run: () => Value): Value;
-  /** Runs statements that write nothing; again while another process opens or closes the file. */
-  read<Value>(run: () => Value): Value;
-  /**
-   * Asserts that the file was neither removed nor replaced: SQLite would go on writing to the
-   * former one.
-   */
-  assertInPlace(): void;
-  isOpen(): boolean;
-  close(): void;
-}
+export type Database = ReturnType<typeof createDatabase>;
 
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
@@ -63,13 +46,18 @@ function prepareFile(connection: SqliteConnection, file: string, name: string): 
   assertSchema(connection, file, name);
 }
 
-function createDatabase(connection: SqliteConnection, file: string): Database {
+function createDatabase(connection: SqliteConnection, file: string) {
   const { ino } = statSync(file);
   let isFull = true;
   let isOpen = true;
   return {
     connection,
-    transact(isDurable, run) {
+    /**
+     * Runs statements in one transaction, which is rolled back when they throw.
+     *
+     * @param isDurable whether a power cut after it returns must not undo it.
+     */
+    transact<Value>(isDurable: boolean, run: () => Value): Value {
       if (isFull !== isDurable) {
         connection.exec(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
         isFull = isDurable;
@@ -84,13 +72,18 @@ function createDatabase(connection: SqliteConnection, file: string): Database {
         throw error;
       }
     },
+    /** Runs statements that write nothing; again while another process opens or closes the file. */
     read: retryWhileLocked,
-    assertInPlace() {
+    /**
+     * Asserts that the file was neither removed nor replaced: SQLite would go on writing to the
+     * former one.
+     */
+    assertInPlace(): void {
       if (statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
       throw new Error(`The file was removed or replaced: ${file}`);
     },
     isOpen: () => isOpen,
-    close() {
+    close(): void {
       isOpen = false;
       connection.close();
     },
