@@ -84,14 +84,12 @@ export function createFileOperations(
       }),
     claim(owner, held, wanted) {
       if (sql.isMember.get(owner) === undefined) return [];
-      const isNew = createIsNew(held);
-      const lost = sql.findOwned.all(owner).filter(isNew);
-      const found = sql.findDue.all(Date.now(), wanted + held.length).filter(isNew);
-      const due = found.slice(0, Math.max(0, wanted - lost.length));
-      for (const { id } of due) sql.claim.run(owner, Number(id));
-      return [...lost, ...due].map(
-        ({ id }) => sql.findClaimed.get(Number(id)) as unknown as ClaimedEvent,
-      );
+      const ids = JSON.stringify(held);
+      const lost = rows<ClaimedEvent>(sql.findOwned.all(owner, ids));
+      const count = Math.max(0, wanted - lost.length);
+      const due = rows<ClaimedEvent>(sql.findDue.all(Date.now(), ids, count));
+      for (const { id } of due) sql.claim.run(owner, id);
+      return [...lost, ...due];
     },
     finish(runs) {
       for (const { id, started } of runs) sql.finish.run(id, started);
@@ -144,7 +142,7 @@ export function createFileOperations(
     },
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||
-      sql.findOwned.all(owner).some(createIsNew(held)),
+      sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
     readNews() {
       const added = sql.newOutcomes.all(lastOutcomeId);
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
@@ -154,11 +152,6 @@ export function createFileOperations(
       };
     },
   };
-}
-
-function createIsNew(held: readonly number[]): (row: SqlRow) => boolean {
-  const ids = new Set(held);
-  return ({ id }) => !ids.has(Number(id));
 }
 
 function sumChanges(ids: readonly string[], change: (id: number) => number | bigint): number {

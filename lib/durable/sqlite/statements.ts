@@ -7,6 +7,8 @@ const PURGED_ROWS = 1_000;
 const DUE = "owner IS NULL AND failed_at IS NULL";
 const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
   failed_at AS failedAtMs, ? AS listedAtMs FROM event`;
+const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
+const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
 /**
  * The statements of a queue in a file, with the names and in the order of those for Postgres.
@@ -25,13 +27,11 @@ export const STATEMENTS = {
   lastOutcome: "SELECT seq FROM sqlite_sequence WHERE name = 'outcome'",
 
   isMember: "SELECT 1 FROM member WHERE id = ?",
-  findOwned: "SELECT id FROM event WHERE owner = ? ORDER BY id",
+  findOwned: `SELECT started, ${CLAIMED} FROM event WHERE owner = ? AND ${NOT_HELD} ORDER BY id`,
   isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= ? LIMIT 1`,
-  findDue: `SELECT id FROM event WHERE ${DUE} AND run_at <= ? ORDER BY run_at, id LIMIT ?`,
+  findDue: `SELECT started + 1 AS started, ${CLAIMED} FROM event
+    WHERE ${DUE} AND run_at <= ? AND ${NOT_HELD} ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
-  findClaimed: `SELECT id, body, started, failures + stalls + 1 AS attempt, failures,
-    errors FROM event
-    WHERE id = ?`,
 
   // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",

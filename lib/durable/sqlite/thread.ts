@@ -43,8 +43,8 @@ const post = (message: ThreadMessage) => port.postMessage(message);
 let database: Database;
 let operations: FileOperations;
 let dataVersion: () => number;
-let seenVersion: number;
-let othersWroteAtMs = Number.NEGATIVE_INFINITY;
+let seenVersion: number | undefined;
+let othersWroteAtMs: number;
 
 function toThreadFailure(error: unknown): ThreadFailure {
   const { code } = error as NodeJS.ErrnoException;
@@ -62,10 +62,9 @@ function openFile(): void {
   }
   const pragma = database.connection.prepare("PRAGMA data_version");
   dataVersion = () => database.read(() => Number(pragma.get()?.data_version));
-  seenVersion = dataVersion();
   post({ type: "open" });
   port?.on("message", receive);
-  schedulePoll();
+  poll();
 }
 
 function receive(request: FileRequest): void {
@@ -96,22 +95,16 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
 }
 
 /** Looks for events that other processes stored, again and again. */
-function schedulePoll(): void {
+function poll(): void {
+  guard(() => {
+    const version = dataVersion();
+    if (version === seenVersion) return;
+    seenVersion = version;
+    othersWroteAtMs = performance.now();
+    post({ type: "hint", hint: database.read(operations.readNews) });
+  });
   const isShared = performance.now() - othersWroteAtMs < LEASE_MS;
-  setTimeout(
-    () => {
-      guard(() => {
-        const version = dataVersion();
-        if (version !== seenVersion) {
-          othersWroteAtMs = performance.now();
-          post({ type: "hint", hint: database.read(operations.readNews) });
-        }
-        seenVersion = version;
-        schedulePoll();
-      });
-    },
-    isShared ? SHARED_POLL_MS : LONGEST_POLL_MS,
-  ).unref();
+  setTimeout(poll, isShared ? SHARED_POLL_MS : LONGEST_POLL_MS).unref();
 }
 
 /** Closes the file when it fails or is damaged. */
