@@ -2,7 +2,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import {
   createMemoryDedupe,
-  pushWebhooks,
   type DeliveryResult,
   type QueuedEvent,
 } from "express-push-verification";
@@ -12,10 +11,8 @@ import { createDeliverOnce } from "../../lib/delivery/dedupe";
 import { createDeliverNow } from "../../lib/delivery/deliver";
 import type { Dispatch } from "../../lib/delivery/dispatch";
 import { queuedEvent } from "../support/durable";
-import { send, startServer, stopServers } from "../support/servers";
+import { createReceiver } from "../support/receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-
-afterEach(stopServers);
 
 describe("an outcome", () => {
   const event = eventFixture("challenge.approved");
@@ -65,19 +62,17 @@ describe("a receiver with a queue", () => {
     const listener = (message: unknown) => void published.push(message);
     subscribe("express-push-verification:stored", listener);
     const stored: QueuedEvent[] = [];
-    const push = pushWebhooks({
+    const { receive } = createReceiver({
       authToken: ["next", AUTH_TOKEN],
       publicUrl: ["https://new.example.test/push", PUBLIC_URL],
       name: "login",
-      methods: ["POST", "GET"],
       queue: {
         store: async (queued) => (stored.push(queued), result),
         outcomes: createMemoryOutcomes(),
       },
     });
-    const port = await startServer(push);
     const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
-    expect(await send(port, request)).toHaveProperty("status", 200);
+    expect(await receive(request)).toBe(200);
     unsubscribe("express-push-verification:stored", listener);
     const type = "challenge.approved";
     expect(published).toEqual(

@@ -4,7 +4,7 @@ import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
 import { joinCut, type Cut } from "../support/cuts";
-import { send, startServer, stopServers } from "../support/servers";
+import { createReceiver, silent } from "../support/receivers";
 import { AUTH_TOKEN, encodeForm, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const type = "challenge.approved";
@@ -206,19 +206,13 @@ describe("extraParameters", () => {
 
   it("is the name that the rejection and the logger at level error tell", async () => {
     const logged: object[] = [];
-    const logger = {
-      debug() {},
-      info() {},
-      warn() {},
-      error: (fields: object) => void logged.push(fields),
-    };
-    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger });
+    const logger = { ...silent, error: (fields: object) => void logged.push(fields) };
+    const { push, receive } = createReceiver({ logger });
     const rejected: object[] = [];
     push.onRejected((error) => void rejected.push(error));
     const counted: unknown[] = [];
     const count = (message: unknown) => void counted.push(message);
     subscribe("express-push-verification:rejected", count);
-    const port = await startServer((req, res) => void push(req, res));
     for (const parameter of [
       "access",
       "entity_sid",
@@ -230,7 +224,7 @@ describe("extraParameters", () => {
     ]) {
       const value = parameter === "user_uuid" ? UUID : "1";
       const request = eventRequest("challenge.approved", { [parameter]: value });
-      expect(await send(port, request)).toHaveProperty("status", 400);
+      expect(await receive(request)).toBe(400);
       const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
       expect([rejected.pop(), logged.pop(), counted.pop()]).toMatchObject([about, about, about]);
       const open = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
@@ -246,6 +240,5 @@ describe("extraParameters", () => {
       }
     }
     unsubscribe("express-push-verification:rejected", count);
-    await stopServers();
   });
 });
