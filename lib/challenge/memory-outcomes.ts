@@ -27,8 +27,8 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
   return {
     record(account, event, form = encodeForm(event.params)) {
       const { challenge_sid: challengeSid } = event;
-      const bytes = typeof form === "string" ? Buffer.from(form) : form;
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+      const bytes = form instanceof Buffer ? form : Buffer.from(form as string);
+      const text = bytes.toString("latin1");
       const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },

@@ -150,7 +150,7 @@ export function createDeliverOnce(
         return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
       }
       try {
-        await first.confirm?.();
+        if (first.confirm !== undefined) await first.confirm();
       } catch (error) {
         // A forged event must not keep the event that really has this uuid from being handled.
         await markUuid(claim, "release", deadlineAtMs);

@@ -35,7 +35,7 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
     });
     let isHandled: boolean;
     try {
-      await prepare?.();
+      if (prepare !== undefined) await prepare();
       isHandled = await runHandlers(handlers, event, context, timeoutMs);
     } catch (error) {
       const failure = error as WebhookError;

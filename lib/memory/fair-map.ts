@@ -192,9 +192,9 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
   };
 }
 
-/** Returns how many bytes the characters of a text take: two each if one is beyond Latin-1. */
+/** Returns how many bytes the characters of a text take at most: two each if one is beyond ASCII. */
 function countBytes(text: string): number {
-  return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
+  return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
 
 /** Copies a text: a slice of the body that it was parsed from would keep the whole body. */

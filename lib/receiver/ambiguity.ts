@@ -186,7 +186,7 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
       return { reason: "the text shows another uuid", after: TYPE, before: "\uffff" };
     }
     // A parameter after the uuid may end with "uuid" and a text.
-    if (earlierUuid.test(rest.slice(0, uuid.index))) {
+    if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
       return { reason: "the text shows an earlier uuid", after: TYPE, before: UUID };
     }
     return undefined;

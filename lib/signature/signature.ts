@@ -95,11 +95,11 @@ export function findMatch(
   signedUrls: readonly string[],
   joined: string,
 ): FoundMatch | undefined {
-  const received = Buffer.from(signature, "latin1");
+  const received = Buffer.from(signature);
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const signedText = signedUrl + joined;
-      const expected = Buffer.from(digest(token, signedText), "latin1");
+      const expected = Buffer.from(digest(token, signedText));
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
     }
   }
@@ -157,7 +157,7 @@ function comparePairs(a: Pair, b: Pair): number {
 }
 
 function compareCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** Returns a token as a key that {@link findMatch} uses for many requests. */
@@ -171,7 +171,7 @@ export function digest(
   text: string,
   algorithm: "sha1" | "sha256" = "sha1",
 ): string {
-  return createHmac(algorithm, authToken).update(text, "utf8").digest("base64");
+  return createHmac(algorithm, authToken).update(text).digest("base64");
 }
 
 function assertSignable(owner: string, url: unknown, params: unknown): void {
