@@ -1,8 +1,57 @@
-import type { PushEventVersion } from "../form/parameters";
-import type { PushEventOf, PushEventType } from "../event/event";
+import { listParameterNames, type V1_PARAMETERS } from "../form/parameters";
+import type { ParameterName, PushEventVersion } from "../form/parameters";
+import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
+import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";
-import { oneOf, validateOptions, type OptionRules } from "../validation/validate-options";
-import { listFixturePairs, type EventOverrides } from "./event-params";
+import type { Pair } from "../form/form";
+import { describeType, oneOf, suggestName } from "../validation/validate-options";
+import { validateOptions, type OptionRules } from "../validation/validate-options";
+
+const FACTOR = {
+  account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",
+  service_sid: "VA42251e058e7cf202ea951d873b7fe627",
+  entity_identity: "user-7f3a-22",
+  factor_sid: "YFd60126124f552c15e13240814185e494",
+  factor_type: "push",
+  factor_friendly_name: "Zoë's phone",
+  factor_metadata: '{"os":"Android","os_version":"14","model":"Pixel + 8"}',
+};
+
+const CHALLENGE = {
+  challenge_sid: "YCb0977f3f759c742acc1f94257f7974b0",
+  challenge_details:
+    '{"message":"Approve the payment of 250 €?","date":"2024-03-05T10:20:30Z","fields":[{"label":"City","value":"Köln & Bonn"}]}',
+  challenge_hidden_details: '{"ip":"203.0.113.77"}',
+};
+
+/** A parameter that is sent as its text; undefined omits it. */
+type Text = string | undefined;
+
+/** A parameter that is sent as JSON: an object, or a string that is sent as it is. */
+interface JsonOverrides {
+  factor_metadata?: Record<string, string> | Text;
+  challenge_details?: ChallengeDetails | Text;
+  challenge_hidden_details?: Record<string, unknown> | Text;
+  challenge_metadata?: Record<string, string> | Text;
+}
+
+/** By default, `uuid` is a new one each time. `type` may be one that does not exist yet. */
+type V2Overrides = JsonOverrides & {
+  [Name in Exclude<ParameterName, keyof JsonOverrides>]?: Text;
+};
+type V1Overrides = Pick<V2Overrides, (typeof V1_PARAMETERS)[number]>;
+
+/** The parameters that may be overridden: those of the type and the version. */
+export type EventOverrides<
+  Type extends PushEventType,
+  Version extends PushEventVersion = "v2",
+> = Version extends "v1"
+  ? Type extends `challenge.${string}`
+    ? V1Overrides
+    : Omit<V1Overrides, "challenge_sid">
+  : Type extends `challenge.${string}`
+    ? V2Overrides
+    : Omit<V2Overrides, `challenge_${string}`>;
 
 /** Options of {@link eventFixture}. */
 export interface EventFixtureOptions<Version extends PushEventVersion = PushEventVersion> {
@@ -28,4 +77,44 @@ export function eventFixture<Type extends PushEventType, Version extends PushEve
   validateOptions<EventFixtureOptions>("eventFixture", options, RULES);
   const params = listFixturePairs(type, overrides, options.version ?? "v2");
   return parseEvent(params) as PushEventOf<Type, Version>;
+}
+
+/**
+ * Lists the parameters of an event: those of its fixture with overrides.
+ *
+ * @throws TypeError for a type that does not exist, or a parameter that the type does not have in
+ *   this version.
+ */
+export function listFixturePairs(
+  type: PushEventType,
+  overrides: object,
+  version: PushEventVersion,
+): Pair[] {
+  if (!isPushEventType(type)) {
+    const given: unknown = type;
+    throw new TypeError(
+      `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(given), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
+    );
+  }
+  if (typeof overrides !== "object" || (overrides as unknown) === null) {
+    throw new TypeError(
+      `overrides must be an object of parameters; received ${describeType(overrides)}. Pass {} for none.`,
+    );
+  }
+  const names = listParameterNames(type, version);
+  for (const name of Object.keys(overrides)) {
+    if ((names as readonly string[]).includes(name)) continue;
+    throw new TypeError(
+      `A ${version} event of type ${type} has no parameter ${JSON.stringify(name)}.${suggestName(name, names)} The parameters are: ${names.join(", ")}; pass others in the option extraParams.`,
+    );
+  }
+  const uuid = crypto.randomUUID();
+  const biometrics = type === "challenge.denied" ? "none" : "face";
+  const defaults = { uuid, type, ...FACTOR, ...CHALLENGE, challenge_metadata: { biometrics } };
+  const fields: Record<string, unknown> = { ...defaults, ...overrides };
+  return names.flatMap((name) => {
+    const value = fields[name];
+    const text = typeof value === "string" ? value : (JSON.stringify(value) as string | undefined);
+    return text === undefined ? [] : [[name, text] as const];
+  });
 }

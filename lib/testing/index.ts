@@ -2,5 +2,4 @@ export { signedRequest } from "./signed-request";
 export type { ReceiverSettings, SignedRequest, SignedRequestOptions } from "./signed-request";
 export { testDedupeStore } from "./test-dedupe-store";
 export { eventFixture } from "./event-fixture";
-export type { EventFixtureOptions } from "./event-fixture";
-export type { EventOverrides } from "./event-params";
+export type { EventFixtureOptions, EventOverrides } from "./event-fixture";

@@ -7,7 +7,7 @@ import { FORM_CONTENT_TYPES } from "../form/form";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
 import { isHttpUrl } from "../form/url";
-import { listFixturePairs, type EventOverrides } from "./event-params";
+import { listFixturePairs, type EventOverrides } from "./event-fixture";
 
 /**
  * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
