@@ -1,11 +1,7 @@
 import { inspect } from "node:util";
-import {
-  pushWebhooks,
-  type PushWebhooks,
-  type PushWebhooksOptions,
-} from "express-push-verification";
+import type { PushWebhooks, PushWebhooksOptions } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
-import { silent } from "../support/receivers";
+import { createReceiver } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const later = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs));
@@ -15,8 +11,7 @@ const DEADLINE_MS = 900;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-const createPush = (options: Partial<PushWebhooksOptions>) =>
-  pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent, ...options });
+const createPush = (options: Partial<PushWebhooksOptions>) => createReceiver(options).push;
 
 /** Sends a request whose body arrives late; returns its status. */
 async function send(push: PushWebhooks, bodyDelayMs = 0): Promise<number> {

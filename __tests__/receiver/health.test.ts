@@ -1,34 +1,23 @@
-import { createMemoryDedupe, pushWebhooks, type DedupeStore } from "express-push-verification";
-import { silent } from "../support/receivers";
+import { createMemoryDedupe, type DedupeStore } from "express-push-verification";
+import { createReceiver } from "../support/receivers";
 import { until } from "../support/redis";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
+import { eventRequest } from "../support/webhook-requests";
 
-function receive(dedupe: DedupeStore) {
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    dedupe,
-    logger: silent,
-  });
-  const send = async (uuid: string) => {
-    return (await push.fetch(toWebRequest(eventRequest("factor.created", { uuid })))).status;
-  };
-  return { push, send };
-}
+const memory = createMemoryDedupe();
 
 it("is degraded from the first failed claim of the dedupe store until one succeeds", async () => {
-  const memory = createMemoryDedupe();
   let isDown = false;
-  const { push, send } = receive({
+  const dedupe: DedupeStore = {
     ...memory,
     claim(claim) {
       if (isDown) throw Object.assign(new Error("connect ECONNREFUSED"), { args: ["secret"] });
       return memory.claim(claim);
     },
-  });
+  };
+  const { push, receive } = createReceiver({ dedupe });
   expect(await push.health()).toEqual({ status: "healthy" });
   isDown = true;
-  const [beganAtMs, held] = [Date.now(), send("a")];
+  const [beganAtMs, held] = [Date.now(), receive(eventRequest("factor.created"))];
   await until(async () => (await push.health()).status !== "healthy");
   const { since, ...health } = await push.health();
   expect(health).toEqual({
@@ -43,18 +32,18 @@ it("is degraded from the first failed claim of the dedupe store until one succee
 });
 
 it("is healthy while another process has claimed the uuid", async () => {
-  const memory = createMemoryDedupe();
   let claims = 0;
-  const { push, send } = receive({
+  const dedupe: DedupeStore = {
     ...memory,
     claim: (claim) => (claims++ === 0 ? "running" : memory.claim(claim)),
-  });
-  expect(await send("a")).toBe(200);
+  };
+  const { push, receive } = createReceiver({ dedupe });
+  expect(await receive(eventRequest("factor.created"))).toBe(200);
   expect([claims, await push.health()]).toEqual([2, { status: "healthy" }]);
 });
 
 it("is unhealthy once it closes", async () => {
-  const { push } = receive(createMemoryDedupe());
+  const { push } = createReceiver();
   await push.close();
   expect(await push.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
 });
