@@ -70,11 +70,12 @@ export function createTransport(options: AdminClientOptions, username: string) {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), timeoutMs);
     const signals = [timeout.signal, request.signal].filter((one) => one !== undefined);
+    const signal = AbortSignal.any(signals);
     const startedMs = performance.now();
     try {
       for (let retry = 0; ; retry++) {
         try {
-          return await attempt(request, schema, AbortSignal.any(signals));
+          return await attempt(request, schema, signal);
         } catch (cause) {
           const error = toApiError(request, timeout.signal.aborted, cause);
           // The previous attempt deleted the resource and its response was lost.

@@ -104,10 +104,14 @@ export async function sendRequest(
   const connectTimer = setTimeout(end, connectTimeoutMs, "CONNECT_TIMEOUT", unconnected, true);
   const incomplete = `There was no complete response in ${timeoutMs} ms.`;
   const timer = setTimeout(end, timeoutMs, "TIMEOUT", incomplete, false);
+  const abort = () => end("ABORTED", "The request was aborted.", false, { cause: signal?.reason });
   let response: IncomingMessage | undefined;
   try {
-    const signals = [ending.signal, signal].filter((one) => one !== undefined);
-    const sending = openRequest(request, AbortSignal.any(signals));
+    // Not AbortSignal.any: a signal that lives long would keep a reference to each of its requests.
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted === true) abort();
+    ending.signal.throwIfAborted();
+    const sending = openRequest(request, ending.signal);
     sending.on("socket", (socket) => {
       const isTls = url.toLowerCase().startsWith("https:");
       socket.once(isTls ? "secureConnect" : "connect", () => clearTimeout(connectTimer));
@@ -127,10 +131,11 @@ export async function sendRequest(
     response = await responded;
     return await readWebhookResponse(response);
   } catch (error) {
-    if (ending.signal.aborted) throw ending.signal.reason as SendError;
-    if (signal?.aborted !== true) throw toSendError(error, response === undefined);
-    throw new SendError("ABORTED", "The request was aborted.", false, { cause: signal.reason });
+    throw ending.signal.aborted
+      ? (ending.signal.reason as SendError)
+      : toSendError(error, response === undefined);
   } finally {
+    signal?.removeEventListener("abort", abort);
     clearTimeout(connectTimer);
     clearTimeout(timer);
   }
