@@ -1,9 +1,12 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { SendError, type SendRequestOptions } from "express-push-verification/emulator";
+import {
+  SendError,
+  sendRequest,
+  type SendRequestOptions,
+} from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { sendRequest } from "../../../lib/emulator/outbound/http-client";
 import { startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 
 afterEach(stopEmulators);
