@@ -139,22 +139,18 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     delivery.durationMs = performance.now() - startMs;
     delivery.status = delivery.response?.status === 200 ? "succeeded" : "failed";
     one.endTurn();
-    for (const earlier of listSameWebhook(one)) {
+    for (const earlier of pending.keys()) {
       if (earlier === one) break;
-      earlier.wait?.abort();
+      if (isSameWebhook(earlier, one)) earlier.wait?.abort();
     }
     pending.delete(one);
     for (const listener of listeners) void callSafely(listener, () => listener(delivery));
   }
 
-  function listSameWebhook({ delivery }: PendingDelivery): PendingDelivery[] {
-    const sid = delivery.webhook_sid;
-    return [...pending.keys()].filter((one) => one.delivery.webhook_sid === sid);
-  }
-
   function hasLater(one: PendingDelivery): boolean {
-    const all = listSameWebhook(one);
-    return all.slice(all.indexOf(one) + 1).some(({ wait }) => wait === undefined);
+    const all = [...pending.keys()];
+    const later = all.slice(all.indexOf(one) + 1);
+    return later.some((other) => isSameWebhook(other, one) && other.wait === undefined);
   }
 
   /** Waits until a later delivery to the webhook is finished; while settling, only if there is one. */
@@ -215,6 +211,10 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
       await Promise.all(pending.values());
     },
   };
+}
+
+function isSameWebhook(a: PendingDelivery, b: PendingDelivery): boolean {
+  return a.delivery.webhook_sid === b.delivery.webhook_sid;
 }
 
 /** Adds the user info of the webhook_url, which is neither signed nor kept in a delivery. */
