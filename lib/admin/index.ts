@@ -1,6 +1,6 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient, Keys, Webhooks } from "./client/client";
-export type { ChallengeKey, Challenges, FetchedChallenge } from "./client/challenges";
+export type { AdminClient, Challenges, Keys, Webhooks } from "./client/client";
+export type { ChallengeKey, FetchedChallenge } from "./client/challenge";
 export { confirmWith } from "./client/confirm-with";
 export type { ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions } from "./client/options";

@@ -2,7 +2,7 @@ import * as z from "../../validation/zod";
 import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/form";
 import { checkWebhooks, type Receiver } from "./configuration-drift";
-import type { Challenges } from "./challenges";
+import type { ChallengeKey, FetchedChallenge } from "./challenge";
 import { ensureWebhook } from "./ensure-webhook";
 import { CLIENT_RULES, type AdminClientOptions } from "./options";
 import type { CreatedKey, Key, KeyInput } from "./key";
@@ -74,6 +74,17 @@ export interface Webhooks extends List<Webhook> {
   ensure(input: WebhookInput, options?: RequestOptions): Promise<Ensured>;
   /** Lists the configuration drift between the Webhooks and a receiver. */
   check(receiver: Receiver, options?: RequestOptions): Promise<Finding[]>;
+}
+
+/** Challenges of the verification service. A Standard key may read them. */
+export interface Challenges {
+  /**
+   * Fetches a challenge. Its errors do not show the user.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
+   *   InputError for a malformed `challengeSid` or `entityIdentity`.
+   */
+  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
 }
 
 /** Client of the two REST APIs of the service. */

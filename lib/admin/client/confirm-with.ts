@@ -2,7 +2,8 @@ import { wholeNumber, validateOptions, type OptionRules } from "../../validation
 import type { Confirm } from "../../delivery/confirmation";
 import { isChallengeEvent } from "../../event/event";
 import { ApiError } from "./api-error";
-import type { Challenges, FetchedChallenge } from "./challenges";
+import type { FetchedChallenge } from "./challenge";
+import type { Challenges } from "./client";
 
 /** Options of {@link confirmWith}. */
 export interface ConfirmWithOptions {

@@ -44,10 +44,7 @@ export function created(body: unknown): EndpointResponse {
 
 const INVALID = "REQUEST_INVALID";
 
-/**
- * Returns a page of a list of the verification API (section 2.4), in the order of
- * creation.
- */
+/** Returns a page of a list of the verification API (section 2.4), in the order of creation. */
 export function listPage<Item extends ListItem>(
   request: EndpointRequest,
   key: string,

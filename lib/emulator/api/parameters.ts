@@ -61,7 +61,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.preprocess((value) => (typeof value === "string" ? [value] : value), z.array(item));
 }
 
-/** Creates the schema of parameters with one prefix, such as `Config.`; an error names one of them. */
+/** Creates the schema of parameters with a prefix such as `Config.`; an error names one of them. */
 export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.preprocess((value) => value ?? {}, z.object(shape));
 }

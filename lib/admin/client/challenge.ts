@@ -1,5 +1,3 @@
-import type { RequestOptions } from "./transport";
-
 /**
  * Challenge of a user, as the verification API shows it. A field that the service did not send is
  * null; a field that is not listed here is kept, without a type. Times are in ISO 8601.
@@ -26,15 +24,4 @@ export interface ChallengeKey {
   /** The user: `entity_identity` of its events. */
   readonly entityIdentity: string;
   readonly challengeSid: string;
-}
-
-/** Challenges of the verification service. A Standard key may read them. */
-export interface Challenges {
-  /**
-   * Fetches a challenge. Its errors do not show the user.
-   *
-   * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
-   *   InputError for a malformed `challengeSid` or `entityIdentity`.
-   */
-  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
 }
