@@ -1,6 +1,10 @@
 import { expectTypeOf } from "expect-type";
-import type { RequestHandler } from "express";
 import { createServer } from "node:http";
+import { createSecureServer } from "node:http2";
+import { createServer as createHttpsServer } from "node:https";
+import connect from "connect";
+import express, { type RequestHandler } from "express";
+import express4 from "express4";
 import { pushWebhooks, verifyPushRequest, WebhookError } from "express-push-verification";
 import type {
   ChallengeApprovedEvent,
@@ -98,7 +102,18 @@ describe("types, checked by the compiler", () => {
 
   it("is accepted as a middleware and as a listener", () => {
     expectTypeOf<PushWebhooks>().toExtend<RequestHandler>();
-    expectTypeOf(createServer).toBeCallableWith(pushWebhooks(options));
+    const push = pushWebhooks(options);
+    // The linter checks these, too: it has rules for promises.
+    createServer(push).on("request", push);
+    createServer((req, res) => push(req, res));
+    createServer((req, res) => {
+      push(req, res);
+    });
+    createHttpsServer(push);
+    createSecureServer({ allowHTTP1: true }, (req, res) => push(req as never, res as never));
+    connect().use("/push", push);
+    express().use("/push", push).post("/push", push);
+    express4().use("/push", push).post("/push", push);
     expectTypeOf<ReturnType<PushWebhooks>>().toBeVoid();
     expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent | UnknownPushEvent>();
     expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<
