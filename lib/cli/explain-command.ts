@@ -6,7 +6,7 @@ import { listBodyPairs } from "../signature/explain/bodies";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/received-request";
-import { readCaptures } from "./capture";
+import { readCaptures } from "./record-command";
 import { paint, print, printJson, readSecret, type Terminal, withoutControls } from "./terminal";
 import { choice, UsageError } from "./arguments";
 

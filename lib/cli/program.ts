@@ -2,13 +2,12 @@ import { isNativeError } from "node:util/types";
 import { Command, CommanderError } from "commander";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
-import { addKeysCommand } from "./keys-command";
 import { addQueueCommand } from "./queue-command";
 import { addRecordCommands } from "./record-command";
+import { addKeysCommand, addWebhooksCommand } from "./service-commands";
 import { Interruption, type Terminal, withoutControls } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
 import { UsageError } from "./arguments";
-import { addWebhooksCommand } from "./webhooks-command";
 
 const { version } = require("../../package.json") as { version: string };
 

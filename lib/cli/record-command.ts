@@ -1,15 +1,16 @@
-import { appendFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
-import { hideIdentity, readCaptures } from "./capture";
+import * as z from "../validation/zod";
+import { parseJson } from "../form/text";
 import type { Capture } from "../observability/reporter";
 import { pairHeaders } from "../receiver/node-request";
 import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, readPort } from "./arguments";
+import { assertUrl, readPort, UsageError } from "./arguments";
 
 interface RecordOptions {
   port: number;
@@ -22,6 +23,29 @@ interface ReplayOptions {
 }
 
 const TIMEOUT_MS = 15_000;
+
+const captureSchema = z.object({
+  method: z.string(),
+  url: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  body: z.string(),
+});
+
+/** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
+export async function readCaptures(file: string): Promise<Capture[]> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new UsageError(`The file of captures ${file} cannot be read.`, { cause: error });
+  });
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
+  return lines.map((line, index) => {
+    const capture = captureSchema.safeParse(parseJson(line));
+    if (capture.success) return capture.data;
+    throw new UsageError(
+      `${file}, line ${index + 1}: a capture is a JSON object with method, url, headers (a list of pairs) and body (base64).`,
+    );
+  });
+}
 
 /** Adds `record`, which stores the requests that it receives, and `replay`, which sends them. */
 export function addRecordCommands(program: Command, terminal: Terminal): void {
@@ -92,6 +116,11 @@ function mask({ method, url, headers, body }: Capture): Capture {
     ),
     body: masked.toString("base64"),
   };
+}
+
+/** Replaces the value of entity_identity; the signature no longer matches then. */
+function hideIdentity(form: string): string {
+  return form.replaceAll(/((?:^|[?&])entity_identity=)[^&#]*/g, "$1masked");
 }
 
 function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {

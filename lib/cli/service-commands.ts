@@ -1,0 +1,201 @@
+import { Option, type Command } from "commander";
+import { ApiError, createAdminClient, type AdminClient, type Finding } from "../admin";
+import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
+import { hideUserInfo } from "../form/url";
+import { choice, UsageError } from "./arguments";
+import { paint, print, printJson, printTable, readSecret, withoutControls } from "./terminal";
+import type { Terminal } from "./terminal";
+
+/** Options of each command that uses the service's APIs. */
+interface ServiceOptions {
+  accountUrl?: string;
+  verifyUrl?: string;
+  accountSid?: string;
+  serviceSid?: string;
+  username?: string;
+  json?: boolean;
+}
+
+interface KeyOptions extends ServiceOptions {
+  name?: string;
+  force?: boolean;
+}
+
+interface EnsureOptions extends ServiceOptions {
+  url: string;
+  name: string;
+  events: (PushEventType | "*")[];
+  status?: "enabled" | "disabled";
+  version?: "v1" | "v2";
+}
+
+interface CheckOptions extends ServiceOptions {
+  url: string;
+  handled: PushEventType[];
+}
+
+const SETTINGS = [
+  ["--account-url <url>", "PUSH_ACCOUNT_URL", "base URL of the account API"],
+  ["--verify-url <url>", "PUSH_VERIFY_URL", "base URL of the verification API"],
+  ["--account-sid <sid>", "PUSH_ACCOUNT_SID", "SID of the account"],
+  ["--service-sid <sid>", "PUSH_SERVICE_SID", "SID of the verification service"],
+  [
+    "--username <sid>",
+    "PUSH_KEY_SID",
+    "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
+  ],
+] as const;
+
+/** Adds `keys list|create|delete`. */
+export function addKeysCommand(program: Command, terminal: Terminal): void {
+  const { signal } = terminal;
+  const keys = program.command("keys").description("manage the Keys of the account");
+  const list = keys.command("list").description("list the Keys");
+  const create = keys
+    .command("create")
+    .description("create a Standard Key and print its secret, which is shown only once")
+    .option("--name <name>", "friendly_name of the Key");
+  const remove = keys
+    .command("delete")
+    .description("revoke a Key")
+    .argument("<sid>", "SID of the Key")
+    .option("--force", "also revoke the Key of --username");
+
+  addServiceAction(list, terminal, async (client) => {
+    const all = await collect(client.keys.list({ signal }));
+    if (list.opts<KeyOptions>().json) return printJson(terminal, all);
+    const rows = all.map((key) => [key.sid, key.date_created, key.friendly_name]);
+    printTable(terminal, ["SID", "CREATED", "NAME"], rows);
+  });
+
+  addServiceAction(create, terminal, async (client) => {
+    const { name, json } = create.opts<KeyOptions>();
+    const key = await client.keys.create({ friendly_name: name }, { signal });
+    if (json) return printJson(terminal, key);
+    print(terminal, `${key.sid}\n${key.secret}`);
+    terminal.stderr.write("The secret is shown only once: store it now.\n");
+  });
+
+  addServiceAction(remove, terminal, async (client, sid) => {
+    const { force, json } = remove.opts<KeyOptions>();
+    await client.keys.delete(sid, { force, signal });
+    if (json) return printJson(terminal, { sid, deleted: true });
+    print(terminal, `deleted ${sid}`);
+  });
+}
+
+/** Adds `webhooks list|ensure|check`. */
+export function addWebhooksCommand(program: Command, terminal: Terminal): void {
+  const { signal } = terminal;
+  const webhooks = program.command("webhooks").description("manage the Webhooks of the service");
+  const list = webhooks.command("list").description("list the Webhooks");
+  const ensure = webhooks
+    .command("ensure")
+    .description("create or update the Webhook of a URL")
+    .requiredOption("--url <url>", "webhook_url of the Webhook")
+    .option("--name <name>", "friendly_name of the Webhook", "push webhooks")
+    .addOption(
+      new Option("--events <types...>", "types of events that the Webhook subscribes to")
+        .choices(["*", ...PUSH_EVENT_TYPES])
+        .default(["*"]),
+    )
+    .addOption(choice("--status <status>", "status of the Webhook", ["enabled", "disabled"]))
+    .addOption(choice("--version <version>", "version of its events", ["v1", "v2"]));
+  const check = webhooks
+    .command("check")
+    .description("report the configuration drift between the Webhooks and a receiver")
+    .requiredOption("--url <url>", "publicUrl of the receiver")
+    .addOption(
+      new Option("--handled <types...>", "types of events that the receiver handles")
+        .choices(PUSH_EVENT_TYPES)
+        .default([...PUSH_EVENT_TYPES]),
+    );
+
+  addServiceAction(list, terminal, async (client) => {
+    const all = await collect(client.webhooks.list({ signal }));
+    if (list.opts<ServiceOptions>().json) return printJson(terminal, all);
+    const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
+      return [sid, status, version, hideUserInfo(webhook_url ?? ""), (event_types ?? []).join(" ")];
+    });
+    printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
+  });
+
+  addServiceAction(ensure, terminal, async (client) => {
+    const { url, name, events, status, version, json } = ensure.opts<EnsureOptions>();
+    const input = { friendly_name: name, event_types: events, webhook_url: url, status, version };
+    const ensured = await client.webhooks.ensure(input, { signal });
+    if (json) return printJson(terminal, ensured);
+    print(terminal, `${ensured.result} ${ensured.webhook.sid}`);
+    printFindings(terminal, ensured.findings);
+  });
+
+  addServiceAction(check, terminal, async (client) => {
+    const { url, handled, json } = check.opts<CheckOptions>();
+    const receiver = { publicUrl: url, handledTypes: () => handled };
+    const findings = await client.webhooks.check(receiver, { signal });
+    if (findings.length > 0) terminal.hasFailed = true;
+    if (json) return printJson(terminal, findings);
+    if (findings.length === 0) print(terminal, paint(terminal, "green", "No configuration drift."));
+    printFindings(terminal, findings);
+  });
+}
+
+/**
+ * Adds the options of the service to a command, each with a variable of the environment, and its
+ * action, which receives a client and the argument of the command, or "".
+ */
+function addServiceAction(
+  command: Command,
+  terminal: Terminal,
+  run: (client: AdminClient, argument: string) => Promise<void>,
+): void {
+  for (const [flags, variable, description] of SETTINGS) {
+    const option = new Option(flags, `${description}, or $${variable}`);
+    // Option.env() would read the environment of the process instead of the terminal's.
+    const value = terminal.env[variable] ?? "";
+    command.addOption(value === "" ? option : option.default(value, `$${variable}`));
+  }
+  command.option("--json", "print one JSON document").action(async () => {
+    const client = await connectToService(terminal, command.opts<ServiceOptions>());
+    try {
+      await run(client, command.args[0] ?? "");
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw new Error(client.usesKey ? KEY_REJECTED : ACCOUNT_REJECTED, { cause: error });
+    }
+  });
+}
+
+const ACCOUNT_REJECTED =
+  "The service rejected the credentials. Set PUSH_AUTH_TOKEN to the auth token of the account of --account-sid or PUSH_ACCOUNT_SID.";
+const KEY_REJECTED =
+  "The service rejected the credentials. Set PUSH_KEY_SECRET to the secret of the Key of --username or PUSH_KEY_SID; only a Main Key manages Keys.";
+
+/** Creates a client from the options of a command. @throws UsageError for a missing option. */
+async function connectToService(terminal: Terminal, options: ServiceOptions) {
+  const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
+  const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
+  const values = [accountUrl, verifyUrl, accountSid, serviceSid];
+  const missing = SETTINGS.filter((_, index) => values[index] === "").map(
+    ([flags, name]) => `${flags.replace(/ .*/, "")} or ${name}`,
+  );
+  // A terminal is asked for the secret.
+  if (!terminal.stdin.isTTY && (terminal.env[variable] ?? "") === "") missing.push(variable);
+  if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
+  const password = await readSecret(terminal, variable);
+  return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });
+}
+
+/** Collects the items of a list. */
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
+  for (const { code, sid, message, fix } of findings) {
+    const title = `${paint(terminal, "yellow", code)} ${sid ?? ""}`;
+    print(terminal, `${title}\n  ${withoutControls(message)}\n  ${fix}`);
+  }
+}
