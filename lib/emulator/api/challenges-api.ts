@@ -1,6 +1,7 @@
 import * as z from "../../validation/zod";
 import { isSid } from "../../form/sid";
-import { created, EndpointResponse, entityUrlOf, existing, listPage } from "./endpoint-router";
+import { created, EndpointResponse, entityUrlOf, existing } from "./endpoint-router";
+import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";

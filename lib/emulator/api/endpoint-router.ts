@@ -1,8 +1,6 @@
 import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/form";
 import { EmulatorError, notFound } from "../emulator-error";
-import type { SidPrefix } from "../../form/sid";
-import { cutPage, type ListItem } from "./pagination";
 import type { Caller } from "./credentials";
 
 /** An authenticated request to one of the service's endpoints. */
@@ -40,32 +38,6 @@ export class EndpointResponse {
 /** Creates the response to a request that created a resource. */
 export function created(body: unknown): EndpointResponse {
   return new EndpointResponse(201, body);
-}
-
-const INVALID = "REQUEST_INVALID";
-
-/** Returns a page of a list of the verification API (section 2.4), in the order of creation. */
-export function listPage<Item extends ListItem>(
-  request: EndpointRequest,
-  key: string,
-  prefix: SidPrefix,
-  all: Iterable<Item>,
-  toResource: (item: Item, request: EndpointRequest) => unknown,
-  newestFirst = false,
-): object {
-  const invalid = { PageSize: INVALID, Page: INVALID, PageToken: INVALID } as const;
-  const rules = { prefix, sortedBy: "date_created", newestFirst, invalid } as const;
-  const page = cutPage(all, request.query, request.url, rules);
-  const meta = {
-    page: page.page,
-    page_size: page.pageSize,
-    first_page_url: page.first,
-    previous_page_url: page.previous,
-    url: page.url,
-    next_page_url: page.next,
-    key,
-  };
-  return { [key]: page.items.map((item) => toResource(item, request)), meta };
 }
 
 /**

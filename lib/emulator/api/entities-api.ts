@@ -1,5 +1,6 @@
 import * as z from "../../validation/zod";
-import { created, entityUrlOf, existing, listPage } from "./endpoint-router";
+import { created, entityUrlOf, existing } from "./endpoint-router";
+import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
 import { readForm, readParameters } from "./parameters";

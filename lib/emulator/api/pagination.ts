@@ -1,5 +1,6 @@
 import type { Pair } from "../../form/form";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
+import type { EndpointRequest } from "./endpoint-router";
 import { encodeForm } from "../../form/text";
 import { isSid, type SidPrefix } from "../../form/sid";
 
@@ -12,8 +13,7 @@ export interface ListRules {
   invalid: Readonly<Record<"PageSize" | "Page" | "PageToken", EmulatorErrorCode>>;
 }
 
-/** Item of a list. */
-export type ListItem = { sid: string } & Record<ListRules["sortedBy"], string>;
+type ListItem = { sid: string } & Record<ListRules["sortedBy"], string>;
 
 /**
  * Where a page begins or ends. A position instead of a count: items that are created or deleted
@@ -81,6 +81,31 @@ export function cutPage<Item extends ListItem>(
     next:
       following === undefined ? null : linkTo(page + 1, writeToken("PA", positionOf(following))),
   };
+}
+
+/** Returns a page of a list of the verification API (section 2.4), in the order of creation. */
+export function listPage<Item extends ListItem>(
+  request: EndpointRequest,
+  key: string,
+  prefix: SidPrefix,
+  all: Iterable<Item>,
+  toResource: (item: Item, request: EndpointRequest) => unknown,
+  newestFirst = false,
+): object {
+  const code = "REQUEST_INVALID";
+  const invalid = { PageSize: code, Page: code, PageToken: code } as const;
+  const rules = { prefix, sortedBy: "date_created", newestFirst, invalid } as const;
+  const page = cutPage(all, request.query, request.url, rules);
+  const meta = {
+    page: page.page,
+    page_size: page.pageSize,
+    first_page_url: page.first,
+    previous_page_url: page.previous,
+    url: page.url,
+    next_page_url: page.next,
+    key,
+  };
+  return { [key]: page.items.map((item) => toResource(item, request)), meta };
 }
 
 function readPageParameters(pairs: readonly Pair[], { prefix, invalid }: ListRules) {

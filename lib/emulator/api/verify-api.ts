@@ -1,6 +1,7 @@
 import * as z from "../../validation/zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, existing, listPage, notEmulated } from "./endpoint-router";
+import { created, existing, notEmulated } from "./endpoint-router";
+import { listPage } from "./pagination";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
 import { EmulatorError } from "../emulator-error";

@@ -25,14 +25,11 @@ export function createAccessTokens(now: Clock) {
 
   return {
     create(fields: Omit<AccessToken, "sid" | "token" | "date_created">): AccessToken {
+      const sid = createSid("YK");
+      const token = createAuthToken();
       const date_created = formatIso8601(now());
-      const accessToken = {
-        sid: createSid("YK"),
-        token: createAuthToken(),
-        ...fields,
-        date_created,
-      };
-      keepNewest(accessTokens, accessToken.sid, accessToken, MAX_ACCESS_TOKENS);
+      const accessToken = { sid, token, ...fields, date_created };
+      keepNewest(accessTokens, sid, accessToken, MAX_ACCESS_TOKENS);
       return accessToken;
     },
     find: (sid = "") => accessTokens.get(sid),
