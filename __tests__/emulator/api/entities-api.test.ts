@@ -123,6 +123,25 @@ describe("a factor over REST", () => {
     );
   });
 
+  it("is created without the parameters that the service does not have", async () => {
+    const emulator = await startEmulator();
+    const form = {
+      Config: "x",
+      ...NEW_FACTOR,
+      "Binding.PublicKey": emulator.device().publicKey,
+      Binding: "x",
+      "Config.Other": "x",
+      friendly_name: "x",
+    };
+    expect(await post(emulator, `Entities/${IDENTITY}/Factors`, form)).toMatchObject({
+      status: 201,
+      body: {
+        friendly_name: NEW_FACTOR.FriendlyName,
+        config: { app_id: "com.example.bank", notification_platform: "none" },
+      },
+    });
+  });
+
   it("is verified by its own key only, and only once", async () => {
     const emulator = await startEmulator();
     const device = emulator.device();

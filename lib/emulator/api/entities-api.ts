@@ -52,11 +52,11 @@ const NEW_FACTOR = z.discriminatedUnion("factor_type", [
 const change = { auth_payload: payloadSchema.optional(), friendly_name: nameSchema.optional() };
 const CHANGED_PUSH_FACTOR = z.object({
   ...change,
-  config: z.object(pushConfig).partial().optional(),
+  config: group(z.object(pushConfig).partial().shape),
 });
 const CHANGED_TOTP_FACTOR = z.object({
   ...change,
-  config: z.object(totpConfig).partial().optional(),
+  config: group(z.object(totpConfig).partial().shape),
 });
 const NEW_ACCESS_TOKEN = z.object({
   identity: identitySchema,

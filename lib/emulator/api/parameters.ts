@@ -26,6 +26,8 @@ export function readParameters<Schema extends z.ZodType>(
   for (const [name, value] of values) {
     if (!/^[A-Z][A-Za-z]*(\.[A-Z][A-Za-z]*)?$/.test(name)) continue;
     const [outer = "", inner] = name.split(".").map(toMember);
+    // A parameter without a prefix does not replace those with it.
+    if (inner === undefined && members.has(outer)) continue;
     const others = members.get(outer) as object | undefined;
     members.set(outer, inner === undefined ? value : { ...others, [inner]: value });
   }
@@ -63,7 +65,10 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 /** Creates the schema of parameters with a prefix such as `Config.`; an error names one of them. */
 export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  return z.preprocess((value) => value ?? {}, z.object(shape));
+  return z.preprocess(
+    (value) => (typeof value === "object" && !Array.isArray(value) ? value : {}),
+    z.object(shape),
+  );
 }
 
 /** Creates the schema of a parameter whose text is JSON. */

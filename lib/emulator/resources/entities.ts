@@ -181,7 +181,7 @@ export function createEntities(
       }
       return markVerified(factor);
     },
-    changeFactor(factor: Factor, friendly_name: string, config?: object): void {
+    changeFactor(factor: Factor, friendly_name: string, config: object): void {
       const change = { friendly_name, config: { ...factor.config, ...config } };
       Object.assign(factor, change, { date_updated: readDate() });
     },
