@@ -46,13 +46,6 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       },
     );
 
-    it("runs for each delivery with dedupe: false", async () => {
-      const { port, events } = await receiver({ dedupe: false });
-      const request = eventRequest("factor.created");
-      for (let delivery = 0; delivery < 3; delivery++) await send(port, request);
-      expect(events).toHaveLength(3);
-    });
-
     it("runs once after the response with acknowledge: before", async () => {
       const { port, push, events } = await receiver({ acknowledge: "before" });
       let release!: () => void;

@@ -29,6 +29,7 @@ const TESTS: Record<string, string[]> = {
     "delivery/deliver",
     "delivery/confirmation",
     "receiver/deadline",
+    "receiver/health",
     "token-rotation",
   ],
   "delivery/run-handlers": ["delivery/handlers"],

@@ -65,6 +65,14 @@ describe("option confirm", () => {
     },
   );
 
+  it("asks once for deliveries of one event at the same time", async () => {
+    const confirm = jest.fn(() => false);
+    const { send } = start({ confirm });
+    const request = approval();
+    expect(await Promise.all([send(request), send(request)])).toEqual([403, 403]);
+    expect(confirm).toHaveBeenCalledTimes(1);
+  });
+
   it("rejects without deduplication, too", async () => {
     const { send, events } = start({ dedupe: false, confirm: () => false });
     expect(await send(approval())).toBe(403);

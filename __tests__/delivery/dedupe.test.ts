@@ -99,6 +99,19 @@ describe("createDeliverOnce", () => {
     expect(await finish(deliverOnce(callOf("a")))).toBe("new");
   });
 
+  it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
+    const owners = new Set<string>();
+    const claim = ({ owner }: { owner: string }) => {
+      owners.add(owner);
+      throw new Error("down");
+    };
+    const deliverOnce = once({ ...scripted([]), claim }, 40);
+    const requests = [callOf("a", "one"), callOf("a", "two")];
+    const settled = await Promise.allSettled(requests.map((request) => deliverOnce(request)));
+    expect(settled).toMatchObject(Array(2).fill({ reason: { code: "STORE_UNAVAILABLE" } }));
+    expect(owners.size).toBe(1);
+  });
+
   it("causes no unhandled rejection when the caller does not await a failure", async () => {
     const unhandled = jest.fn();
     process.on("unhandledRejection", unhandled);

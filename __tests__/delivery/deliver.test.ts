@@ -51,6 +51,13 @@ describe("an outcome", () => {
   });
 });
 
+it("with dedupe: false, each delivery runs the handlers", async () => {
+  const { receive, events } = createReceiver({ dedupe: false });
+  const request = eventRequest("factor.created");
+  for (let delivery = 0; delivery < 3; delivery++) expect(await receive(request)).toBe(200);
+  expect(events).toHaveLength(3);
+});
+
 describe("a receiver with a queue", () => {
   it.each<[method: "POST" | "GET", result: DeliveryResult]>([
     ["POST", "new"],
