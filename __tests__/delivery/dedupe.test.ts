@@ -30,7 +30,7 @@ async function finish(delivery: Promise<Delivery>) {
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(createDeliverOnce(store, (error) => failures.push(error), retryForMs));
+    withoutDeadline(createDeliverOnce(store, (error) => failures.push(error), { retryForMs }));
 
   beforeEach(() => failures.splice(0));
 

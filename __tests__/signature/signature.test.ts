@@ -60,7 +60,7 @@ describe("sign", () => {
     ["params", { url, params: null }],
     ["url", { params }],
     ["url", { url: new URL(url), params }],
-    ...[undefined, "", 5, [], ["", authToken]].map(
+    ...[undefined, null, "", 5, [], ["", authToken]].map(
       (token) => ["authToken", { authToken: token, url, params }] as const,
     ),
   ])("throws a TypeError that names a wrong %s", (name, parts) => {

@@ -7,7 +7,10 @@ export type Claim = "new" | "running" | "done" | "conflict";
 
 /** Identifies one delivery of a webhook request to a {@link DedupeStore}. */
 export interface DedupeKey {
-  /** The authenticated account; the same uuid in another account is another key. */
+  /**
+   * The account of the event; the same uuid in another account is another key. With a static
+   * `authToken` and without `allowedAccountSids`, it is only what the signer claims.
+   */
   accountSid: string;
   /** 1 to 256 characters, unique within the account. */
   uuid: string;

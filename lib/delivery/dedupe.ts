@@ -32,6 +32,14 @@ export interface FirstDelivery {
   finishAtMs?: number;
 }
 
+/** Options of {@link createDeliverOnce}. */
+export interface DeliverOnceOptions {
+  /** How long a method of the store is retried, in milliseconds. @default 8_000 */
+  retryForMs?: number;
+  /** Kept current: a claim that fails begins an outage, one that succeeds ends it. */
+  storeState?: StoreState;
+}
+
 /** A delivery whose result is not decided yet, or whose handlers run. */
 interface RunningDelivery {
   contentHash: string;
@@ -55,14 +63,11 @@ const LEASE_MARGIN_MS = 10_000;
  * this process by itself, across time and processes through the store.
  *
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
- * @param retryForMs how long a method of the store is retried, in milliseconds. @default 8_000
- * @param state kept current: a claim that fails begins an outage, one that succeeds ends it.
  */
 export function createDeliverOnce(
   store: DedupeStore,
   onStoreFailure: (error: WebhookError) => void,
-  retryForMs = 8_000,
-  state: StoreState = { outage: undefined },
+  { retryForMs = 8_000, storeState = { outage: undefined } }: DeliverOnceOptions = {},
 ): DeliverOnce {
   const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
@@ -71,7 +76,7 @@ export function createDeliverOnce(
 
   function noteFailure(error: unknown): void {
     if (error instanceof ClaimedElsewhere) return;
-    state.outage ??= { error: createNeutralCause(error), since: new Date() };
+    storeState.outage ??= { error: createNeutralCause(error), since: new Date() };
   }
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
@@ -83,10 +88,11 @@ export function createDeliverOnce(
     };
     try {
       const found = await retryClaim(claimOnce, deadlineAtMs, noteFailure);
-      state.outage = undefined;
+      storeState.outage = undefined;
       return found;
     } catch (error) {
-      // The store may have kept the claim although its response was lost, or comes later.
+      // The store may have kept the claim although its response was lost: release it now, and again
+      // once a late response has come.
       const release = () => store.release(claim);
       for (const before of [undefined, attempt]) {
         Promise.resolve(before)

@@ -31,12 +31,12 @@ export interface ReceiverDeliverySettings extends DeliverySettings {
 }
 
 /**
- * Creates the deliveries of a receiver: of webhook requests into the queue if there is one, else to
+ * Creates the delivery of a receiver: of webhook requests into the queue if there is one, else to
  * the handlers, and of the events of `push.dispatch`.
  *
  * @param accountOf returns the account of an event, as an `OutcomeKey` has it.
  */
-export function createDelivery(
+export function createDeliverySteps(
   settings: ReceiverDeliverySettings,
   handlers: Handlers,
   outcomes: OutcomeStore,
@@ -49,17 +49,14 @@ export function createDelivery(
   const dispatchToHandlers = createDispatch(handlers, reports);
   const retryRecord = createRetry();
 
-  function createDeliver(): Deliver {
-    if (queue !== undefined) return createDeliverLater(queue);
-    const deliverOnce =
-      dedupe === false
-        ? deliverEach
-        : createDeliverOnce(dedupe, reports.error, undefined, storeState);
-    return createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers);
-  }
+  const deliverOnce =
+    dedupe === false ? deliverEach : createDeliverOnce(dedupe, reports.error, { storeState });
 
   return {
-    deliver: createDeliver(),
+    deliver:
+      queue === undefined
+        ? createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers)
+        : createDeliverLater(queue),
     /** Records the outcome of an event, which wakes the waits for it, and runs its handlers. */
     async dispatch(
       event: PushEvent | UnknownPushEvent,
@@ -145,7 +142,7 @@ export function createDeliverNow(
 }
 
 /** Creates the step that stores an event, so that its handlers run later. */
-export function createDeliverLater(queue: EventQueue): Deliver {
+function createDeliverLater(queue: EventQueue): Deliver {
   return async function deliverLater(queued, deadlineAtMs) {
     const startMs = performance.now();
     const result = await queue.store(queued, deadlineAtMs);

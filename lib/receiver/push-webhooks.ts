@@ -12,11 +12,11 @@ import { sendResponse } from "./node-response";
 import { createWarnOfPath, warnOfUnconfirmed } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
-import { createReceiveEvent } from "./request-path";
+import { createReceiveEvent } from "./receive-event";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDelivery } from "../delivery/deliver";
+import { createDeliverySteps } from "../delivery/deliver";
 import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../challenge/account-scope";
@@ -51,16 +51,19 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const scope = createAccountScope(settings);
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
-  const confirmTypes = new Set<string>(settings.confirm && settings.confirmTypes);
-  const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
+  const confirmTypes = new Set<string>(settings.confirm === undefined ? [] : settings.confirmTypes);
+  const delivery = createDeliverySteps(settings, handlers, outcomes, scope.accountOf, reports);
   const receiveEvent = createReceiveEvent(settings);
+  // Not `settings.dedupe`: its default is a store in memory.
   const hasSharedUuids = queue !== undefined || Boolean(options.dedupe);
   const warnOfWait = warnOfUnconfirmed(settings, hasSharedUuids);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
   const running = createRunningRequests();
-  let isClosed = false;
+  /** Set when `close` is called: the response asks clients to connect elsewhere. */
   let closing: Promise<void> | undefined;
+  /** Set when the running requests have ended, or their time is over: others are rejected. */
+  let isClosed = false;
 
   /** Handles a request; returns the reason why it was rejected. */
   async function handle(request: ReceivedRequest): Promise<WebhookError | undefined> {

@@ -1,6 +1,6 @@
 import { createExplainBudget } from "./explain-budget";
 import { addCode } from "./response";
-import { createReceiveEvent } from "./request-path";
+import { createReceiveEvent } from "./receive-event";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
 import type { ReceivedRequest } from "./received-request";

@@ -70,7 +70,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
  */
 export function verifySignature(options: VerifySignatureOptions): SignatureMatch | undefined {
   const { authToken, url, params, signature, urlMatching = "ports" } = options;
-  const authTokens = typeof authToken === "object" ? authToken : [authToken];
+  const authTokens = [authToken].flat();
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
   assertSignable("verifySignature", url, params);

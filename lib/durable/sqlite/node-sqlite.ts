@@ -32,7 +32,7 @@ interface SqliteModule {
 export function assertNodeSqlite(): void {
   if (isBuiltin("node:sqlite")) return;
   throw new TypeError(
-    `sqliteQueue needs node:sqlite, which Node.js has since 22.13; this is ${process.version}. Run the app on Node.js 22.13 or newer, or use redisQueue.`,
+    `sqliteQueue needs node:sqlite, which Node.js has since 22.13; this is ${process.version}. Run the app on Node.js 22.13 or newer, or use redisQueue or postgresQueue.`,
   );
 }
 
