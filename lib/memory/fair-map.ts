@@ -58,15 +58,13 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
   let candidates: Account<Value>[] = [];
   let largestMin = 0;
 
-  function openShare(name: string, owner: string): Share<Value> {
+  function addShare(name: string, owner: string): Share<Value> {
     const account: Account<Value> = accounts.get(name) ?? {
       name: copyText(name),
       shares: new Map(),
       entries: 0,
       bytes: 0,
     };
-    const known = account.shares.get(owner);
-    if (known !== undefined) return known;
     const share: Share<Value> = {
       owner: copyText(owner),
       account,
@@ -168,7 +166,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
       if (known?.entries.has(key) === true) return undefined;
       // A share without entries was removed.
       const share =
-        known === undefined || known.entries.size === 0 ? openShare(account, owner) : known;
+        known === undefined || known.entries.size === 0 ? addShare(account, owner) : known;
       const ownKey = copyText(key);
       const entry: FairEntry<Value> = {
         share,
