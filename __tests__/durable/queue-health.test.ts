@@ -19,11 +19,8 @@ function check({ stats, freeMs }: Case) {
   const atMs = performance.now();
   const free = freeMs.map((ms) => (ms === undefined ? undefined : atMs - ms));
   const workers = free.map((freeSinceMs) => ({ freeSinceMs: () => freeSinceMs }) as never);
-  return describeQueueHealth({
-    availability: { outage: () => undefined } as never,
-    workers: new Set(workers),
-    readStats: () => Promise.resolve({ ...STATS, ...stats }),
-  });
+  const available = { outage: () => undefined } as never;
+  return describeQueueHealth(available, new Set(workers), async () => ({ ...STATS, ...stats }));
 }
 
 const waits = { waiting: 3, oldestWaitingMs: 15_000 };
@@ -55,11 +52,8 @@ it("a queue that no process works on is degraded since the oldest event waits", 
 });
 
 it("a store that does not respond within 0.8 s is degraded", async () => {
-  const health = describeQueueHealth({
-    availability: { outage: () => undefined } as never,
-    workers: new Set(),
-    readStats: () => new Promise(() => {}),
-  });
+  const available = { outage: () => undefined } as never;
+  const health = describeQueueHealth(available, new Set(), () => new Promise(() => {}));
   await jest.advanceTimersByTimeAsync(800);
   expect(await health).toMatchObject({ status: "degraded", code: "STORE_UNAVAILABLE" });
 });

@@ -3,7 +3,7 @@ import type { DeadLetter, DeadLetterOptions, DurableQueue, EventStatus } from ".
 import { readFailures } from "./failures";
 import type { QueueStore, StoredDeadLetter } from "./storage";
 import { readEventNames, readStoredEvent } from "./stored-event";
-import { hashKey } from "./stored-keys";
+import { hashKey } from "./stored-event";
 
 /**
  * Creates the operations of a queue on single events.
@@ -24,8 +24,7 @@ export function createEventOperations(
       const page = await run(() => store.deadLetters(after));
       last = page.at(-1);
       if (last === undefined) return;
-      untilMs ??= last.listedAtMs;
-      const endMs = untilMs;
+      const endMs = (untilMs ??= last.listedAtMs);
       yield page.filter(({ failedAtMs }) => failedAtMs <= endMs);
       if (last.failedAtMs > endMs) return;
     }
@@ -66,27 +65,17 @@ export function createEventOperations(
       const stored = found.flatMap(({ body, ...state }) =>
         body === null ? [] : [{ body, ...state }],
       );
-      const newest = choose("find", stored, options).at(-1);
-      if (newest === undefined) {
-        return found.length > stored.length ? HANDLED : undefined;
-      }
+      const newest =
+        choose("find", stored, options).at(-1) ?? found.find(({ body }) => body === null);
+      if (newest === undefined) return undefined;
       const { state, body, attempts, errors, atMs } = newest;
-      const { accountSid, receiver, event } = readNamed(body);
+      const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
+        body === null ? {} : readNamed(body);
       const at = atMs === null ? undefined : new Date(atMs);
       return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
     },
   };
 }
-
-const HANDLED: EventStatus = {
-  state: "handled",
-  accountSid: undefined,
-  receiver: undefined,
-  event: undefined,
-  attempts: 0,
-  failures: [],
-  at: undefined,
-};
 
 /**
  * Chooses the events of a uuid that an operation means.

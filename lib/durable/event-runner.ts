@@ -19,16 +19,7 @@ export interface RunFailure {
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
-export interface EventRunner {
-  /** How many events may be handled at a time. */
-  readonly concurrency: number;
-  /** Reads a stored event and runs its handlers; returns why that failed. */
-  handle(stored: unknown, attempt: number): Promise<RunFailure | undefined>;
-  /** Reports a stored event that is a dead letter now. */
-  reportDeadLetter(stored: unknown, attempts: number, error: string): void;
-  /** See `QueueWorker`. */
-  freeSinceMs(): number | undefined;
-}
+export type EventRunner = ReturnType<typeof createEventRunner>;
 
 /** The parts of a queue that its runners use. */
 export interface RunnerParts {
@@ -42,7 +33,7 @@ export function createEventRunner(
   handlers: Handlers,
   { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError }: WorkOptions,
   { settings: { name: queue, logger }, recordOutcome }: RunnerParts,
-): EventRunner {
+) {
   const reports = createReporter(logger);
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
@@ -72,9 +63,12 @@ export function createEventRunner(
   }
 
   return {
+    /** How many events may be handled at a time. */
     concurrency,
+    /** See `QueueWorker`. */
     freeSinceMs: () => (running < concurrency ? changedAtMs : undefined),
-    async handle(stored, attempt) {
+    /** Reads a stored event and runs its handlers; returns why that failed. */
+    async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       countRunning(1);
       try {
         const restored = read(stored);
@@ -91,7 +85,8 @@ export function createEventRunner(
         countRunning(-1);
       }
     },
-    reportDeadLetter(stored, attempts, error) {
+    /** Reports a stored event that is a dead letter now. */
+    reportDeadLetter(stored: unknown, attempts: number, error: string): void {
       const { type, uuid } = readEventNames(stored);
       publish("dead-lettered", () => ({ type, attempts }));
       logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");

@@ -12,25 +12,18 @@ const PURGE_MS = 5_000;
 export function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
   const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
 
-  async function beat(): Promise<void> {
+  async function attempt(run: () => Promise<unknown>): Promise<void> {
     try {
       availability.assertOpen();
-      await availability.watchWrite(storage.beat([...members]));
-      onBeat();
+      await run();
     } catch {
-      // Reported already. The next beat makes up for this one.
+      // Reported already, or by the operations of the app. The next one makes up for this one.
     }
   }
 
-  async function purge(): Promise<void> {
-    try {
-      availability.assertOpen();
-      await storage.purge();
-    } catch {
-      // The operations of the app report outages; the next purge makes up for this one.
-    }
-  }
-
+  const beat = () =>
+    attempt(() => availability.watchWrite(storage.beat([...members])).then(onBeat));
+  const purge = () => attempt(() => storage.purge());
   const beats = setInterval(() => void beat(), BEAT_MS).unref();
   const purges = setInterval(() => void purge(), PURGE_MS).unref();
   return {

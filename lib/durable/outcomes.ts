@@ -7,7 +7,7 @@ import { toAsciiJson } from "../form/text";
 import { createBatches, type BatchLimits } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
-import { hashKey } from "./stored-keys";
+import { hashKey } from "./stored-event";
 
 /** One read at a time: the keys that are added meanwhile share the next one. */
 const READ_LIMITS: BatchLimits = { maxItems: 500, maxRunning: 1 };

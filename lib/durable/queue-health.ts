@@ -5,22 +5,21 @@ import type { Availability } from "./availability";
 import type { QueueStats } from "./durable-queue";
 import type { QueueWorker } from "./worker";
 
-/** The parts of a queue whose health is described. */
-export interface HealthParts {
-  availability: Availability;
-  /** The workers of this process. */
-  workers: ReadonlySet<QueueWorker>;
-  readStats: () => Promise<QueueStats>;
-}
-
 /** A worker that could take events takes the next one within milliseconds, after an outage 8 s. */
 const STOPPED_MS = 15_000;
 /** A probe of Kubernetes waits 1 s by default. */
 const STATS_MS = 800;
 
-/** Describes the health of a queue that is open. */
-export async function describeQueueHealth(parts: HealthParts): Promise<Health> {
-  const { availability, workers, readStats } = parts;
+/**
+ * Describes the health of a queue that is open.
+ *
+ * @param workers those of this process.
+ */
+export async function describeQueueHealth(
+  availability: Availability,
+  workers: ReadonlySet<QueueWorker>,
+  readStats: () => Promise<QueueStats>,
+): Promise<Health> {
   const outage = availability.outage();
   if (outage !== undefined) {
     const health = describeOutage(outage);

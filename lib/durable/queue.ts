@@ -15,7 +15,7 @@ import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
 import type { NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
 import { toNewEvent } from "./stored-event";
-import { compareContent } from "./stored-keys";
+import { compareContent } from "./stored-event";
 import { validateWork } from "./work-options";
 import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
 
@@ -176,7 +176,7 @@ export function createQueue(
     stats: () => run(() => store.stats()),
     async health() {
       if (closed !== undefined) return CLOSED;
-      return describeQueueHealth({ availability, workers, readStats: () => store.stats() });
+      return describeQueueHealth(availability, workers, () => store.stats());
     },
     close,
     [Symbol.asyncDispose]: () => close(),

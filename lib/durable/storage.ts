@@ -78,9 +78,6 @@ export interface StoredDeadLetter {
   listedAtMs: number;
 }
 
-/** The end of a page of dead letters. @experimental */
-export interface DeadLetterPosition extends Pick<StoredDeadLetter, "id" | "failedAtMs"> {}
-
 /** An event that is stored, or whose key is kept. @experimental */
 export interface StoredState {
   state: EventState;
@@ -131,8 +128,14 @@ export interface QueueStore {
   record(outcomes: readonly StoredOutcome[]): Promise<void>;
   /** Returns the outcomes that are stored under these keys. */
   outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
-  /** Returns a page of dead letters, the oldest failure first; an empty one after the last. */
-  deadLetters(after?: DeadLetterPosition): Promise<readonly StoredDeadLetter[]>;
+  /**
+   * Returns a page of dead letters, the oldest failure first; an empty one after the last.
+   *
+   * @param after the last of the page before.
+   */
+  deadLetters(
+    after?: Pick<StoredDeadLetter, "id" | "failedAtMs">,
+  ): Promise<readonly StoredDeadLetter[]>;
   findDeadLetters(uuidHash: string): Promise<readonly StoredDeadLetter[]>;
   /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;

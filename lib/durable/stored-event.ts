@@ -1,11 +1,15 @@
 import * as z from "../validation/zod";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { toAsciiJson } from "../form/text";
 import type { Pair } from "../form/form";
 import type { NewEvent, StoredOutcome } from "./storage";
-import { createContent, createEventKey, hashKey } from "./stored-keys";
+import { hashText } from "../form/hash";
+
+const KEY_DIGITS = 32;
+const HASH_DIGITS = 24;
+const RANDOM_DIGITS = 8;
 
 const storedEventSchema = z.object({
   /** The parameters of the request: a worker parses the event from them. */
@@ -40,19 +44,11 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
   return { event: parseEvent(params), ...context };
 }
 
-/** The names of a stored event, also when this version cannot read the event. */
-export interface EventNames {
-  /** The authenticated account. */
-  account: string;
-  /** The account that the event claims. */
-  accountSid: string;
-  uuid: string;
-  type: string;
-  receiver: string | undefined;
-}
-
-/** Reads the names of an event from its stored form; an empty text for a missing one. */
-export function readEventNames(stored: unknown): EventNames {
+/**
+ * Reads the names of an event from its stored form, also when this version cannot read the event; an
+ * empty text for a missing one. `account` is authenticated, `accountSid` is what the event claims.
+ */
+export function readEventNames(stored: unknown) {
   const { account, receiver, params } = Object(stored) as Record<string, unknown>;
   const pairs: unknown[] = Array.isArray(params) ? params : [];
   const byName = new Map(pairs.filter((pair) => Array.isArray(pair)) as unknown as Pair[]);
@@ -92,4 +88,50 @@ export function toNewEvent(
     body: toAsciiJson(stored),
     outcome,
   };
+}
+
+/** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
+export function hashKey(queueName: string, key: string): string {
+  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
+}
+
+/** Returns the key of an event: the first half is that of its uuid. */
+export function createEventKey(uuidHash: string, ownHash: string): string {
+  return uuidHash.slice(0, KEY_DIGITS / 2) + ownHash.slice(0, KEY_DIGITS / 2);
+}
+
+/** Returns the first and the last key that events of a uuid may have. */
+export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
+  const start = uuidHash.slice(0, KEY_DIGITS / 2);
+  return [start.padEnd(KEY_DIGITS, "0"), start.padEnd(KEY_DIGITS, "f")];
+}
+
+/**
+ * Creates the text that is kept under the uuid of an event: 12 bytes of the hash of its content and 4 random
+ * ones, in hexadecimal. No two stored events have the same.
+ */
+export function createContent(contentHash: string): string {
+  const random = crypto.randomUUID().slice(0, RANDOM_DIGITS);
+  return hashPart(contentHash) + random;
+}
+
+/**
+ * Compares an event with the content that is kept under its uuid.
+ *
+ * @param own the content of the event: it is kept when the event was new.
+ */
+export function compareContent(
+  { contentHash, listOtherHashes }: QueuedEvent,
+  own: string,
+  kept: string,
+): DeliveryResult {
+  if (kept === own) return "new";
+  const isKept = (hash: string) => kept.startsWith(hashPart(hash));
+  // The other hashes cost one signature per token: compute them only when the first one differs.
+  const isEqual = isKept(contentHash) || listOtherHashes?.().some(isKept) === true;
+  return isEqual ? "duplicate" : "conflict";
+}
+
+function hashPart(contentHash: string): string {
+  return hashText(contentHash).slice(0, HASH_DIGITS);
 }

@@ -8,7 +8,7 @@ import { createSharedOutcomes } from "../../../lib/durable/outcomes";
 import type { QueueSettings } from "../../../lib/durable/queue-options";
 import type { ClaimedEvent, NewEvent, Run, Storage } from "../../../lib/durable/storage";
 import { toAsciiJson } from "../../../lib/form/text";
-import { hashKey } from "../../../lib/durable/stored-keys";
+import { hashKey } from "../../../lib/durable/stored-event";
 import { createStoragePool, type QueueWorker } from "../../../lib/durable/worker";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createModel, type ModelBugs, type ModelStorage } from "./model-storage";

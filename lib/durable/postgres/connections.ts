@@ -28,6 +28,8 @@ const getTypeParser: typeof types.getTypeParser = (
   format?: "text" | "binary",
 ): unknown => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));
 
+const ignore = () => {};
+
 /** Creates the connections of a queue; they connect on use. */
 export function createServerConnections({ connection, maxConnections }: PostgresSettings) {
   const sockets = new Set<Socket>();
@@ -87,5 +89,3 @@ export function createServerConnections({ connection, maxConnections }: Postgres
     },
   };
 }
-
-function ignore(): void {}

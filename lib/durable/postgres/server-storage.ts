@@ -2,15 +2,8 @@ import type { Client } from "pg";
 import { hashText } from "../../form/hash";
 import { settleWithin } from "../../time/close-options";
 import type { QueueStats } from "../durable-queue";
-import { rangeOfKeys } from "../stored-keys";
-import type {
-  ClaimedEvent,
-  Hint,
-  NewEvent,
-  Storage,
-  StoredDeadLetter,
-  StoredState,
-} from "../storage";
+import { rangeOfKeys } from "../stored-event";
+import type { ClaimedEvent, Hint, Storage, StoredDeadLetter, StoredState } from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import type { PostgresSettings } from "./options";
 import { findRejection, isConnectionLost, toNeutralError } from "./rejection";
@@ -36,7 +29,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
   const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
   const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
   const sender = crypto.randomUUID().slice(0, 8);
-  const statements = writeStatements({ schema: `"${schema}"`, channel, sender });
+  const statements = writeStatements(`"${schema}"`, channel, sender);
   const connections = createServerConnections(settings);
   /**
    * Where the next claim of a member begins to read: when the last claimed event was due, and when
@@ -112,12 +105,6 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     return { ended };
   }
 
-  async function storeMissing(events: readonly NewEvent[], kept: Map<string, string>) {
-    const values = [JSON.stringify(events), dedupeTtlMs, outcomeTtlMs, queue];
-    const found = await run<{ key: string | null; content: string }>("store", ...values);
-    for (const { key, content } of found) if (key !== null) kept.set(toHex(key), toHex(content));
-  }
-
   return {
     title: "Postgres",
     outageCode: "POSTGRES_UNREACHABLE",
@@ -135,7 +122,10 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     async store(events) {
       const kept = new Map<string, string>();
       for (let missing = events; missing.length > 0;) {
-        await storeMissing(missing, kept);
+        const values = [JSON.stringify(missing), dedupeTtlMs, outcomeTtlMs, queue];
+        const found = await run<{ key: string | null; content: string }>("store", ...values);
+        for (const { key, content } of found)
+          if (key !== null) kept.set(toHex(key), toHex(content));
         // Another process stored these after the statement began: the next one sees them.
         missing = missing.filter(({ key }) => !kept.has(key));
       }

@@ -16,19 +16,16 @@ const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, fail
 const batch = (parameter: string, columns: string) =>
   `json_to_recordset(${parameter}::json) as input (${columns})`;
 
-/** Names of the tables and of the channel; a sender ignores its own notifications. */
-export interface StatementNames {
-  /** Quoted. */
-  schema: string;
-  channel: string;
-  sender: string;
-}
-
 /** The statements of a queue in Postgres, with the names and in the order of those for a file. */
 export type Statements = ReturnType<typeof writeStatements>;
 
-/** Writes the statements of a queue. The last parameter of most is the number of the queue. */
-export function writeStatements({ schema, channel, sender }: StatementNames) {
+/**
+ * Writes the statements of a queue. The last parameter of most is the number of the queue.
+ *
+ * @param schema quoted.
+ * @param sender a name of this process, which ignores its own notifications.
+ */
+export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;
   const member = `${schema}.member`;
   const notify = (hasEvents: boolean, keys = "''") =>

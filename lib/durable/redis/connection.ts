@@ -7,9 +7,6 @@ import {
   type RedisSettings,
 } from "./options";
 
-/** The purpose of a connection. */
-export type ConnectionRole = keyof typeof ROLES;
-
 /** Stores that wait for Redis are sent within 1 s of its return. */
 const retryStrategy = (times: number) => Math.min(2 ** times * 10, 250);
 /** A rejection, such as of the password, lasts until an operator changes something. */
@@ -50,16 +47,8 @@ const SENTINEL_OPTIONS = {
   sentinelReconnectStrategy: retryStrategy,
 } as const satisfies RedisOptions;
 
-/** A connection to Redis, which reconnects until its end. */
-export interface Connection {
-  /** Or a `Cluster`, which has the same commands. */
-  readonly redis: Redis;
-  /** Closes it and the copies that BullMQ made of it, and rejects their commands. */
-  end(): void;
-}
-
-/** Connects to Redis. */
-export function openConnection(settings: RedisSettings, role: ConnectionRole): Connection {
+/** Connects to Redis, and again until its end. */
+export function openConnection(settings: RedisSettings, role: keyof typeof ROLES) {
   const clients: Redis[] = [];
   let isEnded = false;
 
@@ -103,8 +92,10 @@ export function openConnection(settings: RedisSettings, role: ConnectionRole): C
 
   const redis = open();
   return {
+    /** Or a `Cluster`, which has the same commands. */
     redis,
-    end() {
+    /** Closes it and the copies that BullMQ made of it, and rejects their commands. */
+    end(): void {
       isEnded = true;
       for (const client of clients) endClient(client);
     },

@@ -3,8 +3,7 @@ import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
 import type { NewEvent, QueueStore, StoredDeadLetter, StoredState } from "../storage";
-import { readEventNames } from "../stored-event";
-import { hashKey } from "../stored-keys";
+import { hashKey, readEventNames } from "../stored-event";
 import type { RedisSettings } from "./options";
 
 const UUID_DIGITS = 8;

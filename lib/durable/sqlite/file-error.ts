@@ -9,7 +9,7 @@ export function explainOpening(file: string, error: unknown): unknown {
   const version = process.versions.sqlite ?? "";
   const hint = canShare(version)
     ? "It runs on an older Node.js, or is no queue."
-    : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING.join(".")} or newer.`;
+    : `SQLite ${version} of this Node.js cannot share a file: its WAL-reset bug would lose events. Run one process, or Node.js with SQLite ${FIRST_SHARING} or newer.`;
   const message = `sqliteQueue: another process has ${file} open and does not share it. ${hint}`;
   return new QueueError("FILE_IN_USE", message);
 }

@@ -42,11 +42,11 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     });
   }
 
-  function settle(message: Extract<ThreadMessage, { id: number }>): void {
-    const request = pending.get(message.id);
-    pending.delete(message.id);
-    if (message.type === "result") request?.resolve(message.value as never);
-    else request?.reject(toError(message.failure));
+  function settle({ id, value, failure }: Extract<ThreadMessage, { id: number }>): void {
+    const request = pending.get(id);
+    pending.delete(id);
+    if (failure === undefined) request?.resolve(value as never);
+    else request?.reject(toError(failure));
   }
 
   const names = Object.keys(METHODS) as MethodName[];

@@ -63,16 +63,11 @@ export function sqliteCodeOf(error: unknown): string | undefined {
 }
 
 /** From this version on, SQLite has no WAL-reset bug: it loses commits of concurrent processes. */
-export const FIRST_SHARING = [3, 51, 3] as const;
+export const FIRST_SHARING = "3.51.3";
 
 /** Returns whether processes with this version of SQLite may share a file. */
 export function canShare(version: string): boolean {
-  const parts = version.split(".").map(Number);
-  for (const [index, wanted] of FIRST_SHARING.entries()) {
-    const part = parts[index] ?? 0;
-    if (part !== wanted) return part > wanted;
-  }
-  return true;
+  return version.localeCompare(FIRST_SHARING, "en", { numeric: true }) >= 0;
 }
 
 const BUSY_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { QueueStats } from "../durable-queue";
 import type { ClaimedEvent, Hint, Storage } from "../storage";
-import { rangeOfKeys } from "../stored-keys";
+import { rangeOfKeys } from "../stored-event";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
 import { STATEMENTS } from "./statements";

@@ -23,8 +23,7 @@ export interface ThreadFailure {
 /** A message of the thread. */
 export type ThreadMessage =
   | { type: "open" }
-  | { type: "result"; id: number; value: unknown }
-  | { type: "failure"; id: number; failure: ThreadFailure }
+  | { type: "reply"; id: number; value?: unknown; failure?: ThreadFailure }
   | { type: "hint"; hint: Hint }
   /** The file cannot be used; the thread ends. */
   | { type: "end"; failure: ThreadFailure };
@@ -75,10 +74,10 @@ function receive(request: FileRequest): void {
   const [id, method, args] = request;
   guard(() => {
     try {
-      post({ type: "result", id, value: run(method, args) });
+      post({ type: "reply", id, value: run(method, args) });
     } catch (error) {
       if (isDamage(error)) throw error;
-      post({ type: "failure", id, failure: toThreadFailure(error) });
+      post({ type: "reply", id, failure: toThreadFailure(error) });
     }
   });
 }
