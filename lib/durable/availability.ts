@@ -10,12 +10,6 @@ import type { QueueStore, Hint } from "./storage";
 /** Whether the store of a queue can be used. */
 export type Availability = ReturnType<typeof keepConnected>;
 
-/** The listeners of the return of the store, and of its hints. */
-export interface AvailabilityListener {
-  onOpen(): void;
-  onHint(hint: Hint): void;
-}
-
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 250;
 const PAUSE_AFTER_REJECTION_MS = 2_000;
@@ -54,7 +48,8 @@ export function createClosedError(): WebhookError {
 export function keepConnected(
   store: QueueStore,
   logger: Logger | undefined,
-  listener: AvailabilityListener,
+  onOpen: () => void,
+  onHint: (hint: Hint) => void,
 ) {
   const { title } = store;
   let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
@@ -80,26 +75,27 @@ export function keepConnected(
     if (reported !== undefined && (!isRejection || reported === reason)) return;
     reported = reason;
     const text = isRejection ? reason : `${title} cannot be used: ${reason}`;
-    if (logger !== undefined) logger[isRejection ? "error" : "warn"]({ code }, text);
-    else {
-      const isNamed = isRejection && !code.startsWith("FILE_");
-      const warning = isNamed ? code : store.outageCode;
-      process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
+    if (logger !== undefined) {
+      logger[isRejection ? "error" : "warn"]({ code }, text);
+      return;
     }
+    const isNamed = isRejection && !code.startsWith("FILE_");
+    const warning = isNamed ? code : store.outageCode;
+    process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
   }
 
-  function reportEnd(): void {
+  function endOutage(): void {
     if (reported !== undefined) logger?.info({}, `${title} can be used again`);
     reported = undefined;
+    writeFailedAtMs = undefined;
+    outage = undefined;
   }
 
   function open(): void {
-    reportEnd();
+    endOutage();
     closedBy = undefined;
-    writeFailedAtMs = undefined;
-    outage = undefined;
     state.emit("change");
-    listener.onOpen();
+    onOpen();
   }
 
   function fail(error: Error): void {
@@ -113,7 +109,7 @@ export function keepConnected(
     let pauseMs = FIRST_PAUSE_MS;
     while (!isOver()) {
       try {
-        const { ended } = await store.connect(listener.onHint);
+        const { ended } = await store.connect(onHint);
         if (!signal.aborted) open();
         pauseMs = FIRST_PAUSE_MS;
         throw await ended;
@@ -162,11 +158,7 @@ export function keepConnected(
         const value = await write;
         const isFailing = writeFailedAtMs !== undefined;
         const isQuiet = performance.now() - (writeFailedAtMs ?? 0) >= QUIET_MS;
-        if (isFailing && (addsRows || isQuiet) && closedBy === undefined) {
-          reportEnd();
-          outage = undefined;
-          writeFailedAtMs = undefined;
-        }
+        if (isFailing && (addsRows || isQuiet) && closedBy === undefined) endOutage();
         return value;
       } catch (error) {
         // Otherwise the end of the connection is reported.

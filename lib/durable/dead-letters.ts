@@ -1,8 +1,7 @@
 import { parseJson } from "../form/text";
-import type { DeadLetter, DeadLetterOptions, DurableQueue, EventStatus } from "./durable-queue";
-import { readFailures } from "./failures";
+import type { DeadLetter, DeadLetterOptions, DurableQueue } from "./durable-queue";
 import type { QueueStore, StoredDeadLetter } from "./storage";
-import { readEventNames, readStoredEvent } from "./stored-event";
+import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 import { hashKey } from "./stored-event";
 
 /**

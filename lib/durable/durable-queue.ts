@@ -3,11 +3,11 @@ import type { Handlers } from "../delivery/handler-registry";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { CloseOptions } from "../time/close-options";
 import type { Health } from "../observability/health";
-import type { WorkOptions } from "./work-options";
+import type { WorkOptions } from "./event-runner";
 
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
-export type { WorkOptions } from "./work-options";
+export type { WorkOptions } from "./event-runner";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
 export interface EventWorker extends AsyncDisposable {

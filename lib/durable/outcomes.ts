@@ -4,13 +4,11 @@ import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/form";
 import { toAsciiJson } from "../form/text";
-import { createBatches, type BatchLimits } from "./batches";
+import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { QueueStore, StoredOutcome } from "./storage";
 import { hashKey } from "./stored-event";
 
-/** One read at a time: the keys that are added meanwhile share the next one. */
-const READ_LIMITS: BatchLimits = { maxItems: 500, maxRunning: 1 };
 const RECHECK_MS = 3_000;
 
 /**
@@ -23,7 +21,7 @@ export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: Qu
     const found = await store.outcomes([...new Set(keys)]);
     const byKey = new Map(found.map(({ key, params }) => [key, params]));
     return keys.map((key) => byKey.get(key));
-  }, READ_LIMITS);
+  }, ORDERED);
 
   async function read(key: string): Promise<void> {
     try {

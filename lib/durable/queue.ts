@@ -13,10 +13,10 @@ import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
-import type { NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
+import type { Hint, NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
 import { toNewEvent } from "./stored-event";
 import { compareContent } from "./stored-event";
-import { validateWork } from "./work-options";
+import { validateWork } from "./event-runner";
 import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
 
 const LONGEST_PAUSE_MS = 200;
@@ -39,16 +39,7 @@ export function createQueue(
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  const availability = keepConnected(store, logger, {
-    onOpen() {
-      outcomes.recheck();
-      pool.onOpen?.();
-    },
-    onHint({ hasEvents, outcomes: keys }) {
-      if (hasEvents) lookForEvents();
-      outcomes.notice(keys);
-    },
-  });
+  const availability = keepConnected(store, logger, onOpen, onHint);
   const outcomes = createSharedOutcomes(store, settings);
   const pool = createPool({ settings, availability, recordOutcome, lookForEvents });
   const storeEvent = createBatches(
@@ -67,6 +58,16 @@ export function createQueue(
     longestPauseMs: LONGEST_PAUSE_MS,
     isNeutral: (error) => error instanceof QueueError,
   });
+
+  function onOpen(): void {
+    outcomes.recheck();
+    pool.onOpen?.();
+  }
+
+  function onHint({ hasEvents, outcomes: keys }: Hint): void {
+    if (hasEvents) lookForEvents();
+    outcomes.notice(keys);
+  }
 
   function lookForEvents(): void {
     for (const worker of workers) worker.look();

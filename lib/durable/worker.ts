@@ -8,12 +8,18 @@ import {
   type EventRunner,
   type RunFailure,
   type RunnerParts,
+  type WorkOptions,
 } from "./event-runner";
-import { addFailure } from "./failures";
-import { createMemberId, startHeartbeat } from "./heartbeat";
+import { addFailure } from "./stored-event";
 import { pauseAfter, type QueueSettings } from "./queue-options";
-import type { ClaimedEvent, FailedRun, Member, Run, Storage } from "./storage";
-import type { WorkOptions } from "./work-options";
+import {
+  BEAT_MS,
+  type ClaimedEvent,
+  type FailedRun,
+  type Member,
+  type Run,
+  type Storage,
+} from "./storage";
 
 /** Takes events and runs their handlers until it is finished. */
 export interface QueueWorker {
@@ -49,6 +55,7 @@ export interface PoolParts extends RunnerParts {
 
 /** How many events may be on their way to be finished, beside those whose handlers run. */
 const MAX_SETTLING = 128;
+const PURGE_MS = 5_000;
 
 /**
  * Creates the pool of workers that claim their events from a storage.
@@ -67,6 +74,8 @@ export function createStoragePool(
     stop: shared.heartbeat.stop,
   };
 }
+
+type SharedParts = ReturnType<typeof createSharedParts>;
 
 /** Creates the parts that the workers of a process share. */
 function createSharedParts(storage: Storage, parts: PoolParts) {
@@ -89,10 +98,7 @@ function createSharedParts(storage: Storage, parts: PoolParts) {
 }
 
 /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-function startWorker(
-  shared: ReturnType<typeof createSharedParts>,
-  runner: EventRunner,
-): QueueWorker {
+function startWorker(shared: SharedParts, runner: EventRunner): QueueWorker {
   const { storage, settings, availability, heartbeat, finishRun, failRun } = shared;
   const { concurrency } = runner;
   const member: Member = { id: createMemberId(), isWorker: true };
@@ -170,7 +176,8 @@ function startWorker(
     if (isIdle()) state.emit("idle");
   }
 
-  heartbeat.add(member);
+  heartbeat.members.add(member);
+  void heartbeat.beat();
   return {
     look,
     async finish() {
@@ -178,9 +185,52 @@ function startWorker(
       member.isWorker = false;
       void heartbeat.beat();
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
-      if (!availability.isOver()) await heartbeat.remove(member);
+      heartbeat.members.delete(member);
+      // Otherwise its row expires.
+      if (!availability.isOver()) await storage.leave(member).catch(() => {});
     },
     freeSinceMs: () => (isFinishing ? undefined : runner.freeSinceMs()),
     abandon: () => void state.emit("abandon"),
   };
+}
+
+/**
+ * Shows that this process and its workers are alive, and takes the events of those that are not. Beats
+ * come from the app's thread: a process that is blocked must lose its events to others.
+ *
+ * @param onBeat called after each beat: events that another process stored, or lost, may be due.
+ */
+function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
+  const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
+
+  async function attempt(run: () => Promise<unknown>): Promise<void> {
+    try {
+      availability.assertOpen();
+      await run();
+    } catch {
+      // Reported already, or by the operations of the app. The next one makes up for this one.
+    }
+  }
+
+  const beat = () =>
+    attempt(() => availability.watchWrite(storage.beat([...members])).then(onBeat));
+  const purge = () => attempt(() => storage.purge());
+  const beats = setInterval(() => void beat(), BEAT_MS).unref();
+  const purges = setInterval(() => void purge(), PURGE_MS).unref();
+  return {
+    /** Those that are shown alive. */
+    members,
+    /** Sends a beat now. */
+    beat,
+    stop(): void {
+      clearInterval(beats);
+      clearInterval(purges);
+    },
+  };
+}
+
+/** Creates the identifier of a member: a random integer below 2^48. */
+function createMemberId(): number {
+  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 16) * 2 ** 32 + low;
 }

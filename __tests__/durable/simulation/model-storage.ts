@@ -1,5 +1,5 @@
 /** A storage in memory with the semantics of the engines, whose clock is the caller's. */
-import { addFailure } from "../../../lib/durable/failures";
+import { addFailure } from "../../../lib/durable/stored-event";
 import {
   LEASE_MS,
   MAX_CLOCK_SKEW_MS,

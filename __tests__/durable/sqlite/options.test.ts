@@ -1,7 +1,8 @@
+import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteQueue, type SqliteQueueOptions } from "express-push-verification/durable";
-import { networkDiskOf, resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
+import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
 
 const file = join(tmpdir(), "push-options.db");
 const options: SqliteQueueOptions = { name: "q", file };
@@ -47,9 +48,12 @@ it("fills in the defaults", () => {
   });
 });
 
-it("names network disks by their number, signed or not", () => {
-  expect(networkDiskOf(0x6969)).toBe("NFS");
-  expect(networkDiskOf(0xff534d42)).toBe("CIFS");
-  expect(networkDiskOf(0xff534d42 | 0)).toBe("CIFS");
-  expect(networkDiskOf(0xef53)).toBeUndefined();
+it.each([
+  [0x6969, "NFS"],
+  [0xff534d42, "CIFS"],
+  [0xff534d42 | 0, "CIFS"],
+])("rejects a file on a network disk, whose number is %i", (type, disk) => {
+  const statfs = jest.spyOn(fs, "statfsSync").mockReturnValue({ type } as fs.StatsFs);
+  expect(() => sqliteQueue(options)).toThrow(`${file} is on ${disk}`);
+  statfs.mockRestore();
 });

@@ -62,17 +62,16 @@ export function createServerConnections({ connection, maxConnections }: Postgres
     /** Runs a statement on any connection; Postgres prepares it once per connection. */
     async query<Row extends object>(name: string, text: string, values: unknown[]) {
       const client = await pool.connect();
-      let failure: Error | undefined;
       try {
         if (!prepared.has(client)) await client.query(`${PLANNING}; ${LIMITS}`);
         prepared.add(client);
-        return (await client.query<Row>({ name, text, values })).rows;
+        const { rows } = await client.query<Row>({ name, text, values });
+        client.release();
+        return rows;
       } catch (error) {
-        failure = error as Error;
+        // Closes the connection: a reply may still be on its way.
+        client.release(error as Error);
         throw error;
-      } finally {
-        // After an error the connection is closed: a reply may still be on its way.
-        client.release(failure);
       }
     },
     /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */

@@ -6,9 +6,14 @@ import { rangeOfKeys } from "../stored-event";
 import type { ClaimedEvent, Hint, Storage, StoredDeadLetter, StoredState } from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import type { PostgresSettings } from "./options";
-import { findRejection, isConnectionLost, toNeutralError } from "./rejection";
 import { prepareSchema } from "./schema";
-import { assertNotPooled, checkDurability } from "./setup";
+import {
+  assertNotPooled,
+  checkDurability,
+  findRejection,
+  isConnectionLost,
+  toNeutralError,
+} from "./setup";
 import { writeStatements, type Statements } from "./statements";
 
 /** Statements that store events take less: a later commit of an earlier time is read all the same. */
@@ -110,13 +115,9 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     outageCode: "POSTGRES_UNREACHABLE",
     connect,
     async close() {
+      const ending = listening?.client.end().catch(() => {});
       // A Postgres that is frozen does not end the connection.
-      if (listening !== undefined) {
-        await settleWithin(
-          listening.client.end().catch(() => {}),
-          { deadlineMs: CLOSE_MS },
-        );
-      }
+      if (ending !== undefined) await settleWithin(ending, { deadlineMs: CLOSE_MS });
       connections.close();
     },
     async store(events) {
@@ -172,8 +173,8 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       run<StoredDeadLetter>("deadLetters", after?.failedAtMs ?? 0, after?.id ?? "0", queue),
     findDeadLetters: (uuidHash) => run<StoredDeadLetter>("findDeadLetters", uuidHash, queue),
     find: (uuidHash) => run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), queue),
-    retry: async (ids) => readCount(await run("retry", ids, queue)),
-    discard: async (ids) => readCount(await run("discard", ids, queue)),
+    retry: async (ids) => (await run<Count>("retry", ids, queue))[0]?.count ?? 0,
+    discard: async (ids) => (await run<Count>("discard", ids, queue))[0]?.count ?? 0,
     stats: async () => (await run<QueueStats>("stats", queue))[0] as QueueStats,
     async purge() {
       await run("releaseOrphans", queue);
@@ -183,11 +184,9 @@ export function createServerStorage(settings: PostgresSettings): Storage {
   };
 }
 
+type Count = { count: number };
+
 /** Returns a uuid of Postgres without its hyphens. */
 function toHex(uuid: string): string {
   return uuid.replaceAll("-", "");
-}
-
-function readCount(rows: object[]): number {
-  return (rows as { count: number }[])[0]?.count ?? 0;
 }

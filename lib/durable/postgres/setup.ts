@@ -5,12 +5,15 @@ import { QueueError } from "../queue-error";
 const FIRST_VERSION = 130_000;
 const ROUNDS = 3;
 const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
+const SETUP = `select current_setting('server_version_num')::int as version,
+  pg_is_in_recovery() as "isStandby",
+  current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
+  ${SETTINGS.map((name) => `current_setting('${name}') as ${name}`).join()}`;
 
-interface Setup {
+interface Setup extends Record<string, unknown> {
   version: number;
   isStandby: boolean;
   isReadOnly: boolean;
-  settings: string[];
 }
 
 /**
@@ -23,15 +26,8 @@ export async function checkDurability(
   client: Client,
   { durability, logger }: PostgresSettings,
 ): Promise<void> {
-  const { rows } = await client.query<Setup>(
-    `select current_setting('server_version_num')::int as version,
-      pg_is_in_recovery() as "isStandby",
-      current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
-      (select array_agg(current_setting(name) order by position)
-        from unnest($1::text[]) with ordinality as wanted (name, position)) as settings`,
-    [SETTINGS],
-  );
-  const [{ version, isStandby, isReadOnly, settings }] = rows as [Setup];
+  const { rows } = await client.query<Setup>({ name: "push_setup", text: SETUP });
+  const [{ version, isStandby, isReadOnly, ...settings }] = rows as [Setup];
   if (version < FIRST_VERSION) {
     throw new QueueError(
       "POSTGRES_OLD",
@@ -46,7 +42,7 @@ export async function checkDurability(
       "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
     );
   }
-  const wrong = SETTINGS.filter((_name, index) => settings[index] === "off");
+  const wrong = SETTINGS.filter((name) => settings[name] === "off");
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
   const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nOr set durability: "warn" to run like this.`;
@@ -91,4 +87,45 @@ function createPoolerError(): QueueError {
     "POSTGRES_POOLED",
     "postgresQueue: a pooler in transaction mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN is lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
   );
+}
+
+/** Errors that last until the setup of Postgres or the option `connection` is changed. */
+const LASTING: Readonly<Record<string, string>> = {
+  "28000": "rejects the role",
+  "28P01": "rejects the password",
+  "3D000": "has no such database",
+  "42501": "denies a privilege",
+};
+
+/** Classes of errors whose message holds no parameter: of the connection, the disk and the server. */
+const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
+/** A new connection finds out why transactions are read-only, or the server ends. */
+const ENDING = /^(25006|57P0)/;
+
+/**
+ * Returns the error of a Postgres that cannot hold the queue as it is set up; undefined for an
+ * outage.
+ */
+export function findRejection(error: unknown): QueueError | undefined {
+  if (error instanceof QueueError) return error;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const reason = LASTING[String(code)];
+  if (reason === undefined) return undefined;
+  return new QueueError(
+    "POSTGRES_REJECTED",
+    `postgresQueue: Postgres ${reason}: ${String(message).split("\n", 1)[0]}. Check the option connection; the section on privileges in docs/durable.md lists what the role needs.`,
+  );
+}
+
+/** Returns whether the connection of a statement is of no use after its error. */
+export function isConnectionLost(error: unknown): boolean {
+  const { severity, code } = error as { severity?: unknown; code?: unknown };
+  return severity === undefined || ENDING.test(String(code));
+}
+
+/** Returns an error without parameters of events: Postgres quotes them in some messages. */
+export function toNeutralError(error: unknown): Error {
+  const { severity, code } = error as Record<string, unknown>;
+  if (severity === undefined || NEUTRAL.test(String(code))) return error as Error;
+  return Object.assign(new Error(`A statement failed with ${String(code)}.`), { code });
 }

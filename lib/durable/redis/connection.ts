@@ -122,9 +122,8 @@ function toClusterOptions(
   { retryStrategy: clusterRetryStrategy, lazyConnect, enableOfflineQueue, ...role }: RoleOptions,
   { natMap, dnsLookup, ...given }: RedisConnectionOptions = {},
 ) {
-  const known = { natMap, dnsLookup } as ClusterOptions;
   return {
-    ...known,
+    ...({ natMap, dnsLookup } as ClusterOptions),
     lazyConnect,
     enableOfflineQueue,
     clusterRetryStrategy: clusterRetryStrategy as (times: number) => number,

@@ -1,4 +1,4 @@
-import { ErrorCode, type Job, type JobState, type Queue } from "bullmq";
+import { ErrorCode, type Job, type Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
@@ -69,8 +69,9 @@ export function createRedisDeadLetters(
       getQueue().getJobState(jobId),
       redis.zscore(keyOf("delayed"), jobId),
     ]);
-    const known = STATES[state];
-    if (job === undefined || known === undefined || !isOfUuid(job, uuidHash)) return undefined;
+    if (job === undefined || state === "unknown" || !isOfUuid(job, uuidHash)) return undefined;
+    // The other states of BullMQ are those of jobs with priorities, children and results.
+    const known = state === "failed" ? "dead" : (state as EventState);
     // The score of a delayed job is its due time * 4096 and more.
     const dueMs = score === null ? undefined : Math.floor(Number(score) / 4096);
     const { data, attemptsStarted, finishedOn, processedOn, timestamp } = job;
@@ -155,13 +156,6 @@ const HANDLED: StoredState = {
   attempts: 0,
   errors: null,
   atMs: null,
-};
-
-const STATES: Readonly<Partial<Record<JobState | "unknown", EventState>>> = {
-  waiting: "waiting",
-  active: "active",
-  delayed: "delayed",
-  failed: "dead",
 };
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {

@@ -19,7 +19,6 @@ const INFO = 'return redis.call("INFO", "memory")';
 export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisSettings) {
   let shortage: Error | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
-  let isReading = false;
 
   async function read(): Promise<void> {
     const info = String(await redis.eval(INFO, 1, `${prefix}:${name}:meta`));
@@ -39,14 +38,11 @@ export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisS
   }
 
   return function assertMemory(): void {
-    if (!isReading && performance.now() - readAtMs >= READ_MS) {
-      isReading = true;
+    if (performance.now() - readAtMs >= READ_MS) {
       readAtMs = performance.now();
       // No store awaits a reading. One that fails changes nothing: a Redis that does not show its
       // memory rejects events itself when it is full.
-      read()
-        .catch(() => {})
-        .finally(() => (isReading = false));
+      read().catch(() => {});
     }
     if (shortage !== undefined) throw shortage;
   };

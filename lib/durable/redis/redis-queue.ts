@@ -41,9 +41,7 @@ function loadRedisEngine(): typeof engine {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== "MODULE_NOT_FOUND" || !/'(bullmq|ioredis)'/.test(message)) throw error;
-    throw new Error(
-      "redisQueue needs the packages bullmq and ioredis. Run: npm install bullmq ioredis",
-      { cause: error },
-    );
+    const needed = "redisQueue needs the packages bullmq and ioredis.";
+    throw new Error(`${needed} Run: npm install bullmq ioredis`, { cause: error });
   }
 }

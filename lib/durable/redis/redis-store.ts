@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Queue } from "bullmq";
 import { parseJson } from "../../form/text";
-import { MAX_FAILURES } from "../failures";
+import { MAX_FAILURES } from "../stored-event";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
 import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
@@ -71,9 +71,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
   }, PING_MS).unref();
 
   /** The reads of the outcomes that are awaited, every 3 s, make up for a failure. */
-  async function subscribe(): Promise<void> {
-    await subscriber.redis.subscribe(channel).catch(() => {});
-  }
+  const subscribe = () => subscriber.redis.subscribe(channel).catch(() => {});
 
   /**
    * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends

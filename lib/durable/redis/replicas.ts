@@ -48,12 +48,10 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
     const text = await readInfo(server, "replication");
     // A primary that was just promoted begins another history.
     const history = readInfoField(text, "master_replid");
-    const lagsSec = [...text.matchAll(/^slave\d+:.*,state=online,.*lag=(\d+)/gm)].map(([, lag]) =>
-      Number(lag),
-    );
-    const areAttached = lagsSec.length >= required || history !== knownHistory;
+    const online = [...text.matchAll(/^slave\d+:.*,state=online,.*lag=(\d+)/gm)];
+    const areAttached = online.length >= required || history !== knownHistory;
     const nowMs = performance.now();
-    const live = lagsSec.filter((lag) => lag <= MAX_LAG_SEC).length;
+    const live = online.filter(([, lagSec]) => Number(lagSec) <= MAX_LAG_SEC).length;
     if (areAttached || nowMs - attachedAtMs >= ABSENT_MS) required = Math.max(1, live);
     if (areAttached) attachedAtMs = nowMs;
     knownHistory = history;

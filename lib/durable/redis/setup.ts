@@ -65,12 +65,11 @@ export function toConnectionError(error: unknown): Error {
     return Object.assign(new Error(words), code !== undefined && { code });
   }
   const message = `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${findAdvice(words)}`;
-  return createRejection(message, error);
+  return createRejection(message, createNeutralCause(error));
 }
 
-function createRejection(message: string, cause?: unknown): QueueError {
-  const options = cause === undefined ? undefined : { cause: createNeutralCause(cause) };
-  return new QueueError("REDIS_REJECTED", message, options);
+function createRejection(message: string, cause?: Error): QueueError {
+  return new QueueError("REDIS_REJECTED", message, cause && { cause });
 }
 
 function findAdvice(words: string): string {

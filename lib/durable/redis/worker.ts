@@ -1,11 +1,14 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
-import { createEventRunner, type RunFailure, type RunnerParts } from "../event-runner";
-import { writeFailure } from "../failures";
+import {
+  createEventRunner,
+  type RunFailure,
+  type RunnerParts,
+  type WorkOptions,
+} from "../event-runner";
 import { LEASE_MS, MAX_STALLS } from "../storage";
-import type { StoredEvent } from "../stored-event";
-import type { WorkOptions } from "../work-options";
+import { writeFailure, type StoredEvent } from "../stored-event";
 import type { QueueWorker } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisSettings } from "./options";
@@ -34,8 +37,7 @@ export function startRedisWorker(
   const { settings } = parts;
   const { name, prefix, logger, maxDeadLetters } = settings;
   const runner = createEventRunner(handlers, workOptions, parts);
-  const connection = openConnection(settings, "worker");
-  const { redis } = connection;
+  const { redis, end: endConnection } = openConnection(settings, "worker");
   const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
   let bull: Worker<StoredEvent> | undefined;
@@ -109,8 +111,7 @@ export function startRedisWorker(
   const beatTimer = setInterval(() => {
     if (bull?.isRunning() !== true) return;
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
-  }, BEAT_MS);
-  beatTimer.unref();
+  }, BEAT_MS).unref();
 
   function reportDeadLetter(job: Job<StoredEvent> | undefined, error: Error): void {
     if (job === undefined || !isDeadLetter(job, error)) return;
@@ -153,7 +154,7 @@ export function startRedisWorker(
   function abandon(): void {
     state.emit("abandoned");
     void bull?.close(true).catch(() => {});
-    connection.end();
+    endConnection();
   }
 
   return {

@@ -29,12 +29,6 @@ export function isDamage(error: unknown): boolean {
   return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
 }
 
-/** Returns the message of an error; that of a full disk and the like names the file. */
-export function describeFileError(file: string, error: unknown): string {
-  const { message } = error as Error;
-  return message.includes(file) ? message : `${message} (${file})`;
-}
-
 /** Creates the error of a file that is no database. */
 export function createNoDatabaseError(file: string): QueueError {
   return new QueueError(

@@ -8,11 +8,6 @@ import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
 import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./thread";
 
-interface PendingRequest {
-  resolve: (value: never) => void;
-  reject: (error: Error) => void;
-}
-
 /** The thread gets this time to answer its earlier requests. */
 const CLOSE_MS = 250;
 /** A thread whose disk hangs ends when fsync returns. */
@@ -22,7 +17,10 @@ const TERMINATE_MS = 1_000;
 export function createFileStorage(settings: SqliteSettings): Storage {
   const { file, name, dedupeTtlMs, outcomeTtlMs } = settings;
   const workerData: ThreadSettings = { file, name, dedupeTtlMs, outcomeTtlMs };
-  const pending = new Map<number, PendingRequest>();
+  const pending = new Map<
+    number,
+    { resolve: (value: never) => void; reject: (error: Error) => void }
+  >();
   let thread: Worker | undefined;
   let lastId = 0;
 

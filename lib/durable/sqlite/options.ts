@@ -39,8 +39,13 @@ const RULES: OptionRules<SqliteQueueOptions> = {
 export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSettings {
   const settings = resolveQueueOptions("sqliteQueue", options, RULES);
   const file = resolve(options.file);
-  assertLocal(file);
-  return { ...settings, file };
+  // Some kernels give the type as a signed number.
+  const type = process.platform === "linux" ? statfsSync(dirname(file)).type >>> 0 : 0;
+  const disk = NETWORK_DISKS[type];
+  if (disk === undefined) return { ...settings, file };
+  throw new TypeError(
+    `sqliteQueue: option file must be on a local disk; ${file} is on ${disk}, where SQLite may lose events.`,
+  );
 }
 
 function isFilePath(value: unknown): boolean {
@@ -59,18 +64,3 @@ const NETWORK_DISKS: Readonly<Record<number, string>> = {
   0xff534d42: "CIFS",
   0x01021997: "9p",
 };
-
-function assertLocal(file: string): void {
-  if (process.platform !== "linux") return;
-  const disk = networkDiskOf(statfsSync(dirname(file)).type);
-  if (disk === undefined) return;
-  throw new TypeError(
-    `sqliteQueue: option file must be on a local disk; ${file} is on ${disk}, where SQLite may lose events.`,
-  );
-}
-
-/** Returns the name of a network file system by its number in Linux; undefined for other ones. */
-export function networkDiskOf(type: number): string | undefined {
-  // Some kernels give it as a signed number.
-  return NETWORK_DISKS[type >>> 0];
-}

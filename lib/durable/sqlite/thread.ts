@@ -1,8 +1,8 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase, type Database } from "./database";
-import { describeFileError, explainDamage, explainOpening, isDamage } from "./file-error";
-import { sqliteCodeOf } from "./node-sqlite";
+import { explainDamage, explainOpening, isDamage } from "./file-error";
+import { sqliteCodeOf, type PreparedStatement } from "./node-sqlite";
 import { createFileOperations, METHODS, type FileOperations, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { LEASE_MS, type Hint } from "../storage";
@@ -15,10 +15,7 @@ export type FileRequest =
   readonly [id: number, method: MethodName, args: readonly unknown[]] | "close";
 
 /** An error of the thread, whose code is that of a QueueError or of SQLite: an Error loses it when posted. */
-export interface ThreadFailure {
-  code: string | undefined;
-  message: string;
-}
+export type ThreadFailure = Pick<NodeJS.ErrnoException, "code" | "message">;
 
 /** A message of the thread. */
 export type ThreadMessage =
@@ -41,13 +38,17 @@ if (port === null) throw new Error("This file is the entry of a worker thread.")
 const post = (message: ThreadMessage) => port.postMessage(message);
 let database: Database;
 let operations: FileOperations;
-let dataVersion: () => number;
+let versionPragma: PreparedStatement;
 let seenVersion: number | undefined;
 let othersWroteAtMs: number;
 
 function toThreadFailure(error: unknown): ThreadFailure {
-  const { code } = error as NodeJS.ErrnoException;
-  return { code: sqliteCodeOf(error) ?? code, message: describeFileError(file, error) };
+  const { code, message } = error as NodeJS.ErrnoException;
+  // That of a full disk and the like does not name the file.
+  return {
+    code: sqliteCodeOf(error) ?? code,
+    message: message.includes(file) ? message : `${message} (${file})`,
+  };
 }
 
 function openFile(): void {
@@ -59,18 +60,14 @@ function openFile(): void {
     port?.close();
     return;
   }
-  const pragma = database.connection.prepare("PRAGMA data_version");
-  dataVersion = () => database.read(() => Number(pragma.get()?.data_version));
+  versionPragma = database.connection.prepare("PRAGMA data_version");
   post({ type: "open" });
   port?.on("message", receive);
   poll();
 }
 
 function receive(request: FileRequest): void {
-  if (request === "close") {
-    closeFile();
-    return;
-  }
+  if (request === "close") return closeFile();
   const [id, method, args] = request;
   guard(() => {
     try {
@@ -96,7 +93,7 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
 /** Looks for events that other processes stored, again and again. */
 function poll(): void {
   guard(() => {
-    const version = dataVersion();
+    const version = database.read(() => Number(versionPragma.get()?.data_version));
     if (version === seenVersion) return;
     seenVersion = version;
     othersWroteAtMs = performance.now();
