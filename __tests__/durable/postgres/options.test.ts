@@ -33,7 +33,6 @@ describe("options of postgresQueue", () => {
     [{ durability: "maybe" }, "durability"],
     [{ maxConnections: 1 }, "maxConnections"],
     [{ attempts: 0 }, "attempts"],
-    [{ dedupeTtlMs: 5_000, outcomeTtlMs: 4_000 }, "outcomeTtlMs"],
     [{ prefix: "x" }, "prefix"],
   ])("rejects %j with a TypeError that names the option", (wrong, name) => {
     const create = () => postgresQueue({ ...valid, ...wrong } as PostgresQueueOptions);

@@ -15,22 +15,11 @@ it.each([
   ["file", tmpdir()],
   ["file", join(tmpdir(), "no-such-folder", "push.db")],
   ["name", "two words"],
-  ["dedupeTtlMs", 999],
-  ["attempts", 0],
-  ["backoff", -1],
-  ["maxPending", 0],
-  ["logger", {}],
   ["connection", "redis://127.0.0.1"],
 ])("rejects the option %s with the value %j", (name, value) => {
   const wrong = { ...options, [name]: value };
   expect(() => sqliteQueue(wrong)).toThrow(TypeError);
   expect(() => sqliteQueue(wrong)).toThrow(name);
-});
-
-it("rejects an outcomeTtlMs below dedupeTtlMs", () => {
-  expect(() => sqliteQueue({ ...options, dedupeTtlMs: 5_000, outcomeTtlMs: 4_000 })).toThrow(
-    "outcomeTtlMs",
-  );
 });
 
 it("fills in the defaults", () => {
