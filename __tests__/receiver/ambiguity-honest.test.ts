@@ -106,6 +106,27 @@ describe("honest requests", () => {
   });
 });
 
+it("accepts an unknown type without a service, unless a value shows one", () => {
+  const withoutService = (entity_identity: string) =>
+    honestCut("v1", "challenge.expired", { entity_identity }).filter(
+      ([name]) => name !== "service_sid",
+    );
+  expect(isAccepted(withoutService("ada"))).toBe(true);
+  expect(isAccepted(withoutService(`service_sid${SIDS.service_sid}`))).toBe(false);
+});
+
+it("rejects a v1 event with a declared value that contains a name of v2", () => {
+  const cut = honestCut("v1", type, { event_id: "factor_friendly_namex" });
+  expect(isAccepted(cut, ["event_id"])).toBe(false);
+});
+
+it("in an emergency, rejects another SID beside undeclared parameters", () => {
+  const entity_identity = `factor_sid${SIDS.factor_sid}`;
+  expect(isAccepted(honestCut("v1", type, { entity_identity, zone: "eu" }), [], "accept")).toBe(
+    false,
+  );
+});
+
 it("in an emergency, undeclared parameters of a GET are accepted after those of the specification", async () => {
   const cut = honestCut("v2", type);
   const verify = (params: Cut) => {
@@ -194,6 +215,15 @@ describe("extraParameters", () => {
     const both = honestCut("v1", type, { tz: "UTC", zone: "eu" });
     expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
   });
+
+  it.each(["delivery", "source"])(
+    "does not name the undeclared parameter %s where it cannot be the reason",
+    (name) => {
+      const overrides = { entity_identity: "adaevent_id1", [name]: "1" };
+      const ambiguity = findAmbiguity(honestCut("v2", type, overrides), ["event_id"]);
+      expect(ambiguity).toEqual({ reason: expect.any(String) as unknown });
+    },
+  );
 
   it.each<[string, Record<string, string>]>([
     ["an identity that contains it", { entity_identity: "adaevent_id1" }],
