@@ -60,7 +60,7 @@ export function createKeys(now: Clock, maxKeys: number) {
       key.date_updated = formatRfc2822(now());
     },
     remove: ({ sid }: StoredKey) => void keys.delete(sid),
-    list: () => keys.values(),
+    list: (): Iterable<StoredKey> => keys.values(),
   };
 }
 

@@ -74,7 +74,7 @@ export function createWebhooks({ accountSid, serviceSid, webhookMethod, now }: E
       Object.assign(webhook, change, { date_updated: formatIso8601(now()) });
     },
     remove: ({ sid }: StoredWebhook) => void webhooks.delete(sid),
-    list: () => webhooks.values(),
+    list: (): Iterable<StoredWebhook> => webhooks.values(),
     /** Lists the enabled webhooks that subscribe to a type of event (section 6.4). */
     listFor: (type: PushEventType) =>
       [...webhooks.values()].filter(
