@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import {
   createHandlers,
+  pushWebhooks,
   WebhookError,
   type Confirm,
   type PushEvent,
@@ -11,7 +12,10 @@ import { confirmOnce } from "../../lib/delivery/confirmation";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { createReceiver } from "../support/receivers";
-import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
+import { send, startServer, stopServers } from "../support/servers";
+import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+
+afterEach(stopServers);
 
 const IDENTITY = "user-7f3a-22";
 const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
@@ -25,6 +29,20 @@ function start(options: Partial<PushWebhooksOptions>) {
     push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY, timeoutMs });
   return { push, send, wait, events, rejected, failed };
 }
+
+it("keeps the outcome of the bytes that were verified, whatever becomes of them", async () => {
+  const request = approval();
+  const rawBody = Buffer.from(request.body!);
+  const confirm = () => {
+    rawBody.fill(" ");
+    return true;
+  };
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, confirm });
+  const port = await startServer((req, res) => push(Object.assign(req, { rawBody }), res));
+  expect(await send(port, request)).toHaveProperty("status", 200);
+  const wait = { challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY };
+  expect(await push.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
+});
 
 describe("option confirm", () => {
   it.each<[string, Confirm]>([

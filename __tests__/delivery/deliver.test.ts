@@ -88,7 +88,6 @@ describe("a receiver with a queue", () => {
     expect(stored).toEqual([
       {
         event: expect.objectContaining({ type, uuid: "u1" }) as unknown,
-        form: request.body === undefined ? undefined : Buffer.from(request.body),
         account: "login",
         accountSid: ACCOUNT_SID,
         uuid: "u1",

@@ -291,3 +291,11 @@ describe("dispatch", () => {
     );
   });
 });
+
+it.each([undefined, {}, { type: "challenge.approved" }, { ...event, params: undefined }])(
+  "push.dispatch rejects %j, which is no event, with a TypeError",
+  async (value) => {
+    const dispatched = pushWebhooks(options).dispatch(value as never);
+    await expect(dispatched).rejects.toHaveProperty("name", "TypeError");
+  },
+);

@@ -27,6 +27,8 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   const { add, batches, goOn } = createStalled();
   const first = add(-1);
   await new Promise(setImmediate);
+  // Whatever is before them.
+  const wantedFirst = add(-2);
   let newest = 0;
   const isWanted = jest.fn((id: number) => id > newest - 50);
   const results: Promise<number>[] = [];
@@ -41,7 +43,8 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   expect(await first).toBe(-1);
   const wanted = Array.from({ length: 50 }, (_, index) => LAST - 49 + index);
   expect(await Promise.all(results.slice(-50))).toEqual(wanted);
-  expect(batches).toEqual([[-1], wanted]);
+  expect(await wantedFirst).toBe(-2);
+  expect(batches).toEqual([[-1], [-2, ...wanted]]);
   // The others were dropped before.
   expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /** A proxy in front of a Redis, or of a Postgres, that breaks connections as a network does. */
@@ -21,6 +21,8 @@ export interface RedisProxy {
   drop(text?: string): Promise<void>;
   /** Passes on the next reply with this text, and resolves. */
   passes(text: string): Promise<void>;
+  /** Resolves after so many further connections have been closed. */
+  closes(count: number): Promise<void>;
   /** Delays each chunk by so many milliseconds, in both directions. */
   delay(ms: number): void;
   close(): void;
@@ -31,6 +33,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
   let dropped: { text: string; resolve: () => void } | undefined;
+  const closings = new EventEmitter();
   let delayMs = 0;
   const pass = (chunk: Buffer, to: Socket) => {
     if (delayMs === 0) to.write(chunk);
@@ -44,6 +47,7 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
     let losing: typeof lost;
     clients.add(client);
     client.on("error", () => {}).on("close", () => upstream.destroy());
+    client.on("close", () => closings.emit("close"));
     upstream.on("error", () => {}).on("close", () => client.destroy());
     client.on("data", (chunk) => {
       if (swallowed.has(client)) return;
@@ -93,6 +97,9 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
       return new Promise((resolve) => {
         awaited = { text, resolve };
       });
+    },
+    async closes(count) {
+      for (let left = count; left > 0; left--) await once(closings, "close");
     },
     delay(ms) {
       delayMs = ms;

@@ -1,4 +1,4 @@
-import { createFairMap } from "../memory/fair-map";
+import { copyText, createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
@@ -25,19 +25,17 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
   const waiters = createWaiters({ maxWaiting });
 
   return {
-    record(account, event, form = encodeForm(event.params)) {
+    record(account, event, form = copyText(encodeForm(event.params))) {
       const { challenge_sid: challengeSid } = event;
-      const bytes = form instanceof Buffer ? form : Buffer.from(form as string);
-      const text = bytes.toString("latin1");
-      const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
+      const added = outcomes.add(account, challengeSid, form, { bytes: form.length });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
       wait.signal?.throwIfAborted();
-      const text = outcomes.get(wait.account, wait.challengeSid);
-      return text === undefined
+      const form = outcomes.get(wait.account, wait.challengeSid);
+      return form === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(decodeForm(Buffer.from(text, "latin1"))) as ChallengeEvent);
+        : (parseEvent(decodeForm(Buffer.from(form, "latin1"))) as ChallengeEvent);
     },
   };
 }

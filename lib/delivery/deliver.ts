@@ -14,8 +14,16 @@ import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";
 
-/** Delivers an event; resolves when it is decided whether its handlers run. */
-export type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
+/**
+ * Delivers an event; resolves when it is decided whether its handlers run.
+ *
+ * @param form see {@link OutcomeStore.record}.
+ */
+export type Deliver = (
+  queued: QueuedEvent,
+  deadlineAtMs: number,
+  form?: string,
+) => Promise<Delivery>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -62,7 +70,8 @@ export function createDeliverySteps(
       event: PushEvent | UnknownPushEvent,
       context: Partial<RunContext> = {},
     ): Promise<void> {
-      if (!isText((event as PushEvent | undefined)?.type)) {
+      const { type, params } = Object(event) as Partial<Record<"type" | "params", unknown>>;
+      if (!isText(type) || !Array.isArray(params)) {
         throw new TypeError(
           'push.dispatch: event must be an event, as a handler receives it. Pass the result of verifyPushRequest, of parsePushEvent, or of eventFixture of "express-push-verification/testing".',
         );
@@ -114,8 +123,8 @@ export function createDeliverNow(
     longestPauseMs: 2_000,
   });
 
-  return function deliverNow(queued, deadlineAtMs) {
-    const { account, event, form, authTokenIndex, publicUrlIndex, receiver } = queued;
+  return function deliverNow(queued, deadlineAtMs, form) {
+    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {

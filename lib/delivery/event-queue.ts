@@ -8,8 +8,6 @@ export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
   /** The account of its outcome: `account` of its `OutcomeKey`. */
   account: string;
-  /** The body of the webhook request; undefined for a GET, and where a parser has decoded it. */
-  form?: Uint8Array | string | undefined;
   /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */
   needsConfirmation?: boolean | undefined;
   authTokenIndex: number;

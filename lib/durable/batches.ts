@@ -23,11 +23,12 @@ export interface BatchLimits {
 const LIMITS: BatchLimits = { maxItems: 128, maxRunning: 2 };
 /** The limits of batches that keep their order. */
 export const ORDERED: BatchLimits = { ...LIMITS, maxRunning: 1 };
+const SMALLEST_LIMIT = 64;
 
 /**
  * Creates the function that collects items of one turn and those that arrive while the store is
- * busy: they share a transaction. While the store stalls, requests time out: the oldest items that
- * are not wanted any more are dropped.
+ * busy: they share a transaction. While the store stalls, requests time out: whenever the number of
+ * items has doubled, those that are not wanted any more are dropped.
  *
  * @param run returns the result of each item, in their order.
  */
@@ -35,7 +36,8 @@ export function createBatches<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { maxItems, maxRunning } = LIMITS,
 ): AddToBatch<Item, Result> {
-  const pending: PendingItem<Item, Result>[] = [];
+  let pending: PendingItem<Item, Result>[] = [];
+  let limit = SMALLEST_LIMIT;
   let running = 0;
   let isScheduled = false;
 
@@ -49,6 +51,7 @@ export function createBatches<Item, Result>(
   async function flush(): Promise<void> {
     isScheduled = false;
     const batch = pending.splice(0, maxItems).filter(({ isWanted }) => isWanted());
+    if (pending.length === 0) limit = SMALLEST_LIMIT;
     if (batch.length > 0) running++;
     schedule();
     if (batch.length === 0) return;
@@ -64,7 +67,10 @@ export function createBatches<Item, Result>(
 
   return (item, isWanted = () => true) =>
     new Promise((resolve, reject) => {
-      while (pending[0]?.isWanted() === false) pending.shift();
+      if (pending.length >= limit) {
+        pending = pending.filter((one) => one.isWanted());
+        limit = Math.max(2 * pending.length, SMALLEST_LIMIT);
+      }
       pending.push({ item, isWanted, resolve, reject });
       schedule();
     });

@@ -17,15 +17,19 @@ const RECHECK_MS = 3_000;
  */
 export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: QueueSettings) {
   const waiters = createWaiters({ maxWaiting });
+  /** The keys that wait for a read: a store that stalls gets each of them once. */
+  const toRead = new Set<string>();
   const readParams = createBatches(async (keys: readonly string[]) => {
-    const found = await store.outcomes([...new Set(keys)]);
+    // A hint that arrives during the read needs another one.
+    for (const key of keys) toRead.delete(key);
+    const found = await store.outcomes(keys);
     const byKey = new Map(found.map(({ key, params }) => [key, params]));
     return keys.map((key) => byKey.get(key));
   }, ORDERED);
 
   async function read(key: string): Promise<void> {
     try {
-      const params = await readParams(key, () => waiters.has(key));
+      const params = await readParams(key);
       const event = params === undefined ? undefined : parseEvent(JSON.parse(params) as Pair[]);
       if (event !== undefined && isChallengeEvent(event)) waiters.resolve(key, event);
     } catch {
@@ -34,7 +38,11 @@ export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: Qu
   }
 
   function notice(keys: readonly string[]): void {
-    for (const key of keys) if (waiters.has(key)) void read(key);
+    for (const key of keys) {
+      if (!waiters.has(key) || toRead.has(key)) continue;
+      toRead.add(key);
+      void read(key);
+    }
   }
 
   const recheck = () => notice(waiters.listKeys());

@@ -77,7 +77,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const { event } = received;
       const queued = {
         event,
-        form: received.form,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
         uuid: event.uuid,
@@ -90,7 +89,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;
-      const { result, finished } = await delivery.deliver(queued, startMs + deadlineMs);
+      const { result, finished } = await delivery.deliver(
+        queued,
+        startMs + deadlineMs,
+        received.form,
+      );
       if (observed !== undefined) observed.result = result;
       isDelivered = true;
       if (acknowledge === "after") await finished;

@@ -24,6 +24,8 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const body = await request.readBody(checked.hasBody);
     request.body = body ?? "";
     const params = readParams(body, limitBytes);
+    // Now: another middleware may use the bytes again later.
+    const form = isRawBody(body) ? Buffer.from(body as string).toString("latin1") : undefined;
     const isGet = checked.method === "GET";
     if (isGet && params.length > 0) throw uncoveredBody();
     const signedParts = isGet ? getParts(request.target) : postParts(params);
@@ -31,7 +33,6 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const { signature, listOtherSignatures } = authenticated;
-    const form = isGet || !isRawBody(body) ? undefined : body;
     return { event, form, authTokenIndex, publicUrlIndex, signature, listOtherSignatures };
   };
 }

@@ -2,13 +2,14 @@ import { createHandlers } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
 import { receiveInto, silent } from "../../support/durable";
 import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
+import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 import { stopServers } from "../../support/servers";
 import { eventRequest } from "../../support/webhook-requests";
 
 describeWithRedis("a Redis that returns", () => {
   afterEach(stopServers);
-  const { open } = useRedisQueues();
+  const { open, closeLater } = useRedisQueues();
 
   it("stores a webhook request that waited until it had loaded", async () => {
     const server = await startRedis();
@@ -21,6 +22,22 @@ describeWithRedis("a Redis that returns", () => {
     await server.start({ ...DURABLE, "key-load-delay": "50000" });
     expect(await deliver(eventRequest("factor.created"))).toBe(200);
     await until(() => count === 1);
+  });
+
+  it("is one outage behind a proxy that accepts and closes connections meanwhile", async () => {
+    const server = await startRedis();
+    const proxy = closeLater(await startRedisProxy(server.port));
+    const logger = { ...silent, warn: jest.fn(), info: jest.fn() };
+    const queue = open(proxy.url, { logger });
+    await queue.ready();
+    await server.stop("SIGKILL");
+    await until(() => logger.warn.mock.calls.length > 0);
+    await proxy.closes(3);
+    await server.start();
+    await until(() => logger.info.mock.calls.length > 0);
+    await queue.stats();
+    await new Promise(setImmediate);
+    expect([logger.warn.mock.calls.length, logger.info.mock.calls.length]).toEqual([1, 1]);
   });
 
   it("warns the process once when there is no logger", async () => {

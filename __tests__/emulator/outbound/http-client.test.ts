@@ -96,6 +96,20 @@ describe("sendRequest", () => {
     await expect(send(url)).rejects.toThrow(TypeError);
   });
 
+  it.each([{ method: "G T" as "GET" }, { headers: { "X-A": "a\nb" } }])(
+    "rejects the request %j with a TypeError",
+    async (wrong) => {
+      const request = signedRequest(
+        { authToken: "hush", publicUrl: "http://127.0.0.1:9/" },
+        "factor.created",
+      );
+      await expect(sendRequest({ ...request, ...wrong })).rejects.toHaveProperty(
+        "name",
+        "TypeError",
+      );
+    },
+  );
+
   it("rejects with TIMEOUT when the response is late", async () => {
     const url = await startTarget(() => {});
     await expect(send(url, { timeoutMs: 30 })).rejects.toEqual(failure("TIMEOUT", false));

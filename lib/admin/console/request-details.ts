@@ -35,8 +35,7 @@ export function keepRequest({ id, queued, headers, error }: ObservedRequest): Ke
   const characters = queued?.event.params.flat().reduce((sum, text) => sum + text.length, 0) ?? 0;
   return {
     id,
-    // Its parameters are in the event, too.
-    queued: queued && characters <= MAX_CHARACTERS ? { ...queued, form: undefined } : undefined,
+    queued: characters > MAX_CHARACTERS ? undefined : queued,
     headers,
     responseHeaders: Object.entries(error?.headers ?? {}),
   };

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { listEventPairs, type PushEventVersion } from "../../form/parameters";
 import type { PushEventType } from "../../event/event";
 import type { ReceiverInspection } from "../../receiver/inspection";
@@ -48,16 +49,20 @@ export async function sendTestEvent(
   const params = createTestParams(choice, inspection);
   const uuid = params.find(([name]) => name === "uuid")?.[1] ?? "";
   const { url, ...signed } = sign(params);
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  // The service follows no redirect either.
   const request = new Request(url, {
     ...signed,
     body: signed.body ?? null,
-    // The service follows none either.
     redirect: "manual",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal,
   });
+  const expiry = once(signal, "abort").then((): never => signal.throwIfAborted() as never);
+  expiry.catch(() => {});
   const startMs = performance.now();
   try {
-    const { status, body } = await (choice.via === "direct" ? push.fetch(request) : fetch(request));
+    const sending = choice.via === "direct" ? push.fetch(request) : fetch(request);
+    const { status, body } = await Promise.race([sending, expiry]);
     await body?.cancel();
     return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
   } catch (error) {

@@ -123,15 +123,16 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
     ...createRedisDeadLetters(getQueue, redis, settings),
     async connect(listener) {
       onHint = listener;
-      const ended = new Promise<Error>((resolve) => (onEnd = resolve));
       try {
         if (redis.status !== "ready") await once(redis, "ready");
+        // Not before: a connection that ends now is no outage of this one.
+        const ended = new Promise<Error>((resolve) => (onEnd = resolve));
         await Promise.all([checkSetup(), subscribe()]);
+        isOpen = true;
+        return { ended };
       } catch (error) {
         throw toConnectionError(error);
       }
-      isOpen = true;
-      return { ended };
     },
     async close() {
       clearInterval(pings);

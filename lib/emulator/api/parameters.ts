@@ -28,8 +28,9 @@ export function readParameters<Schema extends z.ZodType>(
     const [outer = "", inner] = name.split(".").map(toMember);
     // A parameter without a prefix does not replace those with it.
     if (inner === undefined && members.has(outer)) continue;
-    const others = members.get(outer) as object | undefined;
-    members.set(outer, inner === undefined ? value : { ...others, [inner]: value });
+    const others = members.get(outer);
+    const group = typeof others === "object" ? others : undefined;
+    members.set(outer, inner === undefined ? value : { ...group, [inner]: value });
   }
   const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;

@@ -100,18 +100,18 @@ export async function sendRequest(
   const ending = new AbortController();
   const end = (...reason: ConstructorParameters<typeof SendError>) =>
     ending.abort(new SendError(...reason));
+  const abort = () => end("ABORTED", "The request was aborted.", false, { cause: signal?.reason });
+  if (signal?.aborted === true) abort();
+  ending.signal.throwIfAborted();
+  const sending = openRequest(request, ending.signal);
   const unconnected = `The connection was not established within ${connectTimeoutMs} ms.`;
   const connectTimer = setTimeout(end, connectTimeoutMs, "CONNECT_TIMEOUT", unconnected, true);
   const incomplete = `There was no complete response in ${timeoutMs} ms.`;
   const timer = setTimeout(end, timeoutMs, "TIMEOUT", incomplete, false);
-  const abort = () => end("ABORTED", "The request was aborted.", false, { cause: signal?.reason });
   let response: IncomingMessage | undefined;
   try {
     // Not AbortSignal.any: a signal that lives long would keep a reference to each of its requests.
     signal?.addEventListener("abort", abort);
-    if (signal?.aborted === true) abort();
-    ending.signal.throwIfAborted();
-    const sending = openRequest(request, ending.signal);
     sending.on("socket", (socket) => {
       const isTls = url.toLowerCase().startsWith("https:");
       socket.once(isTls ? "secureConnect" : "connect", () => clearTimeout(connectTimer));
