@@ -12,7 +12,7 @@ import { confirmOnce } from "../../lib/delivery/confirmation";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { createReceiver } from "../support/receivers";
-import { send, startServer, stopServers } from "../support/servers";
+import { send as sendTo, startServer, stopServers } from "../support/servers";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 afterEach(stopServers);
@@ -30,7 +30,7 @@ function start(options: Partial<PushWebhooksOptions>) {
   return { push, send, wait, events, rejected, failed };
 }
 
-it("keeps the outcome of the bytes that were verified, whatever becomes of them", async () => {
+it("keeps the outcome of the bytes that were verified, also when they change later", async () => {
   const request = approval();
   const rawBody = Buffer.from(request.body!);
   const confirm = () => {
@@ -39,7 +39,7 @@ it("keeps the outcome of the bytes that were verified, whatever becomes of them"
   };
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, confirm });
   const port = await startServer((req, res) => push(Object.assign(req, { rawBody }), res));
-  expect(await send(port, request)).toHaveProperty("status", 200);
+  expect(await sendTo(port, request)).toHaveProperty("status", 200);
   const wait = { challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY };
   expect(await push.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
 });

@@ -12,17 +12,13 @@ interface PendingItem<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** The size of batches. */
-export interface BatchLimits {
-  /** The results of a batch arrive in one turn of the event loop, which must not be blocked for long. */
-  maxItems: number;
-  maxRunning: number;
-}
-
-/** One batch is written while the store runs the other. More would make them small. */
-const LIMITS: BatchLimits = { maxItems: 128, maxRunning: 2 };
+/**
+ * The size of batches. Their results arrive in one turn of the event loop, which must not be blocked
+ * for long. One batch is written while the store runs the other: more would make them small.
+ */
+const LIMITS = { maxItems: 128, maxRunning: 2 };
 /** The limits of batches that keep their order. */
-export const ORDERED: BatchLimits = { ...LIMITS, maxRunning: 1 };
+export const ORDERED = { ...LIMITS, maxRunning: 1 };
 const SMALLEST_LIMIT = 64;
 
 /**

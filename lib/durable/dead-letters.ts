@@ -1,8 +1,7 @@
 import { parseJson } from "../form/text";
 import type { DeadLetter, DeadLetterOptions, DurableQueue } from "./durable-queue";
 import type { QueueStore, StoredDeadLetter } from "./storage";
-import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
-import { hashKey } from "./stored-event";
+import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
 /**
  * Creates the operations of a queue on single events.

@@ -6,7 +6,7 @@ import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
 import { validateOptions } from "../validation/validate-options";
 import { createClosedError, keepConnected, writeAtLast } from "./availability";
-import { createBatches, type BatchLimits } from "./batches";
+import { createBatches, type ORDERED } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import type { DurableQueue, EventWorker } from "./durable-queue";
 import { createSharedOutcomes } from "./outcomes";
@@ -14,12 +14,24 @@ import { QueueError } from "./queue-error";
 import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
 import type { Hint, NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
-import { toNewEvent } from "./stored-event";
-import { compareContent } from "./stored-event";
+import { compareContent, toNewEvent } from "./stored-event";
 import { validateWork } from "./event-runner";
 import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
 
 const LONGEST_PAUSE_MS = 200;
+
+/** Loads an engine; throws an Error with the line that installs its packages when one is missing. */
+export function loadEngine<Engine>(load: () => Engine, owner: string, packages: string): Engine {
+  try {
+    return load();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isMissing = packages.split(" ").some((name) => message.includes(`'${name}'`));
+    if (code !== "MODULE_NOT_FOUND" || !isMissing) throw error;
+    const fix = `${owner} needs packages that are not installed. Run: npm install ${packages}`;
+    throw new Error(fix, { cause: error });
+  }
+}
 
 /** Creates the queue of an engine that implements {@link Storage}. */
 export function createStorageQueue(storage: Storage, settings: QueueSettings): DurableQueue {
@@ -32,7 +44,7 @@ export function createQueue(
   settings: QueueSettings,
   createPool: (parts: PoolParts) => WorkerPool,
   /** The size of the batches of events that are stored. */
-  batchLimits?: BatchLimits,
+  batchLimits?: typeof ORDERED,
 ): DurableQueue {
   const { name, storeTimeoutMs, maxPending, logger } = settings;
   const workers = new Set<QueueWorker>();

@@ -115,8 +115,7 @@ export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
  * ones, in hexadecimal. No two stored events have the same.
  */
 export function createContent(contentHash: string): string {
-  const random = crypto.randomUUID().slice(0, RANDOM_DIGITS);
-  return hashPart(contentHash) + random;
+  return hashPart(contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS);
 }
 
 /**
@@ -147,8 +146,7 @@ interface StoredFailure {
 
 /** Writes a failed attempt that ends now, as JSON of ASCII characters. */
 export function writeFailure(error: string): string {
-  const failure: StoredFailure = { at: Date.now(), error: cutText(error, MAX_ERROR_CHARACTERS) };
-  return toAsciiJson(failure);
+  return toAsciiJson({ at: Date.now(), error: cutText(error, MAX_ERROR_CHARACTERS) });
 }
 
 /** Adds a failed attempt that ends now to the stored ones. */
@@ -163,6 +161,5 @@ export function readFailures(stored: string | null): EventFailure[] {
 }
 
 function parse(stored: string | null): StoredFailure[] {
-  const failures = stored === null ? [] : (parseJson(stored) as StoredFailure[]);
-  return failures.slice(-MAX_FAILURES);
+  return stored === null ? [] : (parseJson(stored) as StoredFailure[]).slice(-MAX_FAILURES);
 }

@@ -75,15 +75,12 @@ export function createStoragePool(
   };
 }
 
-type SharedParts = ReturnType<typeof createSharedParts>;
-
 /** Creates the parts that the workers of a process share. */
 function createSharedParts(storage: Storage, parts: PoolParts) {
-  const { settings, availability, lookForEvents } = parts;
+  const { availability, lookForEvents } = parts;
   return {
+    ...parts,
     storage,
-    settings,
-    availability,
     heartbeat: startHeartbeat(storage, availability, lookForEvents),
     finishRun: createBatches(async (runs: readonly Run[]) => {
       await availability.watchWrite(storage.finish(runs));
@@ -98,7 +95,10 @@ function createSharedParts(storage: Storage, parts: PoolParts) {
 }
 
 /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-function startWorker(shared: SharedParts, runner: EventRunner): QueueWorker {
+function startWorker(
+  shared: ReturnType<typeof createSharedParts>,
+  runner: EventRunner,
+): QueueWorker {
   const { storage, settings, availability, heartbeat, finishRun, failRun } = shared;
   const { concurrency } = runner;
   const member: Member = { id: createMemberId(), isWorker: true };

@@ -1,5 +1,5 @@
 import type { DurableQueue } from "../durable-queue";
-import { createStorageQueue } from "../queue";
+import { createStorageQueue, loadEngine } from "../queue";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 
@@ -21,15 +21,7 @@ import type * as engine from "./server-storage";
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  return createStorageQueue(loadPostgresEngine().createServerStorage(settings), settings);
-}
-
-function loadPostgresEngine(): typeof engine {
-  try {
-    return require("./server-storage") as typeof engine;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "MODULE_NOT_FOUND" || !/'pg'/.test(message)) throw error;
-    throw new Error("postgresQueue needs the package pg. Run: npm install pg", { cause: error });
-  }
+  const load = () => require("./server-storage") as typeof engine;
+  const { createServerStorage } = loadEngine(load, "postgresQueue", "pg");
+  return createStorageQueue(createServerStorage(settings), settings);
 }

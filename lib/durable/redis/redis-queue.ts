@@ -1,5 +1,5 @@
 import type { DurableQueue } from "../durable-queue";
-import { createQueue } from "../queue";
+import { createQueue, loadEngine } from "../queue";
 import { resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
 
@@ -23,7 +23,8 @@ const BATCH_LIMITS = { maxItems: 32, maxRunning: 4 };
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { openRedisStore, startRedisWorker } = loadRedisEngine();
+  const load = () => require("./redis-store") as typeof engine;
+  const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", "bullmq ioredis");
   return createQueue(
     openRedisStore(settings),
     settings,
@@ -33,15 +34,4 @@ export function redisQueue(options: RedisQueueOptions): DurableQueue {
     }),
     BATCH_LIMITS,
   );
-}
-
-function loadRedisEngine(): typeof engine {
-  try {
-    return require("./redis-store") as typeof engine;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "MODULE_NOT_FOUND" || !/'(bullmq|ioredis)'/.test(message)) throw error;
-    const needed = "redisQueue needs the packages bullmq and ioredis.";
-    throw new Error(`${needed} Run: npm install bullmq ioredis`, { cause: error });
-  }
 }

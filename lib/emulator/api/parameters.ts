@@ -29,8 +29,8 @@ export function readParameters<Schema extends z.ZodType>(
     // A parameter without a prefix does not replace those with it.
     if (inner === undefined && members.has(outer)) continue;
     const others = members.get(outer);
-    const group = typeof others === "object" ? others : undefined;
-    members.set(outer, inner === undefined ? value : { ...group, [inner]: value });
+    const fields = typeof others === "object" ? others : undefined;
+    members.set(outer, inner === undefined ? value : { ...fields, [inner]: value });
   }
   const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;
