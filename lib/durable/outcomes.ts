@@ -28,6 +28,7 @@ export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: Qu
   }, ORDERED);
 
   async function read(key: string): Promise<void> {
+    toRead.add(key);
     try {
       const params = await readParams(key);
       const event = params === undefined ? undefined : parseEvent(JSON.parse(params) as Pair[]);
@@ -38,11 +39,7 @@ export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: Qu
   }
 
   function notice(keys: readonly string[]): void {
-    for (const key of keys) {
-      if (!waiters.has(key) || toRead.has(key)) continue;
-      toRead.add(key);
-      void read(key);
-    }
+    for (const key of keys) if (waiters.has(key) && !toRead.has(key)) void read(key);
   }
 
   const recheck = () => notice(waiters.listKeys());

@@ -3,6 +3,8 @@ import { createStorageQueue, loadEngine } from "../queue";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 
+const load = () => require("./server-storage") as typeof engine;
+
 /**
  * Creates a queue that stores events in Postgres before the response, and runs their handlers from
  * there, in this process or in others: an event with a 200 is not lost with a process. Its tables
@@ -21,7 +23,6 @@ import type * as engine from "./server-storage";
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const load = () => require("./server-storage") as typeof engine;
   const { createServerStorage } = loadEngine(load, "postgresQueue", "pg");
   return createStorageQueue(createServerStorage(settings), settings);
 }

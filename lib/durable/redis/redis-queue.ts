@@ -6,6 +6,8 @@ import type * as engine from "./redis-store";
 /** The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper. */
 const BATCH_LIMITS = { maxItems: 32, maxRunning: 4 };
 
+const load = () => require("./redis-store") as typeof engine;
+
 /**
  * Creates a queue that stores events in Redis before the response, and runs their handlers from
  * there, in this process or in others: an event with a 200 is not lost with a process.
@@ -23,7 +25,6 @@ const BATCH_LIMITS = { maxItems: 32, maxRunning: 4 };
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const load = () => require("./redis-store") as typeof engine;
   const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", "bullmq ioredis");
   return createQueue(
     openRedisStore(settings),
