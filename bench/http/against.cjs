@@ -30,8 +30,9 @@ function build(commit) {
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   const project = existsSync(join(folder, "tsconfig.build.json")) ? "tsconfig.build.json" : ".";
   const tsc = join(ROOT, "node_modules", ".bin", "tsc");
-  const built = spawnSync(tsc, ["-p", project], { cwd: folder, stdio: "inherit" });
-  if (built.status !== 0) throw new Error(`${commit} does not compile.`);
+  // Its errors do not matter: an engine of then may need a package that is not installed now.
+  spawnSync(tsc, ["-p", project], { cwd: folder });
+  if (!existsSync(join(folder, "dist/index.js"))) throw new Error(`${commit} does not compile.`);
   return folder;
 }
 

@@ -69,6 +69,8 @@ function indexOrEnd(text: string, character: string, start: number): number {
 
 const PLUS = 0x2b;
 const SPACE = 0x20;
+/** Decoding writes it in place of bytes that are not UTF-8. */
+const REPLACEMENT = "\ufffd";
 
 /** Returns the text of a form, with a space for each plus. */
 function readText(form: Uint8Array | string): string {
@@ -76,12 +78,14 @@ function readText(form: Uint8Array | string): string {
     assertWellFormed(form);
     return form.replaceAll("+", " ");
   }
-  if (!isUtf8(form)) throw malformed("has bytes that are not UTF-8");
   // In a copy: the bytes may be those of another middleware.
   const bytes = Buffer.from(form);
   for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  return bytes.toString("utf8");
+  const text = bytes.toString("utf8");
+  const isAscii = text.length === bytes.length && !text.includes(REPLACEMENT);
+  if (!isAscii && !isUtf8(form)) throw malformed("has bytes that are not UTF-8");
+  return text;
 }
 
 function decodePart(part: string): string {

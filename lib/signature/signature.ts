@@ -95,11 +95,11 @@ export function findMatch(
   signedUrls: readonly string[],
   joined: string,
 ): FoundMatch | undefined {
-  const received = Buffer.from(signature);
+  const received = Buffer.from(signature, "latin1");
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const signedText = signedUrl + joined;
-      const expected = Buffer.from(digest(token, signedText));
+      const expected = Buffer.from(digest(token, signedText), "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
     }
   }
