@@ -44,6 +44,16 @@ it("keeps the outcome of the bytes that were verified, also when they change lat
   expect(await push.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
 });
 
+it("keeps the outcome of a GET with an empty rawBody", async () => {
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, confirm: () => true };
+  const push = pushWebhooks({ ...settings, methods: ["GET"] });
+  const port = await startServer((req, res) => push(Object.assign(req, { rawBody: "" }), res));
+  const request = eventRequest("challenge.denied", {}, { method: "GET" });
+  expect(await sendTo(port, request)).toHaveProperty("status", 200);
+  const wait = { challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY };
+  expect(await push.waitForChallenge(wait)).toHaveProperty("type", "challenge.denied");
+});
+
 describe("option confirm", () => {
   it.each<[string, Confirm]>([
     ["a boolean", () => true],

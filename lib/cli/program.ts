@@ -72,7 +72,10 @@ function codeOfAbort({ signal }: Terminal): number {
 function describeFailure(error: unknown): string {
   if (!isNativeError(error)) return String(error);
   let innermost: Error = error;
-  while (isNativeError(innermost.cause)) innermost = innermost.cause;
+  // Bounded: the causes of an error of another package may form a circle.
+  for (let depth = 0; depth < 10 && isNativeError(innermost.cause); depth++) {
+    innermost = innermost.cause;
+  }
   const [message, reason] = [readMessage(error), readMessage(innermost)];
   if (message.includes(reason)) return message;
   return `${message.replace(/\.$/, "")}: ${reason.replace(/\.$/, "")}.`;

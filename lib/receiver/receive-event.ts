@@ -24,10 +24,11 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const body = await request.readBody(checked.hasBody);
     request.body = body ?? "";
     const params = readParams(body, limitBytes);
-    // Now: another middleware may use the bytes again later.
-    const form = isRawBody(body) ? Buffer.from(body as string).toString("latin1") : undefined;
     const isGet = checked.method === "GET";
     if (isGet && params.length > 0) throw uncoveredBody();
+    // Copied now: another middleware may use the bytes again later.
+    const hasForm = !isGet && isRawBody(body);
+    const form = hasForm ? Buffer.from(body as string).toString("latin1") : undefined;
     const signedParts = isGet ? getParts(request.target) : postParts(params);
     const readEvidence = () => ({ url: joinReceivedUrl(request), body });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
