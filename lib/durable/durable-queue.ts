@@ -1,13 +1,13 @@
+import type { Confirm } from "../delivery/confirmation";
+import type { ErrorListener } from "../observability/reporter";
 import type { EventQueue } from "../delivery/event-queue";
 import type { Handlers } from "../delivery/handler-registry";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { CloseOptions } from "../time/close-options";
 import type { Health } from "../observability/health";
-import type { WorkOptions } from "./event-runner";
 
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
-export type { WorkOptions } from "./event-runner";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
 export interface EventWorker extends AsyncDisposable {
@@ -87,6 +87,23 @@ export interface EventStatus {
   failures: readonly EventFailure[];
   /** When its handlers were or are to run, or when they failed for the last time. */
   at: Date | undefined;
+}
+
+/** Options of `queue.work`. */
+export interface WorkOptions {
+  /** How many events are handled at a time in this process. @default 16 */
+  concurrency?: number | undefined;
+  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
+  handlerTimeoutMs?: number | undefined;
+  /**
+   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
+   * is recorded and their handlers run; `false` makes an event a dead letter at once.
+   * @default the option of the receiver of these handlers in this process; without one, such an
+   *   event fails
+   */
+  confirm?: Confirm | undefined;
+  /** Called with the failure of each attempt. @default none */
+  onError?: ErrorListener | undefined;
 }
 
 /** A queue of events that outlives this process; alike on every engine. */

@@ -1,4 +1,4 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../delivery/confirmation";
+import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createDispatch } from "../delivery/dispatch";
 import {
   areHandlersEmpty,
@@ -10,28 +10,12 @@ import { PermanentError } from "../errors/permanent-error";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
-import { createReporter, type ErrorListener } from "../observability/reporter";
+import { createReporter } from "../observability/reporter";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
+import type { WorkOptions } from "./durable-queue";
 import type { QueueSettings } from "./queue-options";
 import { readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
-
-/** Options of `queue.work`. */
-export interface WorkOptions {
-  /** How many events are handled at a time in this process. @default 16 */
-  concurrency?: number | undefined;
-  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
-  handlerTimeoutMs?: number | undefined;
-  /**
-   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
-   * is recorded and their handlers run; `false` makes an event a dead letter at once.
-   * @default the option of the receiver of these handlers in this process; without one, such an
-   *   event fails
-   */
-  confirm?: Confirm | undefined;
-  /** Called with the failure of each attempt. @default none */
-  onError?: ErrorListener | undefined;
-}
 
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),

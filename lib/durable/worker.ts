@@ -8,8 +8,8 @@ import {
   type EventRunner,
   type RunFailure,
   type RunnerParts,
-  type WorkOptions,
 } from "./event-runner";
+import type { WorkOptions } from "./durable-queue";
 import { addFailure } from "./stored-event";
 import { pauseAfter, type QueueSettings } from "./queue-options";
 import {

@@ -10,10 +10,10 @@ import { createEntities } from "./resources/entities";
 import { createFactors, type Factors } from "./resources/factors";
 import { createFaults, type Fault } from "./outbound/faults";
 import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
-import { resolveEmulatorOptions, type EmulatorOptions } from "./options";
+import { resolveEmulatorOptions, type EmulatorOptions, type NewWebhook } from "./options";
 import { createApiServer } from "./api/server";
 import { createVerifyEndpoints } from "./api/verify-api";
-import { createWebhooks, type NewWebhook, type WebhookResource } from "./resources/webhooks";
+import { createWebhooks, type WebhookResource } from "./resources/webhooks";
 
 /**
  * Emulated service of the specification, in this process; see {@link createEmulator}.

@@ -1,8 +1,8 @@
 export { createEmulator } from "./emulator";
 export type { Emulator } from "./emulator";
-export type { EmulatorOptions } from "./options";
+export type { EmulatorOptions, NewWebhook } from "./options";
 export type { KeyResource, NewKey } from "./resources/keys";
-export type { NewWebhook, WebhookResource } from "./resources/webhooks";
+export type { WebhookResource } from "./resources/webhooks";
 export type { Factor, NewFactor } from "./resources/factor";
 export type { Device } from "./resources/device";
 export type { Challenge, ChallengeDecision, NewChallenge } from "./resources/challenge";

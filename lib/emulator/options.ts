@@ -1,3 +1,4 @@
+import type { PushEventType } from "../event/event";
 import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
@@ -8,7 +9,22 @@ import type { Clock } from "./resources/dates";
 import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/keys";
 import { createAuthToken, createSid } from "./resources/sids";
-import type { NewWebhook } from "./resources/webhooks";
+
+/** Fields of a webhook to create. */
+export interface NewWebhook {
+  /** The absolute http or https URL of the receiver. */
+  webhook_url: string;
+  /** @default "emulator" */
+  friendly_name?: string | undefined;
+  /** Types of events to send; `"*"` means all. @default ["*"] */
+  event_types?: readonly ("*" | PushEventType)[] | undefined;
+  /** @default "enabled" */
+  status?: "enabled" | "disabled" | undefined;
+  /** @default "v2" */
+  version?: "v1" | "v2" | undefined;
+  /** @default the option `webhookMethod` of the emulator */
+  webhook_method?: "GET" | "POST" | undefined;
+}
 
 /** Options of `createEmulator`. */
 export interface EmulatorOptions {

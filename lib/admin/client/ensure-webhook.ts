@@ -1,6 +1,17 @@
 import { findExtending, findMethod } from "./configuration-drift";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
-import type { Webhooks } from "./client";
+
+interface Options {
+  signal: AbortSignal | undefined;
+}
+
+/** The operations of the client that {@link ensureWebhook} uses. */
+interface WebhookOperations {
+  list(options: Options & { pageSize: number }): AsyncIterable<Webhook>;
+  create(input: WebhookInput, options: Options): Promise<Webhook>;
+  update(sid: string, change: Partial<WebhookInput>, options: Options): Promise<Webhook>;
+  delete(sid: string, options: Options): Promise<void>;
+}
 
 /**
  * Creates the Webhook of a URL, or changes the fields that differ.
@@ -10,7 +21,7 @@ import type { Webhooks } from "./client";
  * remain only if both were created within one second; `webhooks.check` reports these.
  */
 export async function ensureWebhook(
-  webhooks: Webhooks,
+  webhooks: WebhookOperations,
   input: WebhookInput,
   signal: AbortSignal | undefined,
 ): Promise<Ensured> {

@@ -1,12 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { UnrecoverableError, Worker, type Job } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
-import {
-  createEventRunner,
-  type RunFailure,
-  type RunnerParts,
-  type WorkOptions,
-} from "../event-runner";
+import { createEventRunner, type RunFailure, type RunnerParts } from "../event-runner";
+import type { WorkOptions } from "../durable-queue";
 import { LEASE_MS, MAX_STALLS } from "../storage";
 import { writeFailure, type StoredEvent } from "../stored-event";
 import type { QueueWorker } from "../worker";

@@ -1,6 +1,6 @@
 import type { PushEventType } from "../../event/event";
 import { formatIso8601 } from "./dates";
-import type { EmulatorSettings } from "../options";
+import type { EmulatorSettings, NewWebhook } from "../options";
 import { newWebhookSchema, validateFields } from "./schemas";
 import { createSid } from "./sids";
 
@@ -22,22 +22,6 @@ export interface WebhookResource {
 
 /** Stored webhook. */
 export type StoredWebhook = Omit<WebhookResource, "url">;
-
-/** Fields of a webhook to create. */
-export interface NewWebhook {
-  /** The absolute http or https URL of the receiver. */
-  webhook_url: string;
-  /** @default "emulator" */
-  friendly_name?: string | undefined;
-  /** Types of events to send; `"*"` means all. @default ["*"] */
-  event_types?: readonly ("*" | PushEventType)[] | undefined;
-  /** @default "enabled" */
-  status?: "enabled" | "disabled" | undefined;
-  /** @default "v2" */
-  version?: "v1" | "v2" | undefined;
-  /** @default the option `webhookMethod` of the emulator */
-  webhook_method?: "GET" | "POST" | undefined;
-}
 
 /** Stored webhooks of the service. */
 export type StoredWebhooks = ReturnType<typeof createWebhooks>;
