@@ -60,6 +60,7 @@ export function checkRooms(): string[] {
         .map((target) => `lib/${file}: may not import ${target}`),
     ),
     ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
+    ...listCircles(),
     ...listSharedNames(),
   ];
 }
@@ -84,6 +85,23 @@ function mayImport(file: string, target: string): boolean {
 function isReexportsOnly(file: string): boolean {
   const text = readFileSync(join(lib, file), "utf8").replaceAll(/\/\*\*[^]*?\*\//g, "");
   return text.replaceAll(/export (type )?(\{[^}]*\}|\*) from "[^"]+";/g, "").trim() === "";
+}
+
+/** Finds files that import each other, also by way of others. */
+function listCircles(): string[] {
+  const visited = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] => {
+    const at = path.indexOf(file);
+    if (at !== -1) return [`imports form a circle: ${[...path.slice(at), file].join(", ")}`];
+    if (visited.has(file)) return [];
+    visited.add(file);
+    const imported = importsOf(file)
+      .filter((target) => target.startsWith("."))
+      .map((target) => posix.join(posix.dirname(file), target));
+    const next = files.filter((other) => imported.includes(other.replace(/\.tsx?$/, "")));
+    return next.flatMap((one) => visit(one, [...path, file]));
+  };
+  return files.flatMap((file) => visit(file, []));
 }
 
 /** Each function and each type has a name of its own. */
