@@ -95,10 +95,9 @@ function listCircles(): string[] {
     if (at !== -1) return [`imports form a circle: ${[...path.slice(at), file].join(", ")}`];
     if (visited.has(file)) return [];
     visited.add(file);
-    const imported = importsOf(file)
-      .filter((target) => target.startsWith("."))
-      .map((target) => posix.join(posix.dirname(file), target));
-    const next = files.filter((other) => imported.includes(other.replace(/\.tsx?$/, "")));
+    const targets = importsOf(file).filter((target) => target.startsWith("."));
+    const imported = new Set(targets.map((target) => posix.join(posix.dirname(file), target)));
+    const next = files.filter((other) => imported.has(other.replace(/\.tsx?$/, "")));
     return next.flatMap((one) => visit(one, [...path, file]));
   };
   return files.flatMap((file) => visit(file, []));
