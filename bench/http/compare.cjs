@@ -18,6 +18,7 @@ const NAMES = {
   j: "this package in front of Express, for its path",
   h: "b, and by hand all that g does: zod, all JSON, uuids and outcomes kept",
   i: "h in Express 5",
+  l: "b in Express 5",
 };
 const ROUNDS = 15;
 const CALLS_PER_ROUND = 1_500;
@@ -52,7 +53,7 @@ async function compareIn(mode) {
   }
   const ratio = (x, y) => (of[x].cpu / of[y].cpu).toFixed(2);
   console.log(
-    `f: ${ratio("c", "f")} of c, ${ratio("e", "f")} of e; k: ${ratio("c", "k")} of c, ${ratio("e", "k")} of e; g: ${ratio("b", "g")} of b, ${ratio("e", "g")} of e; the same work: f ${ratio("i", "f")} of i, g ${ratio("h", "g")} of h; work by hand: i ${ratio("c", "i")} of c, h ${ratio("b", "h")} of b (above 1 is faster); RSS of f: ${(of.f.rss / of.c.rss).toFixed(2)} of c, ${(of.f.rss / of.e.rss).toFixed(2)} of e`,
+    `f: ${ratio("c", "f")} of c, ${ratio("e", "f")} of e; k: ${ratio("c", "k")} of c, ${ratio("e", "k")} of e; g: ${ratio("b", "g")} of b, ${ratio("e", "g")} of e; the same work: f ${ratio("i", "f")} of i, g ${ratio("h", "g")} of h; work by hand: i ${ratio("c", "i")} of c, h ${ratio("b", "h")} of b, i ${ratio("e", "i")} and l ${ratio("e", "l")} of e (above 1 is faster); RSS of f: ${(of.f.rss / of.c.rss).toFixed(2)} of c, ${(of.f.rss / of.e.rss).toFixed(2)} of e`,
   );
 }
 
