@@ -177,7 +177,7 @@ describe("webhooks.ensure", () => {
   };
   const writes = () => upstream.seen.filter(({ method }) => method !== "GET");
 
-  it("creates what is not there, once", async () => {
+  it("creates a missing webhook once", async () => {
     const first = await client.webhooks.ensure(input);
     const second = await client.webhooks.ensure(input);
     expect([first.result, second.result]).toEqual(["created", "unchanged"]);
@@ -197,7 +197,7 @@ describe("webhooks.ensure", () => {
     });
   });
 
-  it("changes only what differs", async () => {
+  it("changes only the members that differ", async () => {
     upstream.createWebhook({ ...WEBHOOK, status: "disabled", version: "v1" });
     const { result, webhook } = await client.webhooks.ensure({ ...input, status: "enabled" });
     expect([result, webhook.status, webhook.version]).toEqual(["updated", "enabled", "v1"]);
@@ -430,7 +430,7 @@ describe("tries again", () => {
 });
 
 describe("arguments", () => {
-  // router.test.ts has what the schemas of these reject.
+  // router.test.ts tests the schemas of these methods.
   it.each<[string, () => Promise<unknown>]>([
     ["the SID of a webhook", () => client.keys.fetch(WEBHOOK_SID)],
     ["a SID with a path", () => client.keys.delete(`../${KEY_SID}`)],

@@ -33,7 +33,7 @@ export interface ConsoleApp {
     change?: Partial<DeliveryChange>,
   ) => Promise<number>;
   /** Calls a route of the console: with a body a POST, else a GET. */
-  // The shape is what each test asserts.
+  // Each test asserts the shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   call(path: string, body?: object): Promise<{ status: number; body: any }>;
   /** Stops listening and ends all connections; `start` listens on the same port again. */

@@ -1,4 +1,4 @@
-/** What guards the console, without a browser. */
+/** Guards of the console, without a browser. */
 import { once } from "node:events";
 import fs from "node:fs";
 import { request as sendHttp, type IncomingMessage } from "node:http";
@@ -189,7 +189,7 @@ describe("the options of the console", () => {
     expect(make).toThrow(message);
   });
 
-  it("say what to do when the files of the page are missing", () => {
+  it("name the fix when the files of the page are missing", () => {
     jest.spyOn(fs, "existsSync").mockReturnValue(false);
     const make = () => adminRouter({ client, authorize: () => true, console: true });
     expect(make).toThrow(

@@ -5,7 +5,7 @@ import { ACCOUNT_SID } from "../../support/webhook-requests";
 type DeadLetter =
   ReturnType<ConsoleQueue["deadLetters"]> extends AsyncIterable<infer One> ? One : never;
 
-/** Dead letters in memory, for what the console shows; the engines have tests of their own. */
+/** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
   errors: readonly string[],
   stats: Partial<Awaited<ReturnType<ConsoleQueue["stats"]>>> = {},

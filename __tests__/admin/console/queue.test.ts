@@ -44,7 +44,7 @@ describe("GET /console/queue", () => {
     expect(groups).toMatchObject([{ error: `${long}…`, count: 2 }]);
   });
 
-  it("groups by cause what differs by the values of the events alone, and masks these", async () => {
+  it("groups errors that differ only in values of the events, and masks these values", async () => {
     const memory = createMemoryQueue(times(3, "down"));
     const identities = ["jane.doe@example.com", "john@example.com", "ann"];
     const queue: ConsoleQueue = {

@@ -130,7 +130,7 @@ describeWithBrowser("the receiver's page", () => {
     expect(handled).toEqual(["console-test-event"]);
   });
 
-  it("says that the connection is lost, and comes back with what it missed", async () => {
+  it("says that the connection is lost, and shows the missed requests after it reconnects", async () => {
     const app = await startConsole();
     const page = await openPage(app.url);
     await page.getByText("Live", { exact: true }).waitFor();

@@ -50,7 +50,7 @@ describeWithBrowser("the search of requests", () => {
     await page.getByRole("status").getByText("1 request found.").waitFor();
   });
 
-  it("keeps what it shows when requests arrive, and shows all when it is emptied", async () => {
+  it("keeps its rows when requests arrive, and shows all when it is emptied", async () => {
     const { app, page } = await openList();
     await search(page).fill(CHALLENGE);
     await app.deliver("challenge.denied", { uuid: "four", challenge_sid: CHALLENGE });
@@ -163,7 +163,7 @@ describeWithBrowser("the export", () => {
     expect(cells).toHaveLength(3);
     expect(cells[0]).toContain('"three"');
     expect(csv).toContain(`"${shown}"`);
-    // A spreadsheet would run what begins with "=".
+    // A spreadsheet would run a text that begins with "=".
     expect(csv).not.toMatch(/,"=/);
     expect(csv.includes(JANE) || JSON.stringify(rows).includes(JANE)).toBe(reveal);
   });

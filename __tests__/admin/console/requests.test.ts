@@ -20,7 +20,7 @@ async function deliverMismatches(app: ConsoleApp, count: number): Promise<void> 
 const explain = (app: ConsoleApp, id: number | string) => app.call(`/requests/${id}/explanation`);
 
 describe("the rows", () => {
-  it("have each request, the oldest first, masked, and without what is not verified", async () => {
+  it("have each request, the oldest first, masked, and without unverified values", async () => {
     const app = await startConsole();
     app.push.on("challenge.denied", () => {
       throw new PermanentError("no such user user-7f3a-22");

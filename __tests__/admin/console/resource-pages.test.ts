@@ -168,7 +168,7 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(await app.upstream.listWebhooks()).toMatchObject([{ webhook_url: app.publicUrl }]);
   });
 
-  it("shows the problem of the service in the form, and keeps what was typed", async () => {
+  it("shows the problem of the service in the form, and keeps the input", async () => {
     const app = await startConsole();
     const page = await openPage(`${app.url}#/webhooks`);
     await page.getByText("The service has no webhook yet.").waitFor();
@@ -185,7 +185,7 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(takeFaults()).toEqual([expect.stringContaining("400")]);
   });
 
-  it("hides what a read-only router rejects", async () => {
+  it("hides the actions that a read-only router rejects", async () => {
     const app = await startConsole({ router: { readOnly: true } });
     app.upstream.createWebhook({
       friendly_name: "a",

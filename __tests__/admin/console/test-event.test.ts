@@ -6,7 +6,7 @@ import { startConsole, useConsoles } from "./console-app";
 
 useConsoles();
 
-/** A console, and what its receiver handled. */
+/** A console, and the events that its receiver handled. */
 async function start(receiver: Partial<PushWebhooksOptions> = {}) {
   const { call, push } = await startConsole({ receiver });
   const handled: PushEvent[] = [];

@@ -9,7 +9,7 @@ import { makeStaffApp } from "../staff-app";
 const { openPage, takeFaults } = useBrowser();
 afterEach(stopUpstreams);
 
-/** Sends the CORS headers to every origin: what the router itself rejects is tested. */
+/** Sends the CORS headers to every origin, so that rejections come from the router itself. */
 const cors: RequestHandler = (req, res, next) => {
   res.set("Access-Control-Allow-Origin", req.get("origin") ?? "*");
   res.set("Vary", "Origin");

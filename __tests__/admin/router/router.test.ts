@@ -163,7 +163,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     });
   });
 
-  it("hides the user info of a webhook_url, and does not store what it shows instead", async () => {
+  it("hides the user info of a webhook_url, and does not store the placeholder", async () => {
     const app = appOf({ makeApp });
     const url = "https://svc:hush-hush@a.test/p";
     const created = await call(app, "post", "/admin/push/webhooks", {
@@ -489,7 +489,7 @@ describe("bad input", () => {
 
 describe("GET /openapi.json", () => {
   it.each([false, true])(
-    "is a valid OpenAPI 3.1 document of what there is (readOnly: %j)",
+    "is a valid OpenAPI 3.1 document of the existing routes (readOnly: %j)",
     async (readOnly) => {
       const { body } = await call(appOf({ readOnly }), "get", "/admin/push/openapi.json");
       const script = `import { Validator } from "@seriousme/openapi-schema-validator";
