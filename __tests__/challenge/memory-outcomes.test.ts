@@ -52,7 +52,7 @@ describe("createMemoryOutcomes", () => {
       if (index % 50 === 0)
         await outcomes.record("quiet", eventOf("challenge.denied", sidOf(index)));
     }
-    // 1 MiB more: what the test framework allocates meanwhile.
+    // 1 MiB more, for allocations of the test framework.
     expect(measureHeap() - before).toBeLessThan(17 * 2 ** 20);
     await expect(outcomes.wait(waitOf(sidOf(count - 1), "busy"))).resolves.toHaveProperty("type");
     await expect(outcomes.wait(waitOf(sidOf(0), "quiet"))).resolves.toHaveProperty("type");
