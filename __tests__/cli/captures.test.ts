@@ -31,7 +31,7 @@ async function record(requests: string[], ...args: string[]): Promise<void> {
   expect([await run, written.stderr]).toEqual([130, ""]);
 }
 
-/** Returns what `replay` writes to a socket. */
+/** Returns the bytes that `replay` writes to a socket. */
 async function replayToSocket(): Promise<string> {
   let received = "";
   const server = createServer((socket: Socket) => {

@@ -481,7 +481,7 @@ describe("webhooks and keys", () => {
     expect(JSON.parse(deleted.stdout)).toEqual({ sid: other.sid, deleted: true });
   });
 
-  it("say in words what the SID of a key looks like", async () => {
+  it("describe the format of the SID of a key", async () => {
     const { code, stderr } = await runCommand(["keys", "delete", "SK123"], env);
     expect(code).toBe(2);
     expect(stderr).toBe("push-webhooks: sid: must be SK and 32 hexadecimal digits\n");

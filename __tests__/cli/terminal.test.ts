@@ -1,4 +1,4 @@
-/** What a terminal shows and asks: columns, colours and prompts, and no control characters of others. */
+/** Output of a terminal: columns, colours, prompts, and no control characters of others. */
 import fc from "fast-check";
 import type { Emulator } from "express-push-verification/emulator";
 import { runProgram } from "../../lib/cli/program";
