@@ -22,7 +22,7 @@ const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
 const approval = (overrides: Record<string, string> = {}) =>
   eventRequest("challenge.approved", { uuid: UUID, ...overrides });
 
-/** A receiver with these options, what it handled, and what it reported. */
+/** A receiver with these options, its handled events, and its reports. */
 function start(options: Partial<PushWebhooksOptions>) {
   const { push, receive: send, events, rejected, failed } = createReceiver(options);
   const wait = (timeoutMs: number) =>

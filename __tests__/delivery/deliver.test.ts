@@ -1,4 +1,4 @@
-/** What a receiver records and stores of an event, and what it passes to a queue. */
+/** Parts of an event that a receiver records, stores, and passes to a queue. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import {
   createMemoryDedupe,

@@ -93,7 +93,7 @@ describe("createMemoryDedupe", () => {
       void store.claim(last);
       void store.complete(last);
     }
-    // 1 MiB more: what the test framework allocates meanwhile.
+    // 1 MiB more, for allocations of the test framework.
     expect(measureHeap() - before).toBeLessThan((maxBytes ?? 2 ** 25) + 2 ** 20);
     expect(store.claim({ ...last, ...other })).toBe("done");
     warning.mockRestore();
