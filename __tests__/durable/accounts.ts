@@ -21,7 +21,7 @@ function callOf(
   return eventRequest(type, { account_sid, ...overrides }, { authToken });
 }
 
-/** Describes what keeps accounts and receivers apart that share a queue. */
+/** Describes how a queue separates the accounts and receivers that share it. */
 export function describeAccounts(engine: SuiteEngine): void {
   beforeEach(() => engine.start());
   afterEach(async () => {

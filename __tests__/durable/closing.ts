@@ -14,7 +14,7 @@ import { send } from "../support/servers";
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Describes what closing finishes, gives up and releases. */
+/** Describes the closing of a queue and its workers. */
 export function describeClosing(engine: StoppableEngine): void {
   let queue: DurableQueue;
   const openQueue = () => engine.open({ logger: silent });

@@ -18,14 +18,14 @@ const approval = (uuid = "approval") =>
     entity_identity: entityIdentity,
   });
 
-/** Describes what happens to the events of a receiver with the option `confirm`. */
+/** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
   const processes = createChildProcesses(script);
   let receiver: DurableReceiver;
   let calls: string[];
   let confirm: Confirm;
 
-  /** Opens a receiver on the queue; what happens to its events is noted in `calls`. */
+  /** Opens a receiver on the queue; `calls` lists its confirmations, runs and outcomes. */
   async function open(
     options: Partial<PushWebhooksOptions> = {},
     queueOptions: Partial<QueueOptions> = {},

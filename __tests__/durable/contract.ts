@@ -1,4 +1,4 @@
-/** What every engine of the durable queue does; run against each of them. */
+/** The tests that every engine of the durable queue passes. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface ContractOptions {
   maxWaiting?: number;
 }
 
-/** What an engine opens a queue with; `maxDeadLetters` only when it has a bound. */
+/** Options to open a queue with; `maxDeadLetters` only for an engine that has a bound. */
 export type OpenOptions = ContractOptions & { logger: typeof silent; maxDeadLetters?: number };
 
 /** An engine under test. */
@@ -160,7 +160,7 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("work", () => {
-    it("runs the handlers with what was stored", async () => {
+    it("runs the handlers with the stored event", async () => {
       const event = eventFixture("factor.created", {
         entity_identity: "a\u0000b\ud800 Zoë 🔑\r\n'\"\\&=%",
         factor_friendly_name: "__proto__",
@@ -330,7 +330,7 @@ export function describeContract(engine: Engine): void {
       expect(await queue.retry("a")).toBe(true);
     });
 
-    it("compares the authenticated accounts, and not what the events claim", async () => {
+    it("compares the authenticated accounts, not those that the events claim", async () => {
       const [first = "", second = ""] = ACCOUNTS;
       const claiming = { ...ofAccount("a", first), account: second, receiver: "other" };
       await makeDead(ofAccount("a", first), claiming);
@@ -441,7 +441,7 @@ export function describeContract(engine: Engine): void {
       expect(await collect(queue.deadLetters())).toMatchObject([{ error: failures[9]?.error }]);
     });
 
-    it("finds dead letters, and what was retried or discarded", async () => {
+    it("finds dead letters, and events that were retried or discarded", async () => {
       await makeDead(factor("a"), factor("b"));
       const [letter] = await collect(queue.deadLetters());
       const failed = { state: "dead", attempts: 1, at: letter?.failedAt };
@@ -740,7 +740,7 @@ export function describeContract(engine: Engine): void {
       await until(async () => (await queue.stats()).workers === 2, 15_000);
       child.send("finish");
       await until(() => readLog().length === 2);
-      // What it reported on these events has arrived when it handles others.
+      // Its reports on these events have arrived when it handles others.
       let count = 0;
       for (; readLog().length === 2; count++) await store(factor(`u${count}`));
       await until(async () => {

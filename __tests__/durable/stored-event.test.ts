@@ -18,6 +18,6 @@ it("reads the names of a stored event", () => {
 });
 
 it.each([undefined, null, 5, "text", [], { params: "text" }, { params: [5, null], account: 5 }])(
-  "reads empty texts from what another version may have stored: %j",
+  "reads empty texts from values that another version may have stored: %j",
   (stored) => expect(readEventNames(stored)).toEqual(NOTHING),
 );

@@ -26,7 +26,7 @@ describeWithPostgres("the schema in Postgres", () => {
 
   const open = (name = "q") => postgresQueue({ connection: server.url, name, logger: silent });
 
-  /** Postgres counts what a connection has read when it ends, at the latest. */
+  /** Postgres adds the reads of a connection to its counters when the connection ends, at the latest. */
   async function countReadRows(): Promise<number> {
     await until(async () => {
       const clients = await server.query(

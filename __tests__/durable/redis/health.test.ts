@@ -5,7 +5,7 @@ import { describeWithRedis, startRedis, until } from "../../support/redis";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 
-/** Fakes what says the time; timers stay real. */
+/** Fakes the clocks; timers stay real. */
 const CLOCK = {
   doNotFake: [
     ...(["hrtime", "nextTick", "queueMicrotask"] as const),

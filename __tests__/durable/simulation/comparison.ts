@@ -88,7 +88,7 @@ export function createComparison({ call, readRows }: RealStorage): ComparedStora
   };
 }
 
-/** Runs schedules on an empty storage each; throws what the first broken one broke. */
+/** Runs schedules on an empty storage each; throws the error of the first that fails. */
 export async function compareSchedules(
   seeds: { first: number; count: number },
   start: () => Promise<RealStorage>,

@@ -36,9 +36,9 @@ export interface ModelMember {
 
 /** Seeded bugs, which the simulation must find. */
 export interface ModelBugs {
-  /** A late worker settles what was started again. */
+  /** A late worker settles an event that was started again. */
   ignoresStarted?: boolean;
-  /** A claim gives what the member holds. */
+  /** A claim gives events that the member holds already. */
   ignoresHeld?: boolean;
   /** A claim whose reply was lost is never given again. */
   forgetsLostClaims?: boolean;
@@ -50,7 +50,7 @@ export interface ModelBugs {
   forgetsOutcomes?: boolean;
 }
 
-/** What the schedule is told. */
+/** Events of the model that the schedule observes. */
 export interface ModelListener {
   /** A run removes an event, or makes it a dead letter. */
   onSettled(event: ModelEvent, run: Run, isDead: boolean): void;

@@ -1,7 +1,7 @@
 /**
  * Runs schedules of the queue's worker and waits over a store in memory, with lost replies, killed
  * processes and clocks that are set: `npm run simulate -- 100000 [first seed]`. Prints each seed that
- * breaks an invariant. `npm run simulate -- 1 <seed>` runs it again, and prints what happens.
+ * breaks an invariant. `npm run simulate -- 1 <seed>` runs it again, and prints each step.
  */
 import { BrokenInvariant, runSchedule } from "./schedule";
 

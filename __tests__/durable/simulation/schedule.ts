@@ -1,4 +1,4 @@
-/** One schedule of stores, workers, waits and faults, and what must hold after it. */
+/** One schedule of stores, workers, waits and faults, and its invariants. */
 import { joinOutcomeKey } from "../../../lib/challenge/outcome-store";
 import type { Handlers } from "../../../lib/delivery/handler-registry";
 import type { Availability } from "../../../lib/durable/availability";
@@ -47,7 +47,7 @@ const OUTCOMES = BODIES.map((_, index) => {
   return { key, params: toAsciiJson(params) };
 });
 
-/** What a schedule broke. */
+/** An invariant that a schedule broke. */
 export class BrokenInvariant extends Error {}
 
 /** A storage that runs beside the model, and must do the same. */

@@ -46,7 +46,7 @@ export function createScheduler(random: () => number) {
   let nowMs = START_MS;
   let current: SimulatedProcess = { isAlive: true, isSuspended: false };
   let timers: Timer[] = [];
-  /** What may run now, in any order. */
+  /** The steps that may run now, in any order. */
   const steps: Step[] = [];
 
   function addTimer(run: () => void, delayMs = 0, everyMs?: number): Timer {
@@ -108,7 +108,7 @@ export function createScheduler(random: () => number) {
       else if (step.process === undefined) step.run();
       else if (step.process.isAlive) enter(step.process, step.run);
     },
-    /** Replaces what the code under test knows of time and chance; returns what undoes that. */
+    /** Replaces clocks, timers and random numbers; returns a function that restores them. */
     install(): () => void {
       const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
       const { now } = performance;

@@ -44,7 +44,7 @@ function afterApplicationId(action: () => void): void {
 
 it("opens a file that another process makes a queue while it is read", () => {
   const file = createFile();
-  // What a process has written when it has set the journal mode, and not created the tables yet.
+  // The file of a process that has set the journal mode, and not created the tables yet.
   const other = nodeSqlite.connect(file);
   other.exec("PRAGMA journal_mode = WAL");
   other.close();

@@ -150,9 +150,9 @@ it("does not write the -wal of a killed process into a damaged file", async () =
 
 it("finds the damage of a file of more than 512 MiB when a worker meets it, and does not open it again", async () => {
   const file = await createQueueFile(200);
-  // The root pages of the tables stay: what is stored needs none of the damaged ones.
+  // The root pages of the tables stay intact: storing an event reads none of the damaged pages.
   damagePages(file, [21, 22, 23]);
-  // SQLite ignores what follows the last page; the file is sparse.
+  // SQLite ignores bytes after the last page; the file is sparse.
   truncateSync(file, 600 * 1024 * 1024);
   const error = jest.fn();
   const queue = open(file, "q", { ...silent, error });
@@ -229,7 +229,7 @@ it("uses an empty file", async () => {
   expect(await store(queue, "a")).toBe("new");
 });
 
-it("keeps what was stored when it is opened again", async () => {
+it("keeps its events when it is opened again", async () => {
   const queue = open(await createQueueFile(3));
   await queue.ready();
   expect(await queue.stats()).toMatchObject({ waiting: 3 });

@@ -36,6 +36,6 @@ async function start(): Promise<RealStorage> {
   };
 }
 
-it("does in 150 schedules what the model does", async () => {
+it("behaves like the model in 150 schedules", async () => {
   await compareSchedules({ first: 1, count: 150 }, start);
 });
