@@ -1,4 +1,4 @@
-/** What the rows of the specification do not say of factors and challenges. */
+/** Behaviour of factors and challenges that specification.test.ts does not test. */
 import { createEmulator, type Emulator } from "express-push-verification/emulator";
 
 let emulator: Emulator;

@@ -106,7 +106,7 @@ describe("the pages of a list", () => {
     expect(back.toReversed().map(placeOf)).toEqual(forth.map(placeOf));
   });
 
-  it("link to other pages from a page whose keys were deleted, and count what is left", async () => {
+  it("link to other pages from a page whose keys were deleted, and count the remaining keys", async () => {
     const sids = create([3, 2, 1, 0]);
     const first = await read(`${list}?PageSize=2`);
     const last = await read(first.next_page_uri);

@@ -1,4 +1,4 @@
-/** What the rows of the specification do not say of keys and webhooks; see specification.test.ts. */
+/** Behaviour of keys and webhooks that specification.test.ts does not test. */
 import errors from "../../fixtures/errors.json";
 import {
   callApi,

@@ -9,7 +9,7 @@ import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../
 
 afterEach(stopEmulators);
 
-/** Makes every event happen once, and returns what was created on the way. */
+/** Triggers every event once. */
 function liveThrough(emulator: Emulator) {
   const factor = emulator.createFactor({ metadata: { os: "Android" } });
   emulator.verifyFactor(factor.sid);
