@@ -4,7 +4,7 @@ import { runCommand } from "./command";
 import { RESOLUTIONS, ROOT, type App } from "./versions";
 import type { Workshop } from "./workshop";
 
-// What a suite requires is found from the app that it is in, wherever Jest itself is.
+// The imports of a suite are resolved from its app, wherever Jest itself is.
 // A busy machine starts Express in more than the five seconds of Jest's default.
 const JEST = [join(ROOT, "node_modules", "jest", "bin", "jest.js"), "--testTimeout=60000"];
 
@@ -17,11 +17,11 @@ const POSTGRES_SUITES = join("__tests__", "durable", "postgres");
 /** One thing that must work. */
 export interface Cell {
   name: string;
-  /** Rejects with what went wrong. */
+  /** Rejects with the failure. */
   run(): Promise<unknown>;
 }
 
-/** What is tried of everything that is supported. */
+/** The part of all supported versions that is tested. */
 export interface Plan {
   nodes: number[];
   apps: App[];
@@ -31,7 +31,7 @@ export interface Plan {
   postgreses: string[];
 }
 
-/** Every cell of a plan; what others need comes first. */
+/** Every cell of a plan; cells that others need come first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
   const { nodes, apps, typescripts, typedApps, postgreses } = plan;
   const install = (name: string, run: () => Promise<string>) => ({

@@ -7,10 +7,10 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a command to its end; what hangs for five minutes has failed.
+ * Runs a command to its end; a command that hangs for five minutes fails.
  *
- * @returns what it wrote to stdout.
- * @throws Error with all that it wrote.
+ * @returns its stdout.
+ * @throws Error with all its output.
  */
 export function runCommand(
   file: string,

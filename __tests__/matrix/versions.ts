@@ -37,7 +37,7 @@ export interface App {
   name: string;
   /** Where its files are in `app/`. */
   folder: "express" | "bare";
-  /** What it has installed beside the package. */
+  /** Packages that it has installed beside this one. */
   packages: string[];
   /** The oldest TypeScript that takes the types of Node it has installed. */
   minTypescript: number;
@@ -72,7 +72,7 @@ function listNewest(): string[] {
 /** A way in which a compiler finds the types of a package. */
 export interface Resolution {
   name: string;
-  /** What is compiled: copies of `typed.ts` by other names are modules of other kinds. */
+  /** Copies of `typed.ts` to compile: their extensions make them modules of other kinds. */
   files: string[];
   /** The compiler's arguments; undefined for one that has it no more. */
   listArgs(typescript: number): string[] | undefined;

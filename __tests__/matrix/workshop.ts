@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runCommand } from "./command";
 import { ROOT, type App } from "./versions";
 
-/** What cells need; each is made once, when the first cell needs it. */
+/** Packages, apps and engines for cells; each is made once, when the first cell needs it. */
 export interface Workshop {
   /** Builds and packs the package; resolves with the tarball. */
   pack(): Promise<string>;
@@ -72,7 +72,7 @@ export function createWorkshop(folder: string): Workshop {
     // The servers run under another user than root.
     for (const each of [folder, home]) chmodSync(each, 0o755);
     const cwd = join(home, "node_modules", name);
-    // What an npm package cannot have, its script creates after the installation.
+    // An npm package cannot have symbolic links: its script creates them after the installation.
     await runCommand(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd });
     return join(cwd, "native", "bin");
   }

@@ -1,5 +1,5 @@
 "use strict";
-/** What a user's app relies on; told once, for every way of loading the package. */
+/** The behaviour that a user's app relies on; tested with every way of loading the package. */
 const assert = require("node:assert/strict");
 const { once } = require("node:events");
 const { createServer } = require("node:http");
@@ -10,7 +10,7 @@ const AUTH_TOKEN = "test-token";
 /**
  * Runs an app that receives, rejects, emulates and administers; fails where it is not as documented.
  *
- * @param rooms what the package exports, and `express` unless the app has none.
+ * @param rooms the exports of the package, and `express` unless the app has none.
  */
 async function tellStory(rooms) {
   const { createEmulator, express, pushWebhooks } = rooms;

@@ -1,5 +1,5 @@
 "use strict";
-/** What the package exports for an app that has none of its optional peers. */
+/** Exports for an app that has none of the optional peers. */
 module.exports = {
   ...require("express-push-verification"),
   ...require("express-push-verification/admin"),

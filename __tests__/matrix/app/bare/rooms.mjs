@@ -1,4 +1,4 @@
-/** What the package exports by name for an app that has none of its optional peers. */
+/** Named exports for an app that has none of the optional peers. */
 export { pushWebhooks, verifyPushRequest, WebhookError } from "express-push-verification";
 export { createAdminClient } from "express-push-verification/admin";
 export { createEmulator } from "express-push-verification/emulator";

@@ -1,4 +1,4 @@
-/** What a user's compiler must make of the packed types where no optional peer is installed. */
+/** Compiles against the packed types where no optional peer is installed. */
 import { createServer } from "node:http";
 import {
   pushWebhooks,
@@ -20,8 +20,8 @@ push.on("challenge.denied", (event) => {
 // oxlint-disable-next-line typescript/no-misused-promises -- as users write it
 createServer(push);
 
-/** Takes a call without a server. */
-export async function takeCall(): Promise<PushEvent | UnknownPushEvent> {
+/** Verifies a webhook request without a server. */
+export async function verifyRequest(): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator();
   await emulator.listen(0);
   const { url, headers, body } = signedRequest(settings, "factor.created", {});

@@ -1,4 +1,4 @@
-/** What a user's compiler must make of the packed types; copied as .cts, .mts and .ts. */
+/** Compiles against the packed types; copied as .cts, .mts and .ts. */
 import { createServer } from "node:http";
 import express from "express";
 import {
@@ -56,7 +56,7 @@ export function createApp(): express.Express {
   return app;
 }
 
-/** Uses what is typed by each side room. */
+/** Uses types of each subpath. */
 export async function useRooms(queue: DurableQueue): Promise<PushEvent | UnknownPushEvent> {
   const emulator = createEmulator({ authToken: "token" });
   emulator.onDelivery((delivery: WebhookDelivery) => void delivery.status);
