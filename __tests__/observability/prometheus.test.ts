@@ -1,7 +1,7 @@
 import { collectMetrics } from "express-push-verification";
 import { publish } from "../../lib/observability/diagnostics";
 
-it("returns what was published since the call in the text format of Prometheus", () => {
+it("returns the counts since the call in the text format of Prometheus", () => {
   publish("received", () => ({ method: "POST" }));
   const readMetrics = collectMetrics();
   publish("duplicate", () => ({ type: "factor.created" }));
