@@ -87,7 +87,7 @@ it("a failed handler makes error spans with the code, and without the message of
   }
 });
 
-it("what an untrusted client sends makes no new names of spans and metrics", async () => {
+it("adds no names of spans and metrics for requests of untrusted clients", async () => {
   const request = eventRequest("challenge.approved", {}, { authToken: "other" });
   expect(await send(request)).toBe(403);
   expect(await send(request, "/random/4711")).toBe(403);
