@@ -1,5 +1,5 @@
 /**
- * What happens if the service adds a parameter: for each name of the resources of Twilio Verify Push,
+ * Results when the service adds a parameter: for each name of the resources of Twilio Verify Push,
  * in the snake_case of its webhooks, alone and with the prefix of its resource. The table of
  * docs/signatures.md has the same results.
  */

@@ -154,7 +154,7 @@ describe("verifyPushRequest", () => {
     [{ method: "POST", url: "/", headers: null }, ["headers"]],
     [{ method: "POST", headers: {} }, ["url"]],
   ])(
-    "rejects the request %j with a TypeError that says what is missing",
+    "rejects the request %j with a TypeError that names the missing part",
     async (given, missing) => {
       const verified = verifyPushRequest(given as PushRequest, options);
       await expect(verified).rejects.toThrow(TypeError);
@@ -162,7 +162,7 @@ describe("verifyPushRequest", () => {
     },
   );
 
-  it("says what is missing without options", async () => {
+  it("names the missing argument without options", async () => {
     const verified = Reflect.apply(verifyPushRequest, undefined, [{}]);
     await expect(verified).rejects.toThrow("verifyPushRequest: options must be an object");
   });
