@@ -62,7 +62,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "push-bundle-"));
   await installPackage(folder);
-  // Only what the app of each entry needs is installed for it.
+  // The app of each entry has only its own dependencies.
   for (const [name, [code, , packages]] of Object.entries(APPS)) {
     cpSync(join(folder, "node_modules"), join(folder, name, "node_modules"), { recursive: true });
     linkPackages(join(folder, name), packages);

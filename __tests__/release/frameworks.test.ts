@@ -131,7 +131,7 @@ async function buildNext(): Promise<void> {
   await runBuild("next-app", [bin("next/dist/bin/next"), "build"]);
 }
 
-// The last lines of a run say how to get what skipped tests need.
+// The last lines of a run name the missing requirements of skipped tests.
 const describeWithFrameworks = existsSync(join(home, "node_modules")) ? describe : describe.skip;
 
 describeWithFrameworks("the recipes for other frameworks", () => {

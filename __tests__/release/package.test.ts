@@ -77,12 +77,15 @@ describe("the packed tarball", () => {
     expect(files).toEqual(expect.arrayContaining(DOCUMENTS.map((file) => `package/${file}`)));
   });
 
-  it.each([...DOCUMENTS, "SECURITY.md", "CHANGELOG.md"])("holds what %s links to", (document) => {
-    const prose = readText(document).replaceAll(/```[^]*?```/g, "");
-    const links = prose.matchAll(/\]\((?!https?:)([^)#\s]+)/g);
-    const targets = [...links].map(([, link = ""]) => posix.join(posix.dirname(document), link));
-    expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([]);
-  });
+  it.each([...DOCUMENTS, "SECURITY.md", "CHANGELOG.md"])(
+    "contains the files that %s links to",
+    (document) => {
+      const prose = readText(document).replaceAll(/```[^]*?```/g, "");
+      const links = prose.matchAll(/\]\((?!https?:)([^)#\s]+)/g);
+      const targets = [...links].map(([, link = ""]) => posix.join(posix.dirname(document), link));
+      expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([]);
+    },
+  );
 
   it.each(DOCUMENTS)("holds each example that %s names", (document) => {
     const named = readText(document).matchAll(/\bexamples\/[\w/-]+\.ts\b/g);

@@ -180,7 +180,7 @@ describe("README and docs", () => {
     }
 
     it.each(named(blocks.filter((block) => !isTest(block))))("%s", async (name, code) => {
-      // What the login example declares as the app's own code.
+      // The functions that the login example declares as the app's own code.
       Object.assign(globalThis, {
         checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
         createChallenge: () => Promise.resolve(CHALLENGE_SID),

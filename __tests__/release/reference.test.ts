@@ -1,4 +1,4 @@
-/** docs/api is what `npm run docs` generates, and every export and method has a doc comment. */
+/** docs/api is equal to the output of `npm run docs`, and every export and method has a doc comment. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { ROOT } from "../support/docs";
 
 const typedoc = join(ROOT, "docs", "node_modules", "typedoc", "bin", "typedoc");
-// The last lines of a run say how to get what skipped tests need.
+// The last lines of a run name the missing requirements of skipped tests.
 const describeWithTypedoc = existsSync(typedoc) ? describe : describe.skip;
 
 describeWithTypedoc("the API reference", () => {
@@ -30,7 +30,7 @@ describeWithTypedoc("the API reference", () => {
     expect(output).toContain("markdown generated");
   });
 
-  it("is up to date: npm run docs writes what is committed", () => {
+  it("is equal to the output of npm run docs", () => {
     const files = readdirSync(folder).toSorted();
     expect(readdirSync(join(ROOT, "docs", "api")).toSorted()).toEqual(files);
     const read = (directory: string, file: string) => readFileSync(join(directory, file), "utf8");
