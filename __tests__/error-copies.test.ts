@@ -62,7 +62,7 @@ describe("the public errors", () => {
   const api = { code: "SERVICE_ERROR", serviceCode: 20404, status: 404 } as const;
   const request = { method: "GET", path: "/keys" };
   const issues = [{ path: "sid", message: "is too short" }];
-  /** An error of each class, what it is written to JSON as, and the file of its class. */
+  /** An error of each class, its JSON, and the file of its class. */
   const ERRORS: [error: Error, json: object, file: string][] = [
     [
       new WebhookError("HANDLER_FAILED", "message"),

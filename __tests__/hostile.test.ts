@@ -18,7 +18,7 @@ afterAll(() => {
 });
 afterEach(stopServers);
 
-/** A receiver with the options of a row, and what is expected of it. */
+/** A receiver with the options of a row, and the expectations of the row. */
 function startRow([, , result, { options, event = {} } = {}]: HostileRow) {
   const { push, events, rejected, failed } = createReceiver(options);
 
@@ -96,7 +96,7 @@ describe("through push.fetch", () => {
   });
 });
 
-/** Returns false for what no `Request` can hold. */
+/** Returns false for a request that no `Request` can hold. */
 function toRequest({ method, path, headers, body }: TestRequest): Request | false {
   try {
     const url = `http://spoofed.example${path}`;

@@ -1,4 +1,4 @@
-/** The table of docs/migration.md: what the SDK's middleware and this package respond. */
+/** The table of docs/migration.md: statuses of the SDK's middleware and of this package. */
 import express from "express";
 import twilio from "twilio";
 import { pushWebhooks } from "express-push-verification";
@@ -11,7 +11,7 @@ afterEach(stopServers);
 const FORM = "application/x-www-form-urlencoded";
 const SIGNATURE = "x-twilio-signature";
 
-/** What is sent instead of a good request. */
+/** How a request differs from a good one. */
 interface Change {
   params?: Record<string, undefined>;
   headers?: Record<string, string>;

@@ -84,7 +84,7 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
     expect([claims, handle.mock.calls.length]).toEqual([2, 1]);
   });
 
-  it("cleans up what is older than the replay window, and nothing else", async () => {
+  it("removes only rows that are older than the replay window", async () => {
     await store.claim(claimOf());
     await store.complete(claimOf());
     await pool.query(cleanUp);

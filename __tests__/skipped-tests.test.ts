@@ -23,7 +23,7 @@ describe("the set-up of the tests without a Redis", () => {
     expect(run(findRedis, { CI: "true", REDIS_URL: "redis://a.test" }).status).toBe(0);
   });
 
-  it("ends a run with what the skipped tests need", () => {
+  it("ends a run with the requirements of the skipped tests", () => {
     const results = {
       numPassedTests: 3,
       numFailedTests: 1,

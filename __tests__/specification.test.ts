@@ -30,7 +30,7 @@ const FORM: [string, string][] = [
 ];
 
 let emulator: Emulator;
-/** What the receiver got: method, target, headers and body of each call. */
+/** Method, target, headers and body of each webhook request. */
 let calls: { method: string; url: string; contentType: string; signature: string; body: string }[];
 let receiverUrl: string;
 let status = 200;
@@ -397,7 +397,7 @@ describe("6 events", () => {
       expect(calls).toHaveLength(1);
     });
 
-    it("6.2 v2: what was not given is omitted", async () => {
+    it("6.2 v2: parameters that were not given are omitted", async () => {
       expect(await makeEvent(type, { version: "v2" }, LITTLE)).toEqual({
         ...V2_PARAMETERS,
         type,

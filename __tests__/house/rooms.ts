@@ -74,7 +74,7 @@ function mayImport(file: string, target: string): boolean {
   const imported = posix.join(posix.dirname(file), target);
   const [from, to] = [roomOf(file), roomOf(imported)];
   if (/(^|\/)index$/.test(imported)) return false;
-  // The router serves the console: what both need is in admin/http.
+  // The router serves the console: code that both need is in admin/http.
   if (file.startsWith("admin/console/") && imported.startsWith("admin/router/")) return false;
   if (from === to || from === "index.ts") return true;
   // The CLI uses the other side rooms through their subpath exports, as an app does.

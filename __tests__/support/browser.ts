@@ -8,7 +8,7 @@ export const describeWithBrowser = executablePath === "" ? describe.skip : descr
 
 const VIEWPORT = { width: 1280, height: 860 };
 const TEST_TIMEOUT_MS = 60_000;
-/** Below the time-out of a test, so that the message names what was waited for. */
+/** Below the time-out of a test, so that the message names the awaited element. */
 const ACTION_TIMEOUT_MS = 30_000;
 
 export interface PageOptions {

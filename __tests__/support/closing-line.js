@@ -2,7 +2,7 @@
 
 const { writeSync } = require("node:fs");
 
-/** Part of a skipped test's name, and how to get what the test needs. */
+/** Part of a skipped test's name, and how to get its requirement. */
 const REQUIREMENTS = [
   [
     "initdb and postgres",
@@ -20,7 +20,7 @@ const REQUIREMENTS = [
 const EXIT_WITHIN_MS = 20_000;
 
 /**
- * Ends a test run with the skipped tests, what they need, and the line that scripts read:
+ * Ends a test run with the skipped tests, their requirements, and the line that scripts read:
  * `N passed, N failed`.
  */
 module.exports = class ClosingLine {
@@ -35,7 +35,7 @@ module.exports = class ClosingLine {
   }
 };
 
-/** Says what a test has left open, which keeps the process alive. Jest sets the exit code. */
+/** Lists the resources that keep the process alive, and ends it. Jest sets the exit code. */
 function exitAnyway() {
   const open = process.getActiveResourcesInfo().join(", ");
   writeSync(2, `The tests have left open: ${open}. Run single files to find which one did.\n`);

@@ -35,7 +35,7 @@ export const SID_PREFIXES: Record<string, string> = {
   factor_sid: "YF",
   service_sid: "VA",
 };
-/** The parameters that decide what an event means. */
+/** The parameters that decide the meaning of an event. */
 const DECISIVE = new Set([...Object.keys(SID_PREFIXES), "entity_identity", "type", "uuid"]);
 /** The types of the specification. */
 export const KNOWN_TYPES = [
@@ -131,7 +131,7 @@ export function countForeign(
  * Lists the cuts of a text that could be accepted.
  *
  * Each choice of decisive values is listed in its simplest form. A gap has one unknown parameter at
- * most, since further ones could only add to what is rejected. A value that decides nothing and has
+ * most, since further ones could only lead to more rejections. A value that decides nothing and has
  * no format has none after it, since it may be longer instead. The parameters with JSON are left
  * out, since the value before them, or an unknown parameter, can hold their text.
  *

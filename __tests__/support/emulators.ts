@@ -19,12 +19,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return emulator;
 }
 
-/** A server for an emulator to call. */
+/** A server that an emulator sends webhook requests to. */
 export async function startTarget(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await startServer(listener)}`;
 }
 
-/** The real receiver in Express 5, how to reach it, and what it did. */
+/** The real receiver in Express 5, with its URL, events and rejections. */
 export async function startReceiver(
   authToken: string | string[],
   { query = "", ...options }: Partial<PushWebhooksOptions> & { query?: string } = {},
@@ -47,7 +47,7 @@ export async function stopEmulators(): Promise<void> {
 export interface ApiResult {
   status: number;
   headers: Headers;
-  // The shape is what each test asserts.
+  // Each test asserts the shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }

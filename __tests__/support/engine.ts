@@ -11,7 +11,7 @@ export type EngineName = "redis" | "postgres" | "sqlite";
 
 /** A time in which an engine stores nothing. */
 export interface EngineOutage {
-  /** What the store is meanwhile, such as "frozen". */
+  /** The state of the store meanwhile, such as "frozen". */
   name: string;
   begin(): unknown;
   end(): unknown;
@@ -31,7 +31,7 @@ export interface SuiteEngine {
 export interface StoppableEngine extends SuiteEngine {
   /** The arguments of a process that opens the queue with {@link openQueue}. */
   listArguments(): [engine: EngineName, location: string, name: string];
-  /** The store does not reply; what was sent to it runs afterwards. */
+  /** The store does not reply; commands that were sent to it run afterwards. */
   freeze: EngineOutage;
   /** Whether workers keep their events however long the store is frozen; a lock of Redis lapses. */
   keepsRuns: boolean;

@@ -6,7 +6,7 @@ const { delimiter, join } = require("node:path");
 /**
  * Finds a Redis for the tests of the durable queue: redis-server or valkey-server on the PATH, else,
  * for the tests that do not stop it, the server at REDIS_URL. Installs nothing: without a Redis the
- * tests are skipped, and the run ends with what to install.
+ * tests are skipped, and the run ends with a line that says how to install one.
  *
  * @throws Error with CI=true and without a Redis: there, no test may be skipped.
  */

@@ -1,4 +1,4 @@
-/** A share of the forgeries and genuine requests of `npm run fuzz`; sends what it counted. */
+/** A share of the forgeries and genuine requests of `npm run fuzz`; sends its counts. */
 import { countForgeries, findRefused, SETTINGS, type ForgeryCount } from "./forgery-run";
 
 const [, , texts = "0", requests = "0", seed = "0"] = process.argv;

@@ -1,4 +1,4 @@
-/** What the test files of a run share: the first that needs it makes it. */
+/** Resources that the test files of a run share: the first that needs one makes it. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

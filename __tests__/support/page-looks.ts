@@ -26,7 +26,7 @@ const FINISH_ANIMATIONS = `Promise.all(
     .map(({ finished }) => finished),
 )`;
 
-/** The rules of axe-core whose result depends on colours, or on what a narrow window hides. */
+/** The rules of axe-core whose result depends on colours, or on elements that a narrow window hides. */
 const RULES_OF_LOOKS = [
   "button-name",
   "color-contrast",

@@ -9,7 +9,7 @@ const findRedis = require("./find-redis");
 
 /** Runs once before all tests. */
 module.exports = function prepare() {
-  // The Jest of durable/sqlite.test.ts shares what the run around it has made.
+  // The Jest of durable/sqlite.test.ts shares the resources of the run around it.
   if (process.env.PUSH_TEST_RUN !== undefined) return;
   process.env.PUSH_TEST_RUN_OWNER = String(process.pid);
   process.env.PUSH_TEST_RUN = mkdtempSync(join(tmpdir(), "push-run-"));

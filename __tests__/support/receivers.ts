@@ -10,7 +10,7 @@ import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhoo
 /** A logger that writes nothing. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Creates a receiver of POST and GET that records what it does. */
+/** Creates a receiver of POST and GET that records its events, rejections and failures. */
 export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,

@@ -7,7 +7,7 @@ export interface RedisProxy {
   port: number;
   /** Drops all further data of the connections that are open now, without closing them. */
   swallow(): void;
-  /** Closes the connections that are open now; what was sent before is still run. */
+  /** Closes the connections that are open now; commands that were sent before still run. */
   cut(): void;
   /**
    * Passes the next command with this text on to Redis and, once Redis has replied, closes the

@@ -6,7 +6,7 @@ import {
 import { QUEUE_NAME } from "./durable";
 import { stopRedis } from "./redis";
 
-/** What a test closes at its end. */
+/** A resource that a test closes at its end. */
 export interface Closable {
   close(): unknown;
 }
@@ -21,7 +21,7 @@ export interface RedisQueues {
   closeLater<Part extends Closable>(part: Part): Part;
 }
 
-/** After each test, closes what it opened, the queues within 200 ms, and stops its servers. */
+/** After each test, closes its queues and workers, within 200 ms, and stops its servers. */
 export function useRedisQueues(): RedisQueues {
   const opened: Closable[] = [];
   afterEach(async () => {

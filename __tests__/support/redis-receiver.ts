@@ -9,7 +9,7 @@ import { stopRedis, useRedis, type RedisServer } from "./redis";
 import { stopServers } from "./servers";
 import { AUTH_TOKEN, eventRequest, type TestRequest } from "./webhook-requests";
 
-/** A receiver on a queue in Redis, and what its handlers were called with; new for each test. */
+/** A receiver on a queue in Redis, and the calls of its handlers; new for each test. */
 export interface RedisReceiver {
   server: Pick<RedisServer, "url" | "redis">;
   /** The options of the queue, for further queues on the same keys. */
@@ -17,7 +17,7 @@ export interface RedisReceiver {
   receiver: DurableReceiver;
   queue: DurableQueue;
   handled: { event: PushEvent; attempt: number; authTokenIndex: number }[];
-  /** Returns what the handlers throw. @default undefined: they throw nothing */
+  /** Returns the error that the handlers throw. @default undefined: they throw nothing */
   fails: (event: PushEvent, attempt: number) => unknown;
   /** Starts a worker that runs the handlers. */
   work(): EventWorker;

@@ -31,7 +31,7 @@ export async function useRedis(): Promise<Pick<RedisServer, "url" | "redis">> {
 
 const borrowed: Redis[] = [];
 
-/** What loses nothing. */
+/** Settings that lose no event. */
 export const DURABLE = {
   appendonly: "yes",
   appendfsync: "always",
@@ -43,7 +43,7 @@ export interface RedisServer {
   url: string;
   /** A connection of the test's own. */
   redis: Redis;
-  /** Ends the process; what it stored stays on disk. */
+  /** Ends the process; its files stay. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port, with the same files. */
   start(settings?: Record<string, string>): Promise<void>;
@@ -124,7 +124,7 @@ export async function until(
   }
 }
 
-/** What an async iterable yields. */
+/** Returns the items of an async iterable. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

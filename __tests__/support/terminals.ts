@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { runProgram } from "../../lib/cli/program";
 import type { Terminal } from "../../lib/cli/terminal";
 
-/** A terminal that remembers what was written to it; a pipe, unless `isTTY`. */
+/** A terminal that records its output; a pipe, unless `isTTY`. */
 export function createTerminal(env: NodeJS.ProcessEnv = {}, { isTTY = false } = {}) {
   const written = { stdout: "", stderr: "" };
   const input = new PassThrough();

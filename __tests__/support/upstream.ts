@@ -55,13 +55,13 @@ export async function stopUpstreams(): Promise<void> {
 }
 
 /**
- * The emulator, reached through a proxy that sees every request and responds with what a test has
- * scripted, if anything.
+ * The emulator, reached through a proxy that sees every request and responds as a test has
+ * scripted, if at all.
  */
 export async function startUpstream() {
   const seen: SeenRequest[] = [];
   const script: Scripted[] = [];
-  // Dates have whole seconds: in lists, what is made later shall come after.
+  // Dates have whole seconds: a clock of its own gives each resource a later date than the one before.
   let seconds = Date.UTC(2024, 2, 5, 9) / 1000;
   const emulator = createEmulator({
     accountSid: ACCOUNT_SID,
