@@ -7,7 +7,8 @@ import type { CloseOptions } from "../time/close-options";
 import type { Health } from "../observability/health";
 
 export type { QueueErrorCode } from "./queue-error";
-export type { Backoff, QueueOptions } from "./queue-options";
+export type { Backoff } from "./backoff";
+export type { QueueOptions } from "./queue-options";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
 export interface EventWorker extends AsyncDisposable {

@@ -8,16 +8,7 @@ import {
   type OptionRules,
 } from "../validation/validate-options";
 import { LOGGER } from "../validation/option-rules";
-
-/** The pauses between the attempts of an event. */
-export interface Backoff {
-  /** `"exponential"`: each pause is twice the one before it. */
-  type: "exponential" | "fixed";
-  /** The first pause, in milliseconds. */
-  delayMs: number;
-  /** How much of a pause is random, from 0 to 1. @default 0 */
-  jitter?: number | undefined;
-}
+import { BACKOFF, type Backoff } from "./backoff";
 
 /** Options that the queues of all three engines have. */
 export interface QueueOptions {
@@ -66,8 +57,6 @@ export function isName(value: unknown): boolean {
   return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
 }
 
-const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
-
 /** The rules of {@link QueueOptions}. */
 export const QUEUE_RULES: OptionRules<QueueOptions> = {
   name: {
@@ -78,11 +67,7 @@ export const QUEUE_RULES: OptionRules<QueueOptions> = {
   },
   dedupeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   attempts: wholeNumber(1, 1_000, "attempts"),
-  backoff: {
-    accepts: (value) => isDelay(value) || isBackoff(value),
-    expected:
-      'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
-  },
+  backoff: BACKOFF,
   storeTimeoutMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
   maxPending: wholeNumber(1, 1_000_000, "events"),
   outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
@@ -132,26 +117,6 @@ export function resolveQueueOptions<Options extends QueueOptions>(
     backoff: typeof backoff === "number" ? { type: "fixed", delayMs: backoff } : backoff,
     logger: logger && createSafeLogger(logger),
   } as unknown as EngineSettings<Options>;
-}
-
-/** Returns the pause after so many failures, in milliseconds. */
-export function pauseAfter({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
-  const factor = type === "exponential" ? 2 ** (failures - 1) : 1;
-  const longestMs = Math.min(delayMs * factor, MAX_TIMER_MS);
-  return Math.floor(longestMs * (1 - jitter * Math.random()));
-}
-
-function isBackoff(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const { type, delayMs, jitter = 0, ...others } = value as Record<string, unknown>;
-  return (
-    (type === "exponential" || type === "fixed") &&
-    isDelay(delayMs) &&
-    typeof jitter === "number" &&
-    jitter >= 0 &&
-    jitter <= 1 &&
-    Object.keys(others).length === 0
-  );
 }
 
 /** The queue logs from listeners of connections, where an error of the app's logger would end the process. */

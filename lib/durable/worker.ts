@@ -11,7 +11,8 @@ import {
 } from "./event-runner";
 import type { WorkOptions } from "./durable-queue";
 import { addFailure } from "./stored-event";
-import { pauseAfter, type QueueSettings } from "./queue-options";
+import { pauseAfter } from "./backoff";
+import type { QueueSettings } from "./queue-options";
 import {
   BEAT_MS,
   type ClaimedEvent,

@@ -127,6 +127,7 @@ describe("a factor over REST", () => {
     const emulator = await startEmulator();
     const form = {
       Config: "x",
+      "FriendlyName.Other": "x",
       ...NEW_FACTOR,
       "Binding.PublicKey": emulator.device().publicKey,
       Binding: "x",

@@ -1,7 +1,7 @@
 import type { BackoffOptions, Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { QueueStats } from "../durable-queue";
-import { pauseAfter, type Backoff } from "../queue-options";
+import { pauseAfter, type Backoff } from "../backoff";
 import type { RedisSettings } from "./options";
 
 /** Reads how many events a queue holds. */

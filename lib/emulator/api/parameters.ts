@@ -6,6 +6,9 @@ import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import { limitJson, textSchema } from "../resources/schemas";
 
+/** The members whose parameters have a prefix, as `config` of `Config.AppId`. */
+const GROUPS: ReadonlySet<string> = new Set(["binding", "config", "details"]);
+
 /**
  * Reads parameters by a schema whose members are named as those of resources: `friendly_name` is the
  * parameter `FriendlyName`, and `app_id` in `config` is `Config.AppId`. Ignores other parameters.
@@ -26,10 +29,8 @@ export function readParameters<Schema extends z.ZodType>(
   for (const [name, value] of values) {
     if (!/^[A-Z][A-Za-z]*(\.[A-Z][A-Za-z]*)?$/.test(name)) continue;
     const [outer = "", inner] = name.split(".").map(toMember);
-    // A parameter without a prefix does not replace those with it.
-    if (inner === undefined && members.has(outer)) continue;
-    const others = members.get(outer);
-    const fields = typeof others === "object" ? others : undefined;
+    if (GROUPS.has(outer) !== (inner !== undefined)) continue;
+    const fields = members.get(outer) as object | undefined;
     members.set(outer, inner === undefined ? value : { ...fields, [inner]: value });
   }
   const result = schema.safeParse(Object.fromEntries(members));
@@ -66,10 +67,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 /** Creates the schema of parameters with a prefix such as `Config.`; an error names one of them. */
 export function group<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  return z.preprocess(
-    (value) => (typeof value === "object" && !Array.isArray(value) ? value : {}),
-    z.object(shape),
-  );
+  return z.preprocess((value = {}) => value, z.object(shape));
 }
 
 /** Creates the schema of a parameter whose text is JSON. */

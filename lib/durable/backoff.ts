@@ -1,0 +1,39 @@
+import { MAX_TIMER_MS, type OptionRule } from "../validation/validate-options";
+
+/** The pauses between the attempts of an event. */
+export interface Backoff {
+  /** `"exponential"`: each pause is twice the one before it. */
+  type: "exponential" | "fixed";
+  /** The first pause, in milliseconds. */
+  delayMs: number;
+  /** How much of a pause is random, from 0 to 1. @default 0 */
+  jitter?: number | undefined;
+}
+
+/** The rule of the option `backoff`. */
+export const BACKOFF: OptionRule = {
+  accepts: (value) => isDelay(value) || isBackoff(value),
+  expected: 'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
+};
+
+const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+
+function isBackoff(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const { type, delayMs, jitter = 0, ...others } = value as Record<string, unknown>;
+  return (
+    (type === "exponential" || type === "fixed") &&
+    isDelay(delayMs) &&
+    typeof jitter === "number" &&
+    jitter >= 0 &&
+    jitter <= 1 &&
+    Object.keys(others).length === 0
+  );
+}
+
+/** Returns the pause after so many failures, in milliseconds. */
+export function pauseAfter({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
+  const factor = type === "exponential" ? 2 ** (failures - 1) : 1;
+  const longestMs = Math.min(delayMs * factor, MAX_TIMER_MS);
+  return Math.floor(longestMs * (1 - jitter * Math.random()));
+}
