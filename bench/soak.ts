@@ -1,7 +1,7 @@
 /**
- * A million calls through one process, good, bad, duplicate and oversized: its heap and handles.
+ * A million requests through one process, good, bad, duplicate and oversized: its heap and handles.
  *
- * node --expose-gc --import tsx bench/soak.ts [calls]
+ * node --expose-gc --import tsx bench/soak.ts [requests]
  */
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { pushWebhooks } from "express-push-verification";
 import { signedRequest, type SignedRequest } from "express-push-verification/testing";
 
-const [, , calls = "1000000"] = process.argv;
+const [, , requests = "1000000"] = process.argv;
 const settings = { authToken: "soak-token", publicUrl: "https://app.example.com/push" };
 const CONNECTIONS = 32;
 
@@ -26,21 +26,21 @@ async function main(): Promise<void> {
 
   function send({ method, path, headers, body }: SignedRequest): Promise<number> {
     return new Promise((resolve, reject) => {
-      const sent = request({ port, method, path, headers, agent }, (answer) => {
-        answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+      const sent = request({ port, method, path, headers, agent }, (response) => {
+        response.resume().on("end", () => resolve(response.statusCode ?? 0));
       });
       sent.on("error", reject).end(body);
     });
   }
   const large = "x=".padEnd(70_000, "y");
   async function sendSome(index: number): Promise<void> {
-    const call = signedRequest(settings, "challenge.approved", { challenge_sid: sidOf(index) });
+    const good = signedRequest(settings, "challenge.approved", { challenge_sid: sidOf(index) });
     const kind = index % 10;
     const expected = kind === 7 ? 403 : kind === 8 ? 413 : kind === 9 ? 405 : 200;
-    const changed = { 7: { body: `${call.body}&a=b` }, 8: { body: large }, 9: { method: "PUT" } }[
+    const changed = { 7: { body: `${good.body}&a=b` }, 8: { body: large }, 9: { method: "PUT" } }[
       kind
     ];
-    const sent = { ...call, ...changed } as SignedRequest;
+    const sent = { ...good, ...changed } as SignedRequest;
     const statuses = [await send(sent).catch(() => 413)];
     if (kind === 6) statuses.push(await send(sent));
     for (const status of statuses) {
@@ -52,13 +52,13 @@ async function main(): Promise<void> {
     while (progress.sent < count) await sendSome(progress.sent++);
   }
   for (let part = 0; part <= 10; part++) {
-    const count = Math.round((Number(calls) * part) / 10);
+    const count = Math.round((Number(requests) * part) / 10);
     await Promise.all(Array.from({ length: CONNECTIONS }, () => sendUpTo(count)));
     globalThis.gc?.();
     const { heapUsed, rss } = process.memoryUsage();
     const handles = process.getActiveResourcesInfo().length;
     console.log(
-      `${count} calls: heap ${(heapUsed / 1e6).toFixed(1)} MB, RSS ${(rss / 1e6).toFixed(0)} MB, ${handles} handles`,
+      `${count} requests: heap ${(heapUsed / 1e6).toFixed(1)} MB, RSS ${(rss / 1e6).toFixed(0)} MB, ${handles} handles`,
     );
   }
   agent.destroy();

@@ -36,13 +36,13 @@ async function run(number: number): Promise<void> {
   );
 
   const acknowledged = new Set<string>();
-  const answers = new Map<number, number>();
+  const responses = new Map<number, number>();
   async function sendEvent(): Promise<void> {
     const uuid = randomUUID();
     const copies = Math.random() < 0.1 ? 2 : 1;
     const sent = Array.from({ length: copies }, () => deliver(port, "factor.created", { uuid }));
     for (const status of await Promise.all(sent)) {
-      answers.set(status, (answers.get(status) ?? 0) + 1);
+      responses.set(status, (responses.get(status) ?? 0) + 1);
       if (status === 200) acknowledged.add(uuid);
     }
   }
@@ -92,7 +92,7 @@ async function run(number: number): Promise<void> {
     handledMoreThanOnce: [...counts.values()].filter((count) => count > 1).length,
     deadLetters: stats.deadLetters,
     integrity: store.check(),
-    answers: Object.fromEntries([...answers].map(([status, n]) => [status || "none", n])),
+    responses: Object.fromEntries([...responses].map(([status, n]) => [status || "none", n])),
   });
   await store.remove();
   rmSync(folder, { recursive: true, force: true });

@@ -25,7 +25,7 @@ import { QUEUE_NAME, queuedEvent } from "./processes";
 
 const WAITS = 300;
 
-/** What happens to the node of the queue. */
+/** A disturbance of the node of the queue. */
 interface Disturbance extends ClusterSettings {
   name: string;
   /** The option of the queue. */
@@ -35,7 +35,7 @@ interface Disturbance extends ClusterSettings {
 
 const kill = (owner: GroupServer) => owner.child.kill("SIGKILL");
 
-/** For a second, no replica gets what the node stores. */
+/** For a second, the node stores events that no replica gets. */
 async function cutOffAndKill(owner: GroupServer): Promise<void> {
   await cutOff(owner);
   await sleep(1_000);
@@ -109,7 +109,7 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
   await queue.ready();
   const handled = new Set<string>();
   const handlers = createHandlers().onAny(({ uuid }) => void handled.add(uuid));
-  // What a worker handled before the disturbance cannot be lost.
+  // An event that a worker handled before the disturbance cannot be lost.
   const isCutOff = name.startsWith("cut off");
   if (!isCutOff) queue.work(handlers);
   const owner = await findOwner(nodes);

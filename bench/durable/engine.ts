@@ -29,14 +29,14 @@ export interface Outage {
 
 /** Where the events of a bench are stored. */
 export interface BenchStore {
-  /** What a process needs to open the queue. */
+  /** Variables with which a process opens the queue. */
   env: Record<string, string>;
   /** The server of the engine, if it has one. */
   server: Revivable | undefined;
   outages: Outage[];
   /** How much of its memory or disk the store uses. */
   readUsedBytes(): Promise<number>;
-  /** Asserts that the store is intact; returns what it found. */
+  /** Asserts that the store is intact; returns its findings. */
   check(): string;
   remove(): Promise<void>;
 }

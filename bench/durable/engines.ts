@@ -85,7 +85,7 @@ async function drain(queue: DurableQueue): Promise<number> {
 
 /**
  * Measures the longest time between two turns of the event loop, in milliseconds of the processor:
- * what other programs of this machine use does not count.
+ * time of other programs does not count.
  */
 function watchLoop(): () => number {
   const { threadCpuUsage } = process as typeof process & { threadCpuUsage: () => NodeJS.CpuUsage };

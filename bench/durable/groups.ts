@@ -146,7 +146,7 @@ async function startLink(target: number): Promise<{ port: number; cut(): void }>
   };
 }
 
-/** What the nodes of a cluster say their address is, where the clients need another. */
+/** The address that the nodes of a cluster announce, where the clients need another. */
 export const ANNOUNCED_HOST = "127.0.0.2";
 
 /** How a cluster is set up. */
@@ -184,7 +184,7 @@ export async function startCluster(settings: ClusterSettings): Promise<GroupServ
   return nodes;
 }
 
-/** From now on, no replica gets what a primary stores. */
+/** Cuts the replicas off: from now on, they get no writes of a primary. */
 export async function cutOff({ port }: GroupServer): Promise<void> {
   const redis = new Redis(port, "127.0.0.1");
   await redis.acl("SETUSER", "default", "-psync", "-sync");

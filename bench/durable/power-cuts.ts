@@ -1,7 +1,7 @@
 /**
- * Power cuts of the disk under a SQLite queue, simulated: strace records what a process writes; at
- * random points, the files are what was written before their last fsync, and a random part of what
- * was written since. Each stored event must be in them, and SQLite must find them intact.
+ * Simulates power cuts of the disk under a SQLite queue. strace records the writes of a process. At
+ * random points, the files have the writes before their last fsync, and a random part of those since.
+ * Each stored event must be in them, and SQLite must find them intact.
  *
  * npx -y node@24 --import tsx bench/durable/power-cuts.ts [events] [cuts]
  */
@@ -17,7 +17,7 @@ import { queuedEvent } from "./processes";
 
 const [, , events = "1000", cuts = "300", traced] = process.argv;
 
-/** What a file was asked to change. */
+/** A write to a file. */
 interface Change {
   offset: number;
   /** Undefined: the file ends at the offset. */
@@ -86,7 +86,7 @@ function readStep(call: string): Step | undefined {
 class Image {
   private readonly room = Buffer.alloc(64 * 1024 * 1024);
   private length = 0;
-  /** What was asked since the last fsync. */
+  /** Writes since the last fsync. */
   pending: Change[] = [];
 
   apply(changes: readonly Change[]): void {

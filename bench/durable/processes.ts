@@ -100,14 +100,14 @@ export async function deliver(
 ): Promise<number> {
   const { method, path, headers, body } = signedRequest(settings, type, overrides);
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers,
       ...(body !== undefined && { body }),
       signal: AbortSignal.timeout(15_000),
     });
-    await answer.arrayBuffer();
-    return answer.status;
+    await response.arrayBuffer();
+    return response.status;
   } catch {
     return 0;
   }

@@ -27,12 +27,12 @@ async function main(): Promise<void> {
     const challenge_sid = `YC${randomBytes(16).toString("hex")}`;
     const uuid = randomUUID();
     const overrides = { challenge_sid, uuid, entity_identity: "user-1" };
-    const call = signedRequest(settings, "challenge.approved", overrides);
+    const request = signedRequest(settings, "challenge.approved", overrides);
     const arrives = async () => {
       await sleep(Math.random() * 6);
-      const { method, headers, body = "" } = call;
-      const answer = await fetch(`http://127.0.0.1:${port}/push`, { method, headers, body });
-      return Number(answer.headers.get("x-received-at"));
+      const { method, headers, body = "" } = request;
+      const response = await fetch(`http://127.0.0.1:${port}/push`, { method, headers, body });
+      return Number(response.headers.get("x-received-at"));
     };
     const waitsFor = async () => {
       await sleep(3);

@@ -7,7 +7,7 @@ const { execFileSync, spawnSync } = require("node:child_process");
 const { existsSync, mkdtempSync, rmSync, symlinkSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
-const { makeGoodCall } = require("./calls.cjs");
+const { makeGoodRequest } = require("./requests.cjs");
 const { instructions } = require("./instructions.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
@@ -16,7 +16,7 @@ const { warmUp } = require("./warm-up.cjs");
 
 const ROOT = join(__dirname, "..", "..");
 const ROUNDS = 40;
-const CALLS_PER_ROUND = 500;
+const REQUESTS_PER_ROUND = 500;
 const MODES = { g: "in node:http", f: "in Express 5" };
 
 function git(...args) {
@@ -37,10 +37,10 @@ function build(commit) {
 }
 
 async function measureRound({ port, measure }) {
-  const calls = Array.from({ length: CALLS_PER_ROUND }, makeGoodCall);
+  const requests = Array.from({ length: REQUESTS_PER_ROUND }, makeGoodRequest);
   const before = await measure();
-  await sendAll(port, calls, 200);
-  return ((await measure()).cpuMicros - before.cpuMicros) / CALLS_PER_ROUND;
+  await sendAll(port, requests, 200);
+  return ((await measure()).cpuMicros - before.cpuMicros) / REQUESTS_PER_ROUND;
 }
 
 async function compareBuilds(contestant, dist) {
@@ -70,7 +70,7 @@ async function against(commit) {
   const folder = build(commit);
   try {
     console.log(
-      `\nCPU of the server per good request, ${git("rev-parse", "--short", commit)} and now: medians of ${ROUNDS} alternating rounds of ${CALLS_PER_ROUND}, and of their ratios`,
+      `\nCPU of the server per good request, ${git("rev-parse", "--short", commit)} and now: medians of ${ROUNDS} alternating rounds of ${REQUESTS_PER_ROUND}, and of their ratios`,
     );
     for (const [contestant, name] of Object.entries(MODES)) {
       const { before, now, ratio } = await compareBuilds(contestant, join(folder, "dist"));

@@ -1,6 +1,6 @@
 "use strict";
-/** The contestants side by side: CPU time of the server per call, calls a second, memory. */
-const { makeGoodCall } = require("./calls.cjs");
+/** The contestants side by side: CPU time of the server per request, requests a second, memory. */
+const { makeGoodRequest } = require("./requests.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
@@ -21,7 +21,7 @@ const NAMES = {
   l: "b in Express 5",
 };
 const ROUNDS = 15;
-const CALLS_PER_ROUND = 1_500;
+const REQUESTS_PER_ROUND = 1_500;
 
 async function compareIn(mode) {
   const contestants = [];
@@ -31,16 +31,16 @@ async function compareIn(mode) {
   for (const { server } of contestants) await warmUp(server);
   for (let round = 0; round < ROUNDS; round++) {
     for (const { server, cpu, rate } of contestants) {
-      const calls = Array.from({ length: CALLS_PER_ROUND }, makeGoodCall);
+      const requests = Array.from({ length: REQUESTS_PER_ROUND }, makeGoodRequest);
       const before = await server.measure();
-      const perSecond = await sendAll(server.port, calls, 200);
+      const perSecond = await sendAll(server.port, requests, 200);
       const after = await server.measure();
-      cpu.push((after.cpuMicros - before.cpuMicros) / calls.length);
+      cpu.push((after.cpuMicros - before.cpuMicros) / requests.length);
       rate.push(perSecond);
     }
   }
   console.log(
-    `\nNode ${process.version}, ${mode} mode: CPU of the server per call, calls per second, RSS after ${WARM_UP_REQUESTS + ROUNDS * CALLS_PER_ROUND} calls`,
+    `\nNode ${process.version}, ${mode} mode: CPU of the server per request, requests per second, RSS after ${WARM_UP_REQUESTS + ROUNDS * REQUESTS_PER_ROUND} requests`,
   );
   const of = {};
   for (const { name, what, server, cpu, rate } of contestants) {

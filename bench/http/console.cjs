@@ -1,12 +1,12 @@
 "use strict";
-/** What a console costs the receiver that it shows: CPU per request, with its page closed and open. */
+/** Cost of a console for its receiver: CPU per request, with its page closed and open. */
 const { get } = require("node:http");
-const { makeGoodCall } = require("./calls.cjs");
+const { makeGoodRequest } = require("./requests.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
 
-const CALLS = 1_000;
+const REQUESTS = 1_000;
 const ROUNDS = 15;
 
 /** Reads the events as an open page does; resolves with the function that closes it. */
@@ -20,11 +20,11 @@ async function openStream(port) {
 }
 
 async function measureRound({ port, measure }) {
-  const calls = Array.from({ length: CALLS }, makeGoodCall);
+  const requests = Array.from({ length: REQUESTS }, makeGoodRequest);
   const before = await measure();
-  await sendAll(port, calls, 200);
+  await sendAll(port, requests, 200);
   const after = await measure();
-  return (after.cpuMicros - before.cpuMicros) / CALLS;
+  return (after.cpuMicros - before.cpuMicros) / REQUESTS;
 }
 
 async function consolePage() {
@@ -44,7 +44,9 @@ async function consolePage() {
     micros["page open"].push(open);
     ratios.push(open / closed);
   }
-  console.log(`\nConsole: CPU per request in Express 5, medians of ${ROUNDS} rounds of ${CALLS}`);
+  console.log(
+    `\nConsole: CPU per request in Express 5, medians of ${ROUNDS} rounds of ${REQUESTS}`,
+  );
   for (const [name, values] of Object.entries(micros)) {
     console.log(`${median(values).toFixed(1).padStart(6)} µs  ${name}`);
   }

@@ -10,7 +10,7 @@ const http = require("node:http");
 const { DIST, AUTH_TOKEN: authToken, PUBLIC_URL: publicUrl } = process.env;
 const { pushWebhooks } = require(DIST);
 
-/** What an app may have that watches a receiver. */
+/** Observers of a receiver that an app may have. */
 const OBSERVERS = {
   nobody() {},
   channels() {

@@ -1,6 +1,6 @@
 "use strict";
-/** Whether the cost of a call is linear in its parameters and its bytes, up to the limits. */
-const { frameCall, signRequest } = require("./calls.cjs");
+/** Whether the cost of a request is linear in its parameters and its bytes, up to the limits. */
+const { frameRequest, signRequest } = require("./requests.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
@@ -8,16 +8,16 @@ const { warmUp } = require("./warm-up.cjs");
 
 const OWN_PARAMETERS = 13;
 const ROUNDS = 7;
-const CALLS_PER_ROUND = 200;
+const REQUESTS_PER_ROUND = 200;
 
 function makeWithParameters(count) {
   const names = Array.from({ length: count - OWN_PARAMETERS }, (_, index) => `extra_${index}`);
-  return frameCall(signRequest(Object.fromEntries(names.map((name) => [name, "1"]))));
+  return frameRequest(signRequest(Object.fromEntries(names.map((name) => [name, "1"]))));
 }
 
 function makeWithBytes(kilobytes) {
   const missing = kilobytes * 1_024 - Buffer.byteLength(signRequest().body) - "&extra=".length;
-  return frameCall(signRequest({ extra: "x".repeat(Math.max(missing, 1)) }));
+  return frameRequest(signRequest({ extra: "x".repeat(Math.max(missing, 1)) }));
 }
 
 async function growth() {
@@ -30,14 +30,14 @@ async function growth() {
   await warmUp(server);
   for (let round = -3; round < ROUNDS; round++) {
     for (const [name, make] of sizes) {
-      const calls = Array.from({ length: CALLS_PER_ROUND }, make);
+      const requests = Array.from({ length: REQUESTS_PER_ROUND }, make);
       const before = await server.measure();
-      await sendAll(server.port, calls, 200);
+      await sendAll(server.port, requests, 200);
       const after = await server.measure();
-      if (round >= 0) cpu[name].push((after.cpuMicros - before.cpuMicros) / calls.length);
+      if (round >= 0) cpu[name].push((after.cpuMicros - before.cpuMicros) / requests.length);
     }
   }
-  console.log("\nGrowth, in node:http: CPU per call");
+  console.log("\nGrowth, in node:http: CPU per request");
   for (const [name, micros] of Object.entries(cpu)) {
     console.log(`${median(micros).toFixed(0).padStart(5)} µs  ${name}`);
   }

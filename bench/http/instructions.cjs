@@ -4,7 +4,7 @@ const { spawn } = require("node:child_process");
 const { once } = require("node:events");
 const { connect } = require("node:net");
 const { join } = require("node:path");
-const { AUTH_TOKEN, makeGoodCall, PUBLIC_URL } = require("./calls.cjs");
+const { AUTH_TOKEN, makeGoodRequest, PUBLIC_URL } = require("./requests.cjs");
 
 /** V8 has compiled the request path after the first. */
 const COUNTS = [8_000, 20_000];
@@ -14,9 +14,9 @@ const SELF_MODIFYING = "--smc-check=all-non-file";
 
 const CONNECTIONS = 8;
 
-/** Sends calls to a server, one after the other on each connection, until it ends. */
-function sendCalls(port, calls) {
-  const rest = calls.values();
+/** Sends requests to a server, one after the other on each connection, until it ends. */
+function sendRequests(port, requests) {
+  const rest = requests.values();
   for (let index = 0; index < CONNECTIONS; index++) {
     const socket = connect(port, "127.0.0.1").setNoDelay(true);
     const sendNext = () => {
@@ -31,15 +31,15 @@ function sendCalls(port, calls) {
   }
 }
 
-async function countInstructions({ dist, observer = "nobody" }, calls) {
+async function countInstructions({ dist, observer = "nobody" }, requests) {
   const script = join(__dirname, "counted-server.cjs");
   // One thread: the work of compilers and collectors on others would be counted at random.
-  const node = [process.execPath, "--single-threaded", script, String(calls.length), observer];
+  const node = [process.execPath, "--single-threaded", script, String(requests.length), observer];
   const env = { ...process.env, DIST: dist, AUTH_TOKEN, PUBLIC_URL };
   const server = spawn("valgrind", [...VALGRIND, SELF_MODIFYING, ...node], { env });
   let text = "";
   server.stderr.on("data", (chunk) => (text += chunk));
-  server.stdout.once("data", (port) => sendCalls(Number(port), calls));
+  server.stdout.once("data", (port) => sendRequests(Number(port), requests));
   await once(server, "close");
   const refs = /I\s+refs:\s+([\d,]+)/.exec(text)?.[1];
   if (refs === undefined) throw new Error(text);
@@ -53,10 +53,10 @@ async function countInstructions({ dist, observer = "nobody" }, calls) {
  * @returns {Promise<number[] | undefined>} undefined without valgrind
  */
 async function instructions(builds) {
-  const calls = Array.from({ length: COUNTS[1] }, makeGoodCall);
+  const requests = Array.from({ length: COUNTS[1] }, makeGoodRequest);
   const countPerRequest = async (build) => {
-    const few = await countInstructions(build, calls.slice(0, COUNTS[0]));
-    const many = await countInstructions(build, calls);
+    const few = await countInstructions(build, requests.slice(0, COUNTS[0]));
+    const many = await countInstructions(build, requests);
     return (many - few) / (COUNTS[1] - COUNTS[0]);
   };
   try {

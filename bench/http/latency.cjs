@@ -1,6 +1,6 @@
 "use strict";
 /** Latency at a steady rate over 1,000 connections. */
-const { makeGoodCall } = require("./calls.cjs");
+const { makeGoodRequest } = require("./requests.cjs");
 const { sendAtRate } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
@@ -8,7 +8,7 @@ const { warmUp } = require("./warm-up.cjs");
 
 const CONNECTIONS = 1_000;
 const PER_SECOND = 1_000;
-const CALLS = 5_000;
+const REQUESTS = 5_000;
 const ROUNDS = 5;
 
 async function latency() {
@@ -18,15 +18,15 @@ async function latency() {
   for (const server of Object.values(servers)) await warmUp(server);
   for (let round = -1; round < ROUNDS; round++) {
     for (const [name, { port }] of Object.entries(servers)) {
-      const calls = Array.from({ length: CALLS }, makeGoodCall);
-      const latenciesMs = await sendAtRate(port, calls, PER_SECOND, CONNECTIONS);
+      const requests = Array.from({ length: REQUESTS }, makeGoodRequest);
+      const latenciesMs = await sendAtRate(port, requests, PER_SECOND, CONNECTIONS);
       if (round < 0) continue;
       p50[name].push(median(latenciesMs));
       p99[name].push(median(latenciesMs, 0.99));
     }
   }
   console.log(
-    `\n${CONNECTIONS} connections, ${PER_SECOND} calls a second: medians of ${ROUNDS} rounds`,
+    `\n${CONNECTIONS} connections, ${PER_SECOND} requests a second: medians of ${ROUNDS} rounds`,
   );
   for (const name of ["c", "f"]) {
     console.log(

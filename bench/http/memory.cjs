@@ -5,7 +5,7 @@ const { createMemoryDedupe } = require("../../dist");
 const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
 const { decodeForm } = require("../../dist/form/form.js");
 const { parseEvent } = require("../../dist/event/parse.js");
-const { signRequest } = require("./calls.cjs");
+const { signRequest } = require("./requests.cjs");
 
 function holdOutcome(outcomes) {
   outcomes.record("", parseEvent(decodeForm(Buffer.from(signRequest().body))));

@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [refusals] [growth] [latency] [uploads] [console] [starts] [memory] [tracing]
+ * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [tracing]
  * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
@@ -10,7 +10,7 @@ const { canPin, IS_PINNED, isPinned, LOAD_CORE, pin } = require("./cores.cjs");
 
 const BENCHES = {
   compare: () => require("./compare.cjs").compare(),
-  refusals: () => require("./refusals.cjs").refusals(),
+  rejections: () => require("./rejections.cjs").rejections(),
   growth: () => require("./growth.cjs").growth(),
   latency: () => require("./latency.cjs").latency(),
   uploads: () => require("./uploads.cjs").uploads(),

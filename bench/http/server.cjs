@@ -35,8 +35,8 @@ function leastByHand(req, res) {
   });
 }
 
-/** The job as users write it today: what the SDK does not do. */
-const callSchema = z.object({
+/** Code that users of the SDK write by hand. */
+const eventSchema = z.object({
   uuid: z.string(),
   type: z.enum([
     "factor.created",
@@ -54,10 +54,10 @@ const callSchema = z.object({
 });
 let handled = 0;
 function handleByHand(params) {
-  const call = callSchema.parse(params);
+  const event = eventSchema.parse(params);
   const details =
-    call.challenge_details === undefined ? undefined : JSON.parse(call.challenge_details);
-  switch (call.type) {
+    event.challenge_details === undefined ? undefined : JSON.parse(event.challenge_details);
+  switch (event.type) {
     case "challenge.approved":
       if (details !== undefined) handled++;
       break;
@@ -158,7 +158,7 @@ const CONTESTANTS = {
   i: () => expressWith(allByHand()),
   l: () => expressWith(leastByHand),
   // Reads on until the sender has read the response: otherwise the reset loses it.
-  refuse: () => (req, res) => {
+  reject: () => (req, res) => {
     res.writeHead(413, { Connection: "close", "Content-Length": 0 }).flushHeaders();
     req.resume().once("close", () => res.end());
   },

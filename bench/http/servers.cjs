@@ -2,7 +2,7 @@
 /** Contestants, each a process of its own. */
 const { spawn } = require("node:child_process");
 const { once } = require("node:events");
-const { AUTH_TOKEN, PUBLIC_URL } = require("./calls.cjs");
+const { AUTH_TOKEN, PUBLIC_URL } = require("./requests.cjs");
 const { pin, SERVER_CORE } = require("./cores.cjs");
 
 /** Starts a contestant; `measure` tells its CPU time in µs and its RSS in bytes so far. */

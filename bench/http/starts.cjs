@@ -1,5 +1,5 @@
 "use strict";
-/** What it costs to load the package and to install it, beside the SDK. */
+/** Cost of loading and installing the package, beside the SDK. */
 const { spawnSync } = require("node:child_process");
 const { existsSync, readdirSync, readFileSync, statSync } = require("node:fs");
 const path = require("node:path");

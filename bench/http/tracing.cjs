@@ -1,5 +1,5 @@
 "use strict";
-/** What subscribers of the channels and OpenTelemetry add to a good webhook request. */
+/** Cost of subscribers of the channels and of OpenTelemetry for a good webhook request. */
 const { join } = require("node:path");
 const { instructions } = require("./instructions.cjs");
 

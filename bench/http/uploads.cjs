@@ -1,8 +1,8 @@
 "use strict";
-/** An upload of 10 MB: how soon, and at what cost, it is rejected, and whether the 413 arrives. */
+/** An upload of 10 MB: time and cost of its rejection, and whether the 413 arrives. */
 const { connect } = require("node:net");
 const { setTimeout: sleep } = require("node:timers/promises");
-const { frameCall, makeGoodCall, WRONG_SIGNATURE } = require("./calls.cjs");
+const { frameRequest, makeGoodRequest, WRONG_SIGNATURE } = require("./requests.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
 const { startServer } = require("./servers.cjs");
@@ -17,8 +17,8 @@ function upload(port, isChunked) {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     let sent = 0;
-    let answer = "";
-    let answeredMs;
+    let response = "";
+    let respondedMs;
     const startMs = performance.now();
     const pump = () => {
       while (sent < BYTES && socket.writable) {
@@ -28,15 +28,15 @@ function upload(port, isChunked) {
     };
     socket.on("connect", () => {
       const length = isChunked ? "chunked" : BYTES;
-      socket.write(frameCall({ signature: WRONG_SIGNATURE, body: "", length }));
+      socket.write(frameRequest({ signature: WRONG_SIGNATURE, body: "", length }));
       pump();
     });
     socket.on("drain", pump).on("error", () => {});
     socket.on("data", (chunk) => {
-      answeredMs ??= performance.now() - startMs;
-      answer += chunk.toString("latin1");
+      respondedMs ??= performance.now() - startMs;
+      response += chunk.toString("latin1");
     });
-    socket.on("close", () => resolve({ answeredMs, status: Number(answer.slice(9, 12)) }));
+    socket.on("close", () => resolve({ respondedMs, status: Number(response.slice(9, 12)) }));
   });
 }
 
@@ -44,8 +44,8 @@ async function uploads() {
   console.log("\nAn upload of 10 MB, rejected in node:http");
   for (const isChunked of [false, true]) {
     const server = await startServer("g");
-    await sendAll(server.port, Array.from({ length: 1_000 }, makeGoodCall), 200);
-    const answeredMs = [];
+    await sendAll(server.port, Array.from({ length: 1_000 }, makeGoodRequest), 200);
+    const respondedMs = [];
     const cpuMs = [];
     const goodCpuMs = [];
     const statuses = new Set();
@@ -56,17 +56,17 @@ async function uploads() {
       await sleep(50);
       const after = await server.measure();
       statuses.add(outcome.status);
-      answeredMs.push(outcome.answeredMs);
+      respondedMs.push(outcome.respondedMs);
       cpuMs.push((after.cpuMicros - before.cpuMicros) / 1_000);
-      // An idle process is slow to wake: the cost of a good call, measured in the same way.
-      await sendAll(server.port, [makeGoodCall()], 200);
+      // An idle process is slow to wake: the cost of a good request, measured in the same way.
+      await sendAll(server.port, [makeGoodRequest()], 200);
       await sleep(50);
       const afterGood = await server.measure();
       goodCpuMs.push((afterGood.cpuMicros - after.cpuMicros) / 1_000);
     }
     const { rss } = await server.measure();
     console.log(
-      `${isChunked ? "chunked  " : "announced"}  got ${[...statuses].join(", ")} after ${median(answeredMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good call: ${median(goodCpuMs).toFixed(1)} ms), RSS changed by ${ROUNDS} of them: ${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
+      `${isChunked ? "chunked  " : "announced"}  got ${[...statuses].join(", ")} after ${median(respondedMs).toFixed(1)} ms, CPU ${median(cpuMs).toFixed(1)} ms (a good request: ${median(goodCpuMs).toFixed(1)} ms), RSS changed by ${ROUNDS} of them: ${((rss - rssBefore) / 2 ** 20).toFixed(1)} MiB`,
     );
     server.stop();
   }

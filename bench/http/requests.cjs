@@ -1,5 +1,5 @@
 "use strict";
-/** The bytes of calls, good and bad, as a client puts them on a socket. */
+/** The bytes of requests, good and bad, as a client puts them on a socket. */
 const { randomBytes, randomUUID } = require("node:crypto");
 const { signedRequest } = require("../../dist/testing");
 
@@ -29,11 +29,11 @@ function signRequest(extraParams = {}) {
 }
 
 /**
- * The bytes of a call; no signature header where `signature` is undefined.
+ * The bytes of a request; no signature header where `signature` is undefined.
  *
- * @param {{ signature?: string, body: string, length?: number | "chunked" }} call
+ * @param {{ signature?: string, body: string, length?: number | "chunked" }} request
  */
-function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
+function frameRequest({ signature, body, length = Buffer.byteLength(body) }) {
   const lines = [
     "POST /push HTTP/1.1",
     "host: hooks.example.test",
@@ -46,36 +46,36 @@ function frameCall({ signature, body, length = Buffer.byteLength(body) }) {
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** A good call that is signed anew each time. */
-const makeGoodCall = () => frameCall(signRequest());
+/** A good request that is signed anew each time. */
+const makeGoodRequest = () => frameRequest(signRequest());
 
 const WRONG_SIGNATURE = "spltyRVLIB+qQr/llzKRKlLsVRc=";
 
-/** What unauthenticated clients send, and the status of the right response. */
-const REFUSED = {
-  "bad signature": [403, () => frameCall({ ...signRequest(), signature: WRONG_SIGNATURE })],
-  "no signature": [403, () => frameCall({ ...signRequest(), signature: undefined })],
-  "malformed signature": [403, () => frameCall({ ...signRequest(), signature: "x" })],
+/** Requests of unauthenticated clients, and the status of the right response. */
+const REJECTED = {
+  "bad signature": [403, () => frameRequest({ ...signRequest(), signature: WRONG_SIGNATURE })],
+  "no signature": [403, () => frameRequest({ ...signRequest(), signature: undefined })],
+  "malformed signature": [403, () => frameRequest({ ...signRequest(), signature: "x" })],
   "announced oversize": [
     413,
-    () => frameCall({ signature: WRONG_SIGNATURE, body: "", length: 1e7 }),
+    () => frameRequest({ signature: WRONG_SIGNATURE, body: "", length: 1e7 }),
   ],
   "900 broken escapes": [
     400,
-    () => frameCall({ signature: WRONG_SIGNATURE, body: "a=%zz&".repeat(900) }),
+    () => frameRequest({ signature: WRONG_SIGNATURE, body: "a=%zz&".repeat(900) }),
   ],
   "900 equal names": [
     403,
-    () => frameCall({ signature: WRONG_SIGNATURE, body: "a=1&".repeat(900) }),
+    () => frameRequest({ signature: WRONG_SIGNATURE, body: "a=1&".repeat(900) }),
   ],
 };
 
 module.exports = {
   AUTH_TOKEN,
-  frameCall,
-  makeGoodCall,
+  frameRequest,
+  makeGoodRequest,
   PUBLIC_URL,
-  REFUSED,
+  REJECTED,
   signRequest,
   WRONG_SIGNATURE,
 };
