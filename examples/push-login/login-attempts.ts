@@ -7,7 +7,7 @@ export interface LoginAttempt {
   /** The user and the challenge that an outcome must be of. */
   entityIdentity: string;
   challengeSid: string;
-  /** What the page shows while it waits. */
+  /** Shown on the page while it waits. */
   phoneName: string;
   device: string;
   /** Shown on the page and on the phone, so that the user can compare. */

@@ -13,7 +13,7 @@ declare module "express-session" {
   }
 }
 
-/** What the login needs of the app. */
+/** Options of the login. */
 export interface LoginOptions {
   push: PushWebhooks;
   service: VerificationService;
