@@ -9,7 +9,7 @@ export type Claim = "new" | "running" | "done" | "conflict";
 export interface DedupeKey {
   /**
    * The account of the event; the same uuid in another account is another key. With a static
-   * `authToken` and without `allowedAccountSids`, it is only what the signer claims.
+   * `authToken` and without `allowedAccountSids`, it is only a claim of the signer.
    */
   accountSid: string;
   /** 1 to 256 characters, unique within the account. */
