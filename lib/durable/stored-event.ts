@@ -50,7 +50,7 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
 
 /**
  * Reads the names of an event from its stored form, also when this version cannot read the event; an
- * empty text for a missing one. `account` is authenticated, `accountSid` is what the event claims.
+ * empty text for a missing one. `account` is authenticated, `accountSid` is a claim of the event.
  */
 export function readEventNames(stored: unknown) {
   const { account, receiver, params } = Object(stored) as Record<string, unknown>;
