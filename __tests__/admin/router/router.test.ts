@@ -209,7 +209,7 @@ describe("authorize", () => {
     ["/openapi.json", "get"],
     ["/nowhere", "get"],
   ];
-  const refusals: [string, unknown][] = [
+  const rejections: [string, unknown][] = [
     ["false", () => false],
     ["a promise of false", async () => false],
     ["nothing", () => {}],
@@ -222,7 +222,7 @@ describe("authorize", () => {
     ],
     ["a rejection", () => Promise.reject(new Error("session store is down"))],
   ];
-  it.each(refusals)("rejects each request when it returns %s", async (_what, authorize) => {
+  it.each(rejections)("rejects each request when it returns %s", async (_what, authorize) => {
     const app = appOf({ authorize: authorize as () => boolean });
     for (const [path, method] of paths) {
       const { status, body } = await call(app, method, `/admin/push${path}`);
