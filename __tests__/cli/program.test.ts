@@ -293,15 +293,15 @@ describe("trigger --to", () => {
 
 describe("explain", () => {
   const url = "https://app.example.com/webhooks/push";
-  const call = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "challenge.approved");
-  const signature = call.headers["X-Service-Signature"] ?? "";
+  const request = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "challenge.approved");
+  const signature = request.headers["X-Service-Signature"] ?? "";
   let folder: string;
   let bodyFile: string;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "push-explain-"));
     bodyFile = join(folder, "body");
-    writeFileSync(bodyFile, call.body ?? "");
+    writeFileSync(bodyFile, request.body ?? "");
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -377,13 +377,13 @@ describe("explain", () => {
   });
 
   it("ignores the line break that an editor adds", async () => {
-    writeFileSync(bodyFile, `${call.body ?? ""}\n`);
+    writeFileSync(bodyFile, `${request.body ?? ""}\n`);
     const ended = await explain(["--url", url, "--header", signature]);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining("line break") });
   });
 
   it("reports a body that was captured as JSON", async () => {
-    writeFileSync(bodyFile, JSON.stringify(Object.fromEntries(new URLSearchParams(call.body))));
+    writeFileSync(bodyFile, JSON.stringify(Object.fromEntries(new URLSearchParams(request.body))));
     const ended = await explain(["--url", url, "--header", signature]);
     expect(ended).toMatchObject({ code: 1, stderr: "" });
     expect(ended.stdout).toMatch(/^1\. BODY_JSON \(proven\): body\n/);
