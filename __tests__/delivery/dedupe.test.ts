@@ -9,7 +9,7 @@ import {
 import { until } from "../support/redis";
 import type { WebhookError } from "../../lib/errors/webhook-error";
 
-const callOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
+const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
   accountSid,
   uuid,
   contentHash,
@@ -53,8 +53,8 @@ describe("createDeliverOnce", () => {
     const run = jest.fn(async () => {});
     for (let time = 0; time < 2; time++) {
       await Promise.all([
-        finish(deliverOnce(callOf("a"), run)),
-        finish(deliverOnce(callOf("a", "hash", "AC2"), run)),
+        finish(deliverOnce(keyOf("a"), run)),
+        finish(deliverOnce(keyOf("a", "hash", "AC2"), run)),
       ]);
     }
     expect(run).toHaveBeenCalledTimes(2);
@@ -72,15 +72,15 @@ describe("createDeliverOnce", () => {
       },
     };
     const run = jest.fn(async () => {});
-    expect([await finish(once(store, 2_000)(callOf("a"), run)), lost]).toEqual(["new", 2]);
+    expect([await finish(once(store, 2_000)(keyOf("a"), run)), lost]).toEqual(["new", 2]);
     expect(run).toHaveBeenCalledTimes(1);
-    expect(await finish(once(store)(callOf("a"), run))).toBe("duplicate");
+    expect(await finish(once(store)(keyOf("a"), run))).toBe("duplicate");
   });
 
   it("runs once for deliveries at the same time and later", async () => {
     const deliverOnce = once();
     const run = jest.fn(async () => {});
-    const deliver = () => finish(deliverOnce(callOf("a"), run));
+    const deliver = () => finish(deliverOnce(keyOf("a"), run));
     const results = await Promise.all(Array.from({ length: 50 }, deliver));
     expect(results).toEqual(["new", ...Array<string>(49).fill("duplicate")]);
     expect(await deliver()).toBe("duplicate");
@@ -92,11 +92,11 @@ describe("createDeliverOnce", () => {
     const failure = new Error("failed");
     const run = jest.fn(() => Promise.reject(failure));
     const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(() => finish(deliverOnce(callOf("a"), run))),
+      [1, 2, 3].map(() => finish(deliverOnce(keyOf("a"), run))),
     );
     expect(outcomes).toEqual(Array(3).fill({ status: "rejected", reason: failure }));
     expect(run).toHaveBeenCalledTimes(1);
-    expect(await finish(deliverOnce(callOf("a")))).toBe("new");
+    expect(await finish(deliverOnce(keyOf("a")))).toBe("new");
   });
 
   it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
@@ -106,7 +106,7 @@ describe("createDeliverOnce", () => {
       throw new Error("down");
     };
     const deliverOnce = once({ ...scripted([]), claim }, 40);
-    const requests = [callOf("a", "one"), callOf("a", "two")];
+    const requests = [keyOf("a", "one"), keyOf("a", "two")];
     const settled = await Promise.allSettled(requests.map((request) => deliverOnce(request)));
     expect(settled).toMatchObject(Array(2).fill({ reason: { code: "STORE_UNAVAILABLE" } }));
     expect(owners.size).toBe(1);
@@ -115,7 +115,7 @@ describe("createDeliverOnce", () => {
   it("causes no unhandled rejection when the caller does not await a failure", async () => {
     const unhandled = jest.fn();
     process.on("unhandledRejection", unhandled);
-    await once()(callOf("a"), () => Promise.reject(new Error("failed")));
+    await once()(keyOf("a"), () => Promise.reject(new Error("failed")));
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -124,27 +124,27 @@ describe("createDeliverOnce", () => {
   it("completes after the run, releases after a failure", async () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
-    await finish(deliverOnce(callOf("a"), async () => void log.push("run")));
-    const failed = finish(deliverOnce(callOf("b"), () => Promise.reject(new Error("no"))));
+    await finish(deliverOnce(keyOf("a"), async () => void log.push("run")));
+    const failed = finish(deliverOnce(keyOf("b"), () => Promise.reject(new Error("no"))));
     await expect(failed).rejects.toThrow("no");
     expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
   });
 
   it("waits for a request that runs in another process", async () => {
     const run = jest.fn(async () => {});
-    const delivery = once(scripted(["running", "running", "done"]))(callOf("a"), run);
+    const delivery = once(scripted(["running", "running", "done"]))(keyOf("a"), run);
     expect(await finish(delivery)).toBe("duplicate");
     expect(run).not.toHaveBeenCalled();
   });
 
   it("runs the handlers after another process released the uuid", async () => {
     const run = jest.fn(async () => {});
-    await finish(once(scripted(["running", "new"]))(callOf("a"), run));
+    await finish(once(scripted(["running", "new"]))(keyOf("a"), run));
     expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("rejects a request that another process does not finish in time", async () => {
-    const delivery = once(scripted(["running"]), 60)(callOf("a"));
+    const delivery = once(scripted(["running"]), 60)(keyOf("a"));
     await expect(delivery).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
       // The store itself works.
@@ -154,10 +154,10 @@ describe("createDeliverOnce", () => {
 
   it("retries while the store is down, and rejects if it stays down", async () => {
     const run = jest.fn(async () => {});
-    await finish(once(scripted([new Error("down"), "new"]))(callOf("a"), run));
+    await finish(once(scripted([new Error("down"), "new"]))(keyOf("a"), run));
     expect(run).toHaveBeenCalledTimes(1);
-    const refused = once(scripted([new Error("down")]), 60)(callOf("a"), run);
-    await expect(refused).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
+    const rejected = once(scripted([new Error("down")]), 60)(keyOf("a"), run);
+    await expect(rejected).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
     expect(run).toHaveBeenCalledTimes(1);
   });
 
@@ -170,10 +170,10 @@ describe("createDeliverOnce", () => {
         claim: (claim) => scripted([answer]).claim(claim),
       };
       const deliverOnce = once(store, 40);
-      await Promise.allSettled([deliverOnce(callOf("a"))]);
+      await Promise.allSettled([deliverOnce(keyOf("a"))]);
       answer = "new";
       const run = jest.fn(async () => {});
-      expect(await finish(deliverOnce(callOf("a"), run))).toBe("new");
+      expect(await finish(deliverOnce(keyOf("a"), run))).toBe("new");
       expect(run).toHaveBeenCalledTimes(1);
     },
   );
@@ -182,8 +182,8 @@ describe("createDeliverOnce", () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
     let end!: () => void;
-    const first = finish(deliverOnce(callOf("a"), () => new Promise((done) => (end = done))));
-    const second = finish(deliverOnce(callOf("a")));
+    const first = finish(deliverOnce(keyOf("a"), () => new Promise((done) => (end = done))));
+    const second = finish(deliverOnce(keyOf("a")));
     await new Promise(setImmediate);
     end();
     expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
@@ -194,7 +194,7 @@ describe("createDeliverOnce", () => {
     "does not accept %j as the result of a claim",
     async (claim) => {
       const run = jest.fn(async () => {});
-      const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(callOf("a"), run);
+      const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(keyOf("a"), run);
       await expect(delivery).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",
         cause: { name: "TypeError" },
@@ -211,7 +211,7 @@ describe("createDeliverOnce", () => {
     const deliverOnce = withoutDeadline(createDeliverOnce(slow, lost));
     // One more than a bounded retry accepts.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
-    const deliveries = await Promise.all(uuids.map((uuid) => deliverOnce(callOf(uuid))));
+    const deliveries = await Promise.all(uuids.map((uuid) => deliverOnce(keyOf(uuid))));
     // Longer than the only attempt of an operation over a limit.
     await sleep(300);
     mark();
@@ -234,7 +234,7 @@ describe("createDeliverOnce", () => {
         complete: () => {},
         release: ({ owner }) => void released.push(owner),
       };
-      const delivery = once(slow, 20)(callOf("a"));
+      const delivery = once(slow, 20)(keyOf("a"));
       await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
       reply(late);
       await new Promise((resolve) => setImmediate(resolve));
@@ -254,9 +254,9 @@ describe("createDeliverOnce", () => {
     };
     const deliverOnce = once(hanging, 60);
     const run = jest.fn(async () => {});
-    await expect(deliverOnce(callOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    await expect(deliverOnce(keyOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     isHanging = false;
-    expect(await finish(deliverOnce(callOf("a"), run))).toBe("new");
+    expect(await finish(deliverOnce(keyOf("a"), run))).toBe("new");
     expect(run).toHaveBeenCalledTimes(1);
   });
 
@@ -269,7 +269,7 @@ describe("createDeliverOnce", () => {
       complete: () => {},
       release: ({ uuid }) => void released.push(uuid),
     };
-    const delivery = once(slow, 20)(callOf("a"));
+    const delivery = once(slow, 20)(keyOf("a"));
     await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     released.splice(0);
     reply("new");
@@ -288,10 +288,10 @@ describe("createDeliverOnce", () => {
       },
       release: () => Promise.reject(new Error("down")),
     };
-    await finish(once(broken, 40)(callOf("a")));
+    await finish(once(broken, 40)(keyOf("a")));
     isDown = false;
     await until(() => completed.includes("a"));
-    const failed = finish(once(broken, 40)(callOf("b"), () => Promise.reject(new Error("no"))));
+    const failed = finish(once(broken, 40)(keyOf("b"), () => Promise.reject(new Error("no"))));
     await expect(failed).rejects.toThrow("no");
     expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
   });
