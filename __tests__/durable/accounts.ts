@@ -12,7 +12,7 @@ const names = { challenge_sid: CHALLENGE_SID };
 const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-of-account-b" };
 
 /** A request that an account signs with its own token. */
-function callOf(
+function requestOf(
   account_sid: string,
   type: Parameters<typeof eventRequest>[0],
   overrides: Record<string, string> = {},
@@ -50,21 +50,24 @@ export function describeAccounts(engine: SuiteEngine): void {
         accountSid: A,
         timeoutMs: 10_000,
       });
-      const forged = callOf(B, "challenge.approved", { ...names, entity_identity: entityIdentity });
+      const forged = requestOf(B, "challenge.approved", {
+        ...names,
+        entity_identity: entityIdentity,
+      });
       expect(await receiver.deliver(forged)).toBe(200);
       // The worker records outcomes as well.
       receiver.queue.work(receiver.push.handlers);
       await until(() => handled.length === 1);
-      expect(await receiver.deliver(callOf(A, "challenge.denied", names))).toBe(200);
+      expect(await receiver.deliver(requestOf(A, "challenge.denied", names))).toBe(200);
       expect(await waiting).toMatchObject({ type: "challenge.denied", account_sid: A });
     });
 
     it("have uuids of their own: the event of one is no duplicate of the other's", async () => {
       const uuid = "same";
       for (const account of [B, A]) {
-        const call = callOf(account, "factor.created", { uuid });
-        expect(await receiver.deliver(call)).toBe(200);
-        expect(await receiver.deliver(call)).toBe(200);
+        const request = requestOf(account, "factor.created", { uuid });
+        expect(await receiver.deliver(request)).toBe(200);
+        expect(await receiver.deliver(request)).toBe(200);
       }
       expect(await receiver.queue.stats()).toMatchObject({ waiting: 2 });
       receiver.queue.work(receiver.push.handlers);
@@ -81,7 +84,7 @@ export function describeAccounts(engine: SuiteEngine): void {
       queue.work(push.handlers);
       const uuid = "dead";
       for (const account of [A, B])
-        await receiver.deliver(callOf(account, "factor.created", { uuid }));
+        await receiver.deliver(requestOf(account, "factor.created", { uuid }));
       await until(async () => (await queue.stats()).deadLetters === 2);
       const accounts = (await collect(queue.deadLetters())).map(({ accountSid }) => accountSid);
       expect(accounts.toSorted()).toEqual([A, B].toSorted());
@@ -103,7 +106,7 @@ export function describeAccounts(engine: SuiteEngine): void {
       expect(await collect(queue.deadLetters())).toEqual([]);
 
       // The uuid of a discarded event stays taken, in its own account.
-      expect(await receiver.deliver(callOf(A, "factor.created", { uuid }))).toBe(200);
+      expect(await receiver.deliver(requestOf(A, "factor.created", { uuid }))).toBe(200);
       expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0 });
       expect(handled).toHaveLength(1);
     });

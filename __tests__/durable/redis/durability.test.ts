@@ -25,13 +25,13 @@ describeWithRedis("the durability of Redis", () => {
   ])("rejects ready() with the lines to change for %j", async (settings, lines) => {
     const { url } = await startRedis(settings);
     const queue = redisQueue({ name, connection: url, storeTimeoutMs: 100 });
-    const refusal = await queue.ready().catch((error: unknown) => error as Error);
-    expect(refusal).toBeInstanceOf(QueueError);
-    for (const line of lines) expect(String(refusal)).toContain(`\n  ${line}\n`);
-    expect(String(refusal).match(/\n {2}/g)).toHaveLength(lines.length);
+    const rejection = await queue.ready().catch((error: unknown) => error as Error);
+    expect(rejection).toBeInstanceOf(QueueError);
+    for (const line of lines) expect(String(rejection)).toContain(`\n  ${line}\n`);
+    expect(String(rejection).match(/\n {2}/g)).toHaveLength(lines.length);
     await expect(store(queue)).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
-      cause: refusal,
+      cause: rejection,
     });
     expect(warnings).toHaveBeenCalled();
     await queue.close();

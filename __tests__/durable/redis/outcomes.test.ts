@@ -35,9 +35,9 @@ describeWithRedis("waitForChallenge between processes", () => {
     index: number,
     type: "challenge.approved" | "challenge.denied" = "challenge.approved",
   ) {
-    const call = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type}-${index}` });
-    expect(await receiver.deliver(call)).toBe(200);
-    return call;
+    const request = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type}-${index}` });
+    expect(await receiver.deliver(request)).toBe(200);
+    return request;
   }
   const isListening = () =>
     until(async () => (await server.redis.pubsub("CHANNELS", "*")).length === 1);
@@ -76,9 +76,9 @@ describeWithRedis("waitForChallenge between processes", () => {
 
   it("records an outcome for the first delivery of a uuid only", async () => {
     const receiver = await open();
-    const call = await respond(receiver, 1);
+    const request = await respond(receiver, 1);
     expect(await server.redis.del(await outcomeKeys())).toBe(1);
-    expect(await receiver.deliver(call)).toBe(200);
+    expect(await receiver.deliver(request)).toBe(200);
     expect(await receiver.queue.stats()).toMatchObject({ waiting: 1 });
     expect(await outcomeKeys()).toEqual([]);
   });

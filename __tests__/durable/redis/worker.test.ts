@@ -124,8 +124,8 @@ describeWithRedis("workers", () => {
     for (const name of ["v1", "v2", undefined]) {
       const push = pushWebhooks({ ...common, name });
       const port = await startServer((req, res) => void push(req, res));
-      const call = eventRequest("factor.created", { uuid: `to-${name}` });
-      expect(await send(port, call)).toHaveProperty("status", 200);
+      const request = eventRequest("factor.created", { uuid: `to-${name}` });
+      expect(await send(port, request)).toHaveProperty("status", 200);
     }
     queue.work(handlers);
     await until(() => names.length === 3);
