@@ -127,10 +127,10 @@ describe("sendRequest", () => {
     const url = await startTarget((req) => void req.socket.destroy());
     await expect(send(url)).rejects.toEqual(failure("ECONNRESET", true));
     await stopEmulators();
-    const refused = await send(url).catch((error: unknown) => error);
-    expect(refused).toEqual(failure("ECONNREFUSED", true));
-    expect(refused).toHaveProperty("cause.code", "ECONNREFUSED");
-    expect(refused).toBeInstanceOf(SendError);
+    const failed = await send(url).catch((error: unknown) => error);
+    expect(failed).toEqual(failure("ECONNREFUSED", true));
+    expect(failed).toHaveProperty("cause.code", "ECONNREFUSED");
+    expect(failed).toBeInstanceOf(SendError);
     const localhost = url.replace("127.0.0.1", "localhost");
     const message = expect.stringContaining("connect ECONNREFUSED 127.0.0.1:");
     await expect(send(localhost)).rejects.toMatchObject({ code: "ECONNREFUSED", message });
