@@ -24,8 +24,8 @@ async function tellStory(rooms) {
   const app = express?.().use(PATH, push);
   server.on("request", app ?? push);
   try {
-    await receiveCalls(rooms, push, settings);
-    await verifyCalls(rooms, settings);
+    await receiveRequests(rooms, push, settings);
+    await verifyRequests(rooms, settings);
     await receiveParsed(rooms, app, push, settings);
     await receiveFromEmulator(push, emulator);
     await administer(rooms, app, emulator, origin);
@@ -46,20 +46,20 @@ async function tellStory(rooms) {
 }
 
 async function sendRequest({ signedRequest }, settings, overrides = {}) {
-  const call = signedRequest(settings, "challenge.approved", overrides);
-  const { status } = await fetch(call.url, call);
-  return { status, call };
+  const signed = signedRequest(settings, "challenge.approved", overrides);
+  const { status } = await fetch(signed.url, signed);
+  return { status, signed };
 }
 
-async function receiveCalls(rooms, push, settings) {
+async function receiveRequests(rooms, push, settings) {
   const events = [];
-  const refusals = [];
+  const rejections = [];
   push.on("challenge.approved", (event) => void events.push(event));
-  push.onRejected((error) => void refusals.push(error));
+  push.onRejected((error) => void rejections.push(error));
 
-  const { status, call } = await sendRequest(rooms, settings, { entity_identity: "ada" });
+  const { status, signed } = await sendRequest(rooms, settings, { entity_identity: "ada" });
   assert.equal(status, 200);
-  assert.equal((await fetch(call.url, call)).status, 200, "a duplicate");
+  assert.equal((await fetch(signed.url, signed)).status, 200, "a duplicate");
   assert.equal(events.length, 1);
   const [{ type, version, entity_identity, challenge_details }] = events;
   assert.deepEqual([type, version, entity_identity], ["challenge.approved", "v2", "ada"]);
@@ -68,11 +68,11 @@ async function receiveCalls(rooms, push, settings) {
   const stranger = { ...settings, authToken: "another-token" };
   assert.equal((await sendRequest(rooms, stranger)).status, 403);
   assert.deepEqual(
-    refusals.map(({ code }) => code),
+    rejections.map(({ code }) => code),
     ["SIGNATURE_MISMATCH"],
   );
-  assert.ok(refusals[0] instanceof rooms.WebhookError);
-  assert.ok(refusals[0].explain() !== undefined);
+  assert.ok(rejections[0] instanceof rooms.WebhookError);
+  assert.ok(rejections[0].explain() !== undefined);
   assert.equal(events.length, 1);
 }
 
@@ -80,19 +80,19 @@ async function receiveParsed({ express, signedRequest }, app, push, settings) {
   if (app === undefined) return;
   app.use("/parsed", express.urlencoded({ extended: false }), push);
   const contentType = "application/x-www-form-urlencoded";
-  const call = signedRequest(settings, "factor.created", {}, { contentType });
-  assert.equal((await fetch(call.url.replace(PATH, "/parsed"), call)).status, 200);
+  const signed = signedRequest(settings, "factor.created", {}, { contentType });
+  assert.equal((await fetch(signed.url.replace(PATH, "/parsed"), signed)).status, 200);
 }
 
-/** A test runner has globals of its own, which these calls carry in. */
-async function verifyCalls({ signedRequest, verifyPushRequest, WebhookError }, settings) {
-  const { body, ...call } = signedRequest(settings, "factor.verified", {}, { version: "v1" });
+/** The requests have values of the globals of a test runner, such as its `Headers`. */
+async function verifyRequests({ signedRequest, verifyPushRequest, WebhookError }, settings) {
+  const { body, ...signed } = signedRequest(settings, "factor.verified", {}, { version: "v1" });
   for (const bytes of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
-    const request = { ...call, headers: new Headers(call.headers), body: bytes };
+    const request = { ...signed, headers: new Headers(signed.headers), body: bytes };
     assert.equal((await verifyPushRequest(request, settings)).version, "v1");
   }
-  const refused = verifyPushRequest({ ...call, body: `${body}&x=1` }, settings);
-  await assert.rejects(refused, WebhookError);
+  const rejected = verifyPushRequest({ ...signed, body: `${body}&x=1` }, settings);
+  await assert.rejects(rejected, WebhookError);
 }
 
 async function receiveFromEmulator(push, emulator) {

@@ -72,7 +72,7 @@ export async function useRooms(queue: DurableQueue): Promise<PushEvent | Unknown
   return verifyPushRequest({ method: "POST", url, headers, body }, settings);
 }
 
-/** The code of a refusal. */
+/** The code of a rejection. */
 export function readCode(error: unknown): WebhookErrorCode | undefined {
   return error instanceof WebhookError ? error.code : undefined;
 }
