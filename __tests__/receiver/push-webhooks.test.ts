@@ -63,8 +63,8 @@ describe("pushWebhooks", () => {
     push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
     const app = express().use(PATH, push);
     const port = await startServer(app);
-    const call = eventRequest("factor.created", {}, { method: "GET" });
-    await send(port, { ...call, path: `${call.path}&x=1` });
+    const request = eventRequest("factor.created", {}, { method: "GET" });
+    await send(port, { ...request, path: `${request.path}&x=1` });
     expect(rejected).toEqual([
       { code: "SIGNATURE_MISMATCH", method: "GET", path: PATH, remoteAddress: "127.0.0.1" },
     ]);
@@ -100,15 +100,15 @@ describe("pushWebhooks", () => {
     push.onAny((event) => void events.push(event.type));
     const app = express().use("/behind", express.Router().use("/a/proxy", push));
     for (const method of ["POST", "GET"] as const) {
-      const call = eventRequest(
+      const request = eventRequest(
         "factor.created",
         {},
         { method, publicUrl: `${PUBLIC_URL}?tenant=blue` },
       );
-      const path = call.path.replace(PATH, "/behind/a/proxy/and/further");
-      const headers = { ...call.headers, "x-forwarded-host": "spoofed.example" };
+      const path = request.path.replace(PATH, "/behind/a/proxy/and/further");
+      const headers = { ...request.headers, "x-forwarded-host": "spoofed.example" };
       const sent = method === "GET" ? supertest(app).get(path) : supertest(app).post(path);
-      await sent.set(headers).send(call.body).expect(200);
+      await sent.set(headers).send(request.body).expect(200);
     }
     expect(events).toHaveLength(2);
   });
@@ -187,10 +187,10 @@ describe("pushWebhooks", () => {
     await jest.advanceTimersByTimeAsync(7_000);
     expect(reported).toEqual([]);
     await jest.advanceTimersByTimeAsync(1_000);
-    const answer = await sent;
+    const response = await sent;
     jest.useRealTimers();
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
-    expect(await answer.text()).toBe("Service Unavailable\n");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await response.text()).toBe("Service Unavailable\n");
     const text = inspect(reported, { depth: 10, showHidden: true });
     expect(text).toMatch(/cause.*Error: down/);
     expect(text).not.toContain("parameters");
@@ -208,11 +208,11 @@ describe("pushWebhooks", () => {
         next();
       }),
     );
-    for (const call of [
+    for (const request of [
       eventRequest("factor.created"),
       { ...eventRequest("factor.created"), body: "" },
     ]) {
-      await expect(send(port, call)).rejects.toThrow("fetch failed");
+      await expect(send(port, request)).rejects.toThrow("fetch failed");
     }
     expect(failures).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
     await push.close();
@@ -237,7 +237,7 @@ describe("pushWebhooks", () => {
     const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
     const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
     const good = eventRequest("challenge.approved", { ...secret, ...metadata });
-    const calls = [
+    const requests = [
       good,
       eventRequest("challenge.denied", secret),
       eventRequest("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
@@ -246,15 +246,16 @@ describe("pushWebhooks", () => {
       { ...good, body: `${good.body}%zz` },
       { ...good, headers: { ...good.headers, "content-type": "hush/type" } },
     ];
-    for (const call of calls) {
-      const answer = await send(port, call);
-      seen.push(await answer.text(), JSON.stringify([...answer.headers]));
+    for (const request of requests) {
+      const response = await send(port, request);
+      seen.push(await response.text(), JSON.stringify([...response.headers]));
     }
-    expect(seen.length).toBeGreaterThan(calls.length * 3);
+    expect(seen.length).toBeGreaterThan(requests.length * 3);
     const all = seen.join("\n");
     expect(all).not.toContain("hush");
     expect(all).not.toContain(AUTH_TOKEN);
-    for (const call of calls) expect(all).not.toContain(call.headers["x-service-signature"]);
+    for (const request of requests)
+      expect(all).not.toContain(request.headers["x-service-signature"]);
   });
 });
 

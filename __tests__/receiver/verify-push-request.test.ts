@@ -4,7 +4,7 @@ import {
   type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
-import { about, calls } from "../fixtures/webhook-calls.json";
+import { about, requests } from "../fixtures/webhook-requests.json";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -35,7 +35,7 @@ function requestOf(request: {
 }
 
 describe("verifyPushRequest", () => {
-  it.each(calls.map((call) => [call.id, call] as const))(
+  it.each(requests.map((request) => [request.id, request] as const))(
     "returns the event of the recorded %s",
     async (_id, { method, url, body, headers, version }) => {
       const { token: authToken, configuredUrl: publicUrl } = about;
