@@ -171,10 +171,10 @@ describe("README and docs", () => {
       expect(listening).toHaveLength(/\b(app|server)\.listen\(/.test(code) ? 1 : 0);
       for (const server of listening) {
         const { port } = server.address() as AddressInfo;
-        const call = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
+        const request = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
         const logins = code.includes('"/login"') ? await startLogins(port) : undefined;
-        expect(await send(port, call)).toHaveProperty("status", 200);
-        expect(await send(port, { ...call, body: "x=1" })).toHaveProperty("status", 403);
+        expect(await send(port, request)).toHaveProperty("status", 200);
+        expect(await send(port, { ...request, body: "x=1" })).toHaveProperty("status", 403);
         if (logins !== undefined) expect(await logins.finish()).toEqual(LOGIN_STATUSES);
       }
     }
