@@ -54,27 +54,27 @@ describe("a token that anyone can guess", () => {
 
   // The last one is the same key for an HMAC as without the NUL.
   it.each([...GUESSABLE, ...UNTRIMMED, `${AUTH_TOKEN}\0`])(
-    "is refused at construction: %j",
+    "is rejected at construction: %j",
     async (token) => {
-      const refused = expect.objectContaining({
+      const rejected = expect.objectContaining({
         name: "TypeError",
         message: expect.not.stringContaining(AUTH_TOKEN),
       });
       const request = eventRequest("factor.created");
       for (const authToken of [token, [AUTH_TOKEN, token]]) {
-        expect(() => pushWebhooks({ authToken, publicUrl })).toThrow(refused);
+        expect(() => pushWebhooks({ authToken, publicUrl })).toThrow(rejected);
         await expect(
           verifyPushRequest({ ...request, url: request.path }, { authToken, publicUrl }),
-        ).rejects.toEqual(refused);
+        ).rejects.toEqual(rejected);
       }
-      expect(() => createEmulator({ authToken: token })).toThrow(refused);
-      expect(() => createEmulator({ previousAuthToken: token })).toThrow(refused);
+      expect(() => createEmulator({ authToken: token })).toThrow(rejected);
+      expect(() => createEmulator({ previousAuthToken: token })).toThrow(rejected);
       expect(() => signedRequest({ authToken: token, publicUrl }, "factor.created")).toThrow(
-        refused,
+        rejected,
       );
       const signed = { authToken: token, url: publicUrl, params: [] };
-      expect(() => sign(signed)).toThrow(refused);
-      expect(() => verifySignature({ ...signed, signature: "" })).toThrow(refused);
+      expect(() => sign(signed)).toThrow(rejected);
+      expect(() => verifySignature({ ...signed, signature: "" })).toThrow(rejected);
     },
   );
 

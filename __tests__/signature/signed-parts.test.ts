@@ -144,9 +144,9 @@ describe("a request to another URL of the account, which is not a publicUrl here
     const hidden = JSON.stringify({ link: `${PUBLIC_URL}?account_sid=VA&type=a` });
     const params = eventPairs("challenge.approved", "v2", { challenge_hidden_details: hidden });
     for (const method of ["POST", "GET"] as const) {
-      const { path: url, ...call } = signedRequestOf(params, { method });
+      const { path: url, ...request } = signedRequestOf(params, { method });
       await expect(
-        verifyPushRequest({ ...call, url, body: call.body ?? null }, options),
+        verifyPushRequest({ ...request, url, body: request.body ?? null }, options),
       ).resolves.toHaveProperty("account_sid", ACCOUNT_SID);
     }
   });

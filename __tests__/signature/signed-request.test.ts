@@ -1,7 +1,7 @@
 import { signRequest } from "../../lib/signature/signed-request";
 import { listEventPairs } from "../../lib/form/parameters";
 import type { Pair } from "../../lib/form/form";
-import { about, calls } from "../fixtures/webhook-calls.json";
+import { about, requests } from "../fixtures/webhook-requests.json";
 
 const options = {
   authToken: about.token,
@@ -10,7 +10,7 @@ const options = {
 } as const;
 
 describe("signRequest", () => {
-  it.each(calls.map((call) => [call.id, call] as const))(
+  it.each(requests.map((request) => [request.id, request] as const))(
     "creates the recorded webhook request %s",
     (_id, { url, body, headers, ...recorded }) => {
       const method = recorded.method as "GET" | "POST";
