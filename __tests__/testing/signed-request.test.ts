@@ -101,13 +101,13 @@ describe("signedRequest", () => {
   });
 
   it("can create requests that a receiver rejects", async () => {
-    const refused = (made: SignedRequest) => verifyPushRequest(made, options);
+    const verify = (made: SignedRequest) => verifyPushRequest(made, options);
     const noUuid = signedRequest(options, "factor.created", { uuid: undefined });
-    await expect(refused(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+    await expect(verify(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
     const noType = signedRequest(options, "factor.created", { type: undefined });
-    await expect(refused(noType)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
+    await expect(verify(noType)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
     const badToken = signedRequest({ ...options, authToken: "another" }, "factor.created");
-    await expect(refused(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
+    await expect(verify(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
   });
 
   it("can have a type and parameters that do not exist yet", async () => {
