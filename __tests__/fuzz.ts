@@ -98,7 +98,7 @@ async function checkForgeries(): Promise<void> {
       const args = [share, Math.ceil(share / 10), seed + 2 * index].map(String);
       const child = fork(script, args, { execArgv: ["--import", "tsx"] });
       const [result] = (await Promise.race([once(child, "message"), once(child, "exit")])) as [
-        { counts: ForgeryCount[]; refused: string[]; requests: number },
+        { counts: ForgeryCount[]; rejected: string[]; requests: number },
       ];
       return result;
     }),
@@ -107,14 +107,14 @@ async function checkForgeries(): Promise<void> {
   const sum = (read: (count: ForgeryCount) => number) =>
     counts.reduce((total, count) => total + read(count), 0);
   const accepted = counts.flatMap((count) => count.accepted);
-  const refused = results.flatMap((result) => result.refused);
+  const rejected = results.flatMap((result) => result.rejected);
   const requests = results.reduce((total, result) => total + result.requests, 0);
-  console.log(`genuine requests: ${requests} runs, ${refused.length} refused`);
+  console.log(`genuine requests: ${requests} runs, ${rejected.length} rejected`);
   console.log(
     `texts of other products: ${sum((count) => count.texts)} runs, ${sum((count) => count.requests)} sent with a matching signature, ${sum((count) => count.events)} of them complete events, ${accepted.length} accepted (seed ${seed})`,
   );
-  if (accepted.length + refused.length > 0) {
-    throw new Error([...accepted, ...refused].slice(0, 5).join("\n"));
+  if (accepted.length + rejected.length > 0) {
+    throw new Error([...accepted, ...rejected].slice(0, 5).join("\n"));
   }
 }
 
@@ -154,13 +154,13 @@ async function main(): Promise<void> {
   await check(
     "a signed request with changed bytes",
     fc.asyncProperty(changeArb, fc.boolean(), async (change, inBody) => {
-      const call = rawRequest(good);
-      const start = call.indexOf("\r\n\r\n") + 4;
+      const request = rawRequest(good);
+      const start = request.indexOf("\r\n\r\n") + 4;
       const body = inBody
         ? apply(Buffer.from(good.body ?? ""), change)
         : Buffer.from(good.body ?? "");
       const head = Buffer.from(
-        call.slice(0, start).replace(/content-length: \d+/, `content-length: ${body.length}`),
+        request.slice(0, start).replace(/content-length: \d+/, `content-length: ${body.length}`),
       );
       const sent = inBody
         ? Buffer.concat([head, body])

@@ -31,13 +31,19 @@ const FORM: [string, string][] = [
 
 let emulator: Emulator;
 /** Method, target, headers and body of each webhook request. */
-let calls: { method: string; url: string; contentType: string; signature: string; body: string }[];
+let requests: {
+  method: string;
+  url: string;
+  contentType: string;
+  signature: string;
+  body: string;
+}[];
 let receiverUrl: string;
 let status = 200;
 let seconds = 0;
 
 beforeEach(async () => {
-  calls = [];
+  requests = [];
   status = 200;
   // One second passes with each look at the clock, so that every date is its own.
   emulator = await startEmulator({ now: () => Date.UTC(2024, 2, 5) + 1000 * seconds++ });
@@ -49,7 +55,7 @@ async function receive(req: IncomingMessage, res: ServerResponse): Promise<void>
   const { method = "", url = "", headers } = req;
   const contentType = headers["content-type"] ?? "";
   const signature = String(headers["x-service-signature"]);
-  calls.push({ method, url, contentType, signature, body: await text(req) });
+  requests.push({ method, url, contentType, signature, body: await text(req) });
   res.writeHead(status, { location: `${receiverUrl}/elsewhere` }).end();
 }
 
@@ -78,7 +84,7 @@ async function makeEvent(
   emulator.createWebhook({ webhook_url: receiverUrl, event_types: [type as never], ...webhook });
   runStory(given);
   await emulator.settled();
-  return Object.fromEntries(new URLSearchParams(calls[0]?.body));
+  return Object.fromEntries(new URLSearchParams(requests[0]?.body));
 }
 /** A user's life: all five events happen once. */
 function runStory({ factor = {}, challenge = {}, answer = {} }: Record<string, object> = {}): void {
@@ -365,7 +371,9 @@ describe("5 authentication and signature", () => {
     const names = Object.keys(params).toSorted();
     const signed = receiverUrl + names.map((name) => name + params[name]).join("");
     const hmac = createHmac("sha1", emulator.authToken).update(signed).digest("base64");
-    expect(calls).toMatchObject([{ contentType: "application/x-www-urlencoded", signature: hmac }]);
+    expect(requests).toMatchObject([
+      { contentType: "application/x-www-urlencoded", signature: hmac },
+    ]);
     expect(names).toHaveLength(13);
   });
 });
@@ -374,7 +382,7 @@ describe("6 events", () => {
   it("6.1 *: all types, each with its own uuid for each webhook (6.2)", async () => {
     emulator.createWebhook({ webhook_url: receiverUrl });
     await makeEvent("*");
-    const received = calls.map((call) => new URLSearchParams(call.body));
+    const received = requests.map((request) => new URLSearchParams(request.body));
     const types = received.map((params) => params.get("type"));
     expect(types.toSorted()).toEqual([...PUSH_EVENT_TYPES, ...PUSH_EVENT_TYPES].toSorted());
     expect(new Set(received.map((params) => params.get("uuid"))).size).toBe(10);
@@ -394,7 +402,7 @@ describe("6 events", () => {
           challenge_metadata: EVERY_JSON,
         }),
       });
-      expect(calls).toHaveLength(1);
+      expect(requests).toHaveLength(1);
     });
 
     it("6.2 v2: parameters that were not given are omitted", async () => {
@@ -419,7 +427,7 @@ describe("6 events", () => {
     emulator.createWebhook({ webhook_url: receiverUrl, status: "disabled" });
     emulator.createFactor();
     await emulator.settled();
-    expect([calls, emulator.deliveries]).toEqual([[], []]);
+    expect([requests, emulator.deliveries]).toEqual([[], []]);
   });
 
   it("6.4 webhook_method: POST, or GET with the parameters in the query", async () => {
@@ -429,8 +437,8 @@ describe("6 events", () => {
     }
     emulator.createFactor();
     await emulator.settled();
-    expect(calls.map(({ method }) => method).toSorted()).toEqual(["GET", "POST"]);
-    const get = calls.find(({ method }) => method === "GET");
+    expect(requests.map(({ method }) => method).toSorted()).toEqual(["GET", "POST"]);
+    const get = requests.find(({ method }) => method === "GET");
     expect([get?.body, get?.url]).toEqual(["", containing("/push?uuid=")]);
   });
 
@@ -443,7 +451,7 @@ describe("6 events", () => {
     expect(emulator.deliveries).toMatchObject([
       { status: result, attempts: 1, response: { status: responded } },
     ]);
-    expect(calls).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 

@@ -35,8 +35,13 @@ describe.each([
 ])("a receiver whose authToken is %s of two tokens", (_what, authToken) => {
   it("reports a redelivery signed with the other token as a duplicate", async () => {
     const { receive, events } = createReceiver({ authToken });
-    for (const call of [signedBy(OLD), signedBy(NEW), signedBy(OLD), signedBy(NEW, otherParams)]) {
-      expect(await receive(call)).toBe(200);
+    for (const request of [
+      signedBy(OLD),
+      signedBy(NEW),
+      signedBy(OLD),
+      signedBy(NEW, otherParams),
+    ]) {
+      expect(await receive(request)).toBe(200);
     }
     expect([events.length, results]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
   });
@@ -44,12 +49,12 @@ describe.each([
   it.each([
     ["a duplicate", signedBy(NEW), "duplicate"],
     ["a conflict if it has other content", signedBy(NEW, otherParams), "conflict"],
-  ])("reports one that arrives while the handlers run as %s", async (_case, call, result) => {
+  ])("reports one that arrives while the handlers run as %s", async (_case, request, result) => {
     let finish!: () => void;
     const running = new Promise<void>((resolve) => (finish = resolve));
     const { push, receive } = createReceiver({ authToken });
     push.onAny(() => running);
-    const statuses = [receive(signedBy(OLD)), receive(call)];
+    const statuses = [receive(signedBy(OLD)), receive(request)];
     // Until both have arrived.
     for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
     expect(results).toEqual([]);
@@ -61,12 +66,12 @@ describe.each([
 
 it("a redelivery after the new token was added is a duplicate in a store that was kept", async () => {
   const dedupe: DedupeStore = createMemoryDedupe();
-  for (const [authToken, call] of [
+  for (const [authToken, request] of [
     [OLD, signedBy(OLD)],
     [[NEW, OLD], signedBy(OLD)],
     [[NEW, OLD], signedBy(NEW)],
   ] as const) {
-    expect(await createReceiver({ authToken, dedupe }).receive(call)).toBe(200);
+    expect(await createReceiver({ authToken, dedupe }).receive(request)).toBe(200);
   }
   expect(results).toEqual(["duplicate", "duplicate"]);
 });
@@ -80,8 +85,8 @@ describeWithAnyRedis("a receiver with a queue and two tokens", () => {
     const queueOptions = { connection: server.url, prefix, durability: "trust" } as const;
     const receiver = await openReceiver(queueOptions, { authToken: [NEW, OLD] });
     await receiver.queue.ready();
-    for (const call of [signedBy(OLD), signedBy(NEW), signedBy(NEW, otherParams)]) {
-      expect(await receiver.deliver(call)).toBe(200);
+    for (const request of [signedBy(OLD), signedBy(NEW), signedBy(NEW, otherParams)]) {
+      expect(await receiver.deliver(request)).toBe(200);
     }
     expect(results).toEqual(["duplicate", "conflict"]);
     await receiver.close();

@@ -29,7 +29,7 @@ export interface DurableReceiver {
   queue: DurableQueue;
   push: PushWebhooks;
   /** Sends a webhook request and returns the status of the response. */
-  deliver(call: TestRequest): Promise<number>;
+  deliver(request: TestRequest): Promise<number>;
   /** Closes the receiver and the queue. */
   close(deadlineMs?: number): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function receiveInto(
   return {
     queue,
     push,
-    deliver: async (call) => (await send(port, call)).status,
+    deliver: async (request) => (await send(port, request)).status,
     async close(deadlineMs = 500) {
       await push.close({ deadlineMs });
       await queue.close({ deadlineMs });

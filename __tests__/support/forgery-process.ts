@@ -1,5 +1,5 @@
 /** A share of the forgeries and genuine requests of `npm run fuzz`; sends its counts. */
-import { countForgeries, findRefused, SETTINGS, type ForgeryCount } from "./forgery-run";
+import { countForgeries, findRejected, SETTINGS, type ForgeryCount } from "./forgery-run";
 
 const [, , texts = "0", requests = "0", seed = "0"] = process.argv;
 
@@ -11,8 +11,8 @@ async function main(): Promise<void> {
     const count = Math.ceil(Number(texts) * share);
     counts.push(await countForgeries(count, Number(seed) + index, options));
   }
-  const refused = await findRefused(Number(requests), Number(seed));
-  process.send?.({ counts, refused, requests: Number(requests) });
+  const rejected = await findRejected(Number(requests), Number(seed));
+  process.send?.({ counts, rejected, requests: Number(requests) });
 }
 
 void main();

@@ -73,9 +73,9 @@ export async function countForgeries(
 }
 
 /** Sends genuine requests of every version and method; returns those that were not accepted as they are. */
-export async function findRefused(requests: number, seed: number): Promise<string[]> {
+export async function findRejected(requests: number, seed: number): Promise<string[]> {
   const random = createRandom(seed);
-  const refused: string[] = [];
+  const rejected: string[] = [];
   for (let run = 0; run < requests; run++) {
     const extraParameters = random() < 0.5 ? [] : chooseDeclared(random);
     const { event, request } = chooseGenuine(random, extraParameters);
@@ -89,7 +89,7 @@ export async function findRefused(requests: number, seed: number): Promise<strin
       Object.entries(event).every(
         ([name, value]) => typeof read(name) !== "string" || read(name) === value,
       );
-    if (!isSame) refused.push(`${JSON.stringify(received)} ${JSON.stringify(request)}`);
+    if (!isSame) rejected.push(`${JSON.stringify(received)} ${JSON.stringify(request)}`);
   }
-  return refused;
+  return rejected;
 }

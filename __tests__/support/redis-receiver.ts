@@ -22,14 +22,14 @@ export interface RedisReceiver {
   /** Starts a worker that runs the handlers. */
   work(): EventWorker;
   /** Sends a webhook request, an approval by default, and returns the status of the response. */
-  deliver(call?: TestRequest): Promise<number>;
+  deliver(request?: TestRequest): Promise<number>;
 }
 
 /** Opens a receiver before each test, on a Redis that other tests and programs may use, too. */
 export function useRedisReceiver(): RedisReceiver {
   const app = {
     work: () => app.queue.work(app.receiver.push.handlers),
-    deliver: (call = eventRequest("challenge.approved")) => app.receiver.deliver(call),
+    deliver: (request = eventRequest("challenge.approved")) => app.receiver.deliver(request),
   } as RedisReceiver;
 
   beforeAll(async () => {
