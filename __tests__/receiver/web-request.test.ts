@@ -74,6 +74,14 @@ it("responds 500 to a request whose body was read, and names the fix", async () 
   expect(messages).toEqual([expect.stringContaining("or a clone of it")]);
 });
 
+it.each([undefined, null, {}, "https://app.example.test/"])(
+  "rejects %j, which is no Request, with a TypeError",
+  async (value) => {
+    const { push } = createReceiver();
+    await expect(push.fetch(value as never)).rejects.toHaveProperty("name", "TypeError");
+  },
+);
+
 it("is waited for by close(), and responds 503 after it", async () => {
   const { push, events, rejected } = createReceiver();
   let release = () => {};

@@ -31,7 +31,9 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
   /**
    * Handles a webhook request as a `Request` of the Web platform, as `push(req, res)` handles one of
    * `node:http`: for Hono, Next.js, SvelteKit, Remix, Bun, Deno and edge runtimes with the modules of
-   * Node.js. Never rejects; with `forwardErrors` it responds, too. The body must be unread.
+   * Node.js. With `forwardErrors` it responds, too. The body must be unread.
+   *
+   * @throws TypeError for a value that is no `Request`, and nothing else.
    */
   fetch(this: void, request: Request): Promise<Response>;
   /**

@@ -6,16 +6,23 @@ import type { ReceivedRequest } from "./received-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../form/form";
 import type { WebhookError } from "../errors/webhook-error";
+import { describeType } from "../validation/validate-options";
 
 /** A webhook request as a `Request` of the Web platform. */
 export class WebRequest implements ReceivedRequest {
   readonly remoteAddress = undefined;
   body: unknown;
 
+  /** Throws a TypeError for a value that is no `Request`. */
   constructor(
     readonly request: Request,
     readonly limits: BodyLimits,
-  ) {}
+  ) {
+    if ("bodyUsed" in Object(request)) return;
+    throw new TypeError(
+      `push.fetch: request must be a Request; received ${describeType(request)}. Pass the one of your framework, such as c.req.raw of Hono.`,
+    );
+  }
 
   get method(): string {
     return this.request.method;
