@@ -32,7 +32,7 @@ function usePages(): PageEntry[] {
   const { receiver, hasQueue } = settings;
   const { value = [], error } = useStore(findings);
   const findingCount = error === undefined ? value.length : undefined;
-  const letters = useStore(queue).value?.deadLetters ?? 0;
+  const deadLetters = useStore(queue).value?.deadLetters ?? 0;
   useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
   useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
   const pages: PageEntry[] = [
@@ -40,7 +40,7 @@ function usePages(): PageEntry[] {
     ["keys", "Keys", KeysPage, useUnstoredKeys(), "secret"],
   ];
   if (receiver !== undefined) pages.unshift(["requests", "Receiver", RequestsPage, 0]);
-  if (hasQueue) pages.push(["queue", "Queue", QueuePage, letters, "dead letter"]);
+  if (hasQueue) pages.push(["queue", "Queue", QueuePage, deadLetters, "dead letter"]);
   return pages;
 }
 
