@@ -107,7 +107,7 @@ describe("option confirm", () => {
     expect(events).toEqual([]);
   });
 
-  it("does not let a forged event keep out the event that has its uuid, later or at once", async () => {
+  it("does not let a forged event keep out the event that has its uuid, later or concurrently", async () => {
     const asked: string[] = [];
     let decide!: () => void;
     const decided = new Promise<void>((resolve) => (decide = resolve));
