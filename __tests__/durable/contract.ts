@@ -265,9 +265,9 @@ export function describeContract(engine: Engine): void {
       work();
       await store(factor("dead", { receiver: "shop" }));
       await until(async () => (await queue.stats()).deadLetters === 1);
-      const letters = await collect(queue.deadLetters());
+      const deadLetters = await collect(queue.deadLetters());
       const event = handled[0]!.event;
-      expect(letters).toEqual([
+      expect(deadLetters).toEqual([
         {
           uuid: "dead",
           accountSid: event.account_sid,
@@ -364,9 +364,9 @@ export function describeContract(engine: Engine): void {
     it("lists more than a page, the oldest failure first", async () => {
       const uuids = Array.from({ length: 230 }, (_, index) => `u${index}`);
       await makeDead(...uuids.map((uuid) => factor(uuid)));
-      const letters = await collect(queue.deadLetters());
-      expect(letters.map(({ uuid }) => uuid).toSorted()).toEqual(uuids.toSorted());
-      const times = letters.map(({ failedAt }) => Number(failedAt));
+      const deadLetters = await collect(queue.deadLetters());
+      expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(uuids.toSorted());
+      const times = deadLetters.map(({ failedAt }) => Number(failedAt));
       expect(times).toEqual(times.toSorted((a, b) => a - b));
     });
   });
@@ -443,8 +443,8 @@ export function describeContract(engine: Engine): void {
 
     it("finds dead letters, and events that were retried or discarded", async () => {
       await makeDead(factor("a"), factor("b"));
-      const [letter] = await collect(queue.deadLetters());
-      const failed = { state: "dead", attempts: 1, at: letter?.failedAt };
+      const [deadLetter] = await collect(queue.deadLetters());
+      const failed = { state: "dead", attempts: 1, at: deadLetter?.failedAt };
       expect(await find("a")).toMatchObject(failed);
       await queue.retry("a");
       await queue.discard("b");

@@ -81,8 +81,8 @@ describeWithRedis("workers", () => {
     queue.work(handlers, ignore);
     await store("bad");
     await until(async () => (await queue.stats()).deadLetters === 1);
-    const [letter] = await collect(queue.deadLetters());
-    expect(letter?.error).toBe("HANDLER_FAILED: one; two");
+    const [deadLetter] = await collect(queue.deadLetters());
+    expect(deadLetter?.error).toBe("HANDLER_FAILED: one; two");
   });
 
   it("run no further attempt when one of several handlers throws a PermanentError", async () => {
@@ -96,8 +96,8 @@ describeWithRedis("workers", () => {
     const event = eventFixture("factor.created");
     await retrying.store(queuedEvent(event), Number.POSITIVE_INFINITY);
     await until(async () => (await retrying.stats()).deadLetters === 1);
-    const [letter] = await collect(retrying.deadLetters());
-    expect(letter).toMatchObject({ attempts: 1, error: "HANDLER_FAILED: for now; for good" });
+    const [deadLetter] = await collect(retrying.deadLetters());
+    expect(deadLetter).toMatchObject({ attempts: 1, error: "HANDLER_FAILED: for now; for good" });
     expect(onError.mock.calls).toMatchObject([[{ code: "HANDLER_FAILED" }, { uuid: event.uuid }]]);
     await retrying.close();
   });
@@ -111,8 +111,8 @@ describeWithRedis("workers", () => {
     queue.work(handlers, { ...ignore, handlerTimeoutMs: 30 });
     await store("slow");
     await until(async () => (await queue.stats()).deadLetters === 1);
-    const [letter] = await collect(queue.deadLetters());
-    expect([letter?.error.split(":")[0], signal?.aborted]).toEqual(["HANDLER_TIMEOUT", true]);
+    const [deadLetter] = await collect(queue.deadLetters());
+    expect([deadLetter?.error.split(":")[0], signal?.aborted]).toEqual(["HANDLER_TIMEOUT", true]);
   });
 
   it("pass the name of the receiver to handlers that two receivers share", async () => {
