@@ -67,7 +67,7 @@ describe("the function authToken", () => {
     [null, "SIGNATURE_MISMATCH"],
     [[], "SIGNATURE_MISMATCH"],
     [{ token: AUTH_TOKEN }, "SIGNATURE_MISMATCH"],
-  ])("may return %j, at once or later: %s", async (found, expected) => {
+  ])("may return %j, as a value or a promise: %s", async (found, expected) => {
     expect(await verify(() => found as string)).toBe(expected);
     expect(await verify(() => Promise.resolve(found as string))).toBe(expected);
   });

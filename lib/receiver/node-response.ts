@@ -13,7 +13,7 @@ export interface SendOptions {
   limitBytes: number;
   /** How long the rest of a small body may take to arrive, in milliseconds. */
   bodyTimeoutMs: number;
-  /** Whether the client shall open another connection for its next request: to another process. */
+  /** Whether the client must open another connection for its next request: to another process. */
   isClosing: boolean;
 }
 
