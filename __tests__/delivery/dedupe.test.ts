@@ -16,8 +16,9 @@ const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
 });
 
 function withoutDeadline(deliverOnce: DeliverOnce) {
+  const never = Number.POSITIVE_INFINITY;
   return (request: RequestIdentity, run: () => Promise<void> = async () => {}) =>
-    deliverOnce(request, { run, deadlineAtMs: Number.POSITIVE_INFINITY });
+    deliverOnce(request, { run, deadlineAtMs: never, finishAtMs: never });
 }
 
 /** Awaits a delivery and its handlers; returns its result. */

@@ -1,53 +1,44 @@
 /** Parts of an event that a receiver records, stores, and passes to a queue. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import {
-  createMemoryDedupe,
-  type DeliveryResult,
-  type QueuedEvent,
-} from "express-push-verification";
+import { type DeliveryResult, type QueuedEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
-import { createDeliverOnce } from "../../lib/delivery/dedupe";
-import { createDeliverNow } from "../../lib/delivery/deliver";
-import type { Dispatch } from "../../lib/delivery/dispatch";
-import { queuedEvent } from "../support/durable";
 import { createReceiver } from "../support/receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 describe("an outcome", () => {
   const event = eventFixture("challenge.approved");
-  const waitOf = (challengeSid: string) => ({ account: "", challengeSid, timeoutMs: 20 });
-  const never = Number.POSITIVE_INFINITY;
-  const start = (dispatch: Dispatch = async () => {}) => {
-    const outcomes = createMemoryOutcomes({ maxEntries: 1 });
-    const once = createDeliverOnce(createMemoryDedupe(), () => {});
-    const timing = { acknowledge: "after", handlerTimeoutMs: 1_000 } as const;
-    return { outcomes, deliver: createDeliverNow(timing, once, outcomes, dispatch) };
-  };
+  const { challenge_sid: challengeSid, entity_identity: entityIdentity, uuid } = event;
+  const waitOf = { challengeSid, entityIdentity, timeoutMs: 20 };
+  const approval = () => eventRequest("challenge.approved", { challenge_sid: challengeSid, uuid });
 
   it("is recorded before the handlers finish", async () => {
-    const { outcomes, deliver } = start(() => new Promise(() => {}));
-    await deliver(queuedEvent(event), never);
-    await expect(outcomes.wait(waitOf(event.challenge_sid))).resolves.toEqual(event);
+    const { push, receive } = createReceiver();
+    push.onAny(() => new Promise(() => {}));
+    void receive(approval());
+    await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty("uuid", uuid);
   });
 
   it("of another request that has the uuid of an earlier one is not recorded", async () => {
-    const { outcomes, deliver } = start();
-    await deliver(queuedEvent(eventFixture("factor.created", { uuid: event.uuid })), never);
-    const other = queuedEvent(event, { contentHash: "other" });
-    expect(await deliver(other, never)).toHaveProperty("result", "conflict");
-    const late = outcomes.wait(waitOf(event.challenge_sid));
-    await expect(late).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    const { push, receive, events } = createReceiver();
+    expect(await receive(eventRequest("factor.created", { uuid }))).toBe(200);
+    expect(await receive(approval())).toBe(200);
+    expect(events).toHaveLength(1);
+    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 
   it("that was evicted does not come back when a replay is dropped as a duplicate", async () => {
-    const { outcomes, deliver } = start();
-    await deliver(queuedEvent(event), never);
-    const other = eventFixture("challenge.denied", { challenge_sid: `YC${"1".repeat(32)}` });
-    await deliver(queuedEvent(other), never);
-    expect(await deliver(queuedEvent(event), never)).toHaveProperty("result", "duplicate");
-    const late = outcomes.wait(waitOf(event.challenge_sid));
-    await expect(late).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    const { push, receive, events } = createReceiver();
+    await receive(approval());
+    // Outcomes take 16 MiB at most.
+    const challenge_details = JSON.stringify({ message: "x".repeat(60_000) });
+    for (let count = 0; count < 290; count++) {
+      const challenge_sid = `YC${String(count).padStart(32, "0")}`;
+      await receive(eventRequest("challenge.denied", { challenge_sid, challenge_details }));
+    }
+    expect(await receive(approval())).toBe(200);
+    expect(events).toHaveLength(291);
+    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 });
 

@@ -28,8 +28,8 @@ export interface FirstDelivery {
   run: () => Promise<void>;
   /** When to give up the claim and the confirmation, as `performance.now()` counts. */
   deadlineAtMs: number;
-  /** When `run` and its completion mark must be finished. @default deadlineAtMs */
-  finishAtMs?: number;
+  /** When `run` and its completion mark must be finished. */
+  finishAtMs: number;
 }
 
 /** Options of {@link createDeliverOnce}. */
@@ -132,7 +132,7 @@ export function createDeliverOnce(
       await first.run();
       mark = "complete";
     } finally {
-      await markUuid(claim, mark, first.finishAtMs ?? first.deadlineAtMs);
+      await markUuid(claim, mark, first.finishAtMs);
       inFlight.delete(key);
     }
   }
@@ -143,7 +143,7 @@ export function createDeliverOnce(
     first: FirstDelivery,
   ): Promise<Delivery> {
     const { accountSid, uuid, contentHash } = request;
-    const { deadlineAtMs, finishAtMs = deadlineAtMs } = first;
+    const { deadlineAtMs, finishAtMs } = first;
     const owner = `${PROCESS_OWNER} ${++claimCount}`;
     const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
     const leaseMs = Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);

@@ -19,11 +19,7 @@ import { createRetry } from "../time/retry";
  *
  * @param form see {@link OutcomeStore.record}.
  */
-export type Deliver = (
-  queued: QueuedEvent,
-  deadlineAtMs: number,
-  form?: string,
-) => Promise<Delivery>;
+type Deliver = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Delivery>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -31,11 +27,14 @@ const MARK_RESERVE_MS = 500;
 const MARK_LIMIT_MS = 8_000;
 
 /** The options of a receiver that decide how it delivers events. */
-export interface ReceiverDeliverySettings extends DeliverySettings {
+export interface DeliverySettings {
   name?: string | undefined;
+  acknowledge: "after" | "before";
   deadlineMs: number;
+  handlerTimeoutMs: number;
   queue?: EventQueue | undefined;
   dedupe: DedupeStore | false;
+  confirm?: Confirm | undefined;
 }
 
 /**
@@ -44,8 +43,8 @@ export interface ReceiverDeliverySettings extends DeliverySettings {
  *
  * @param accountOf returns the account of an event, as an `OutcomeKey` has it.
  */
-export function createDeliverySteps(
-  settings: ReceiverDeliverySettings,
+export function createDelivery(
+  settings: DeliverySettings,
   handlers: Handlers,
   outcomes: OutcomeStore,
   accountOf: (event: ChallengeEvent) => string,
@@ -94,19 +93,12 @@ export function createDeliverySteps(
   };
 }
 
-/** Options of the receiver: when to respond, how long handlers may run, and how to confirm. */
-export interface DeliverySettings {
-  acknowledge: "after" | "before";
-  handlerTimeoutMs: number;
-  confirm?: Confirm | undefined;
-}
-
 /**
  * Creates the step that confirms an event, records its outcome and runs its handlers now, once. It
  * throws a WebhookError `NOT_CONFIRMED`, and `CONFIRM_UNAVAILABLE` when `confirm` failed until the
  * deadline.
  */
-export function createDeliverNow(
+function createDeliverNow(
   { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
   deliverOnce: DeliverOnce,
   outcomes: OutcomeStore,

@@ -16,7 +16,7 @@ import { createReceiveEvent } from "./receive-event";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDeliverySteps } from "../delivery/deliver";
+import { createDelivery } from "../delivery/deliver";
 import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../challenge/account-scope";
@@ -52,7 +52,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
   const confirmTypes = new Set<string>(settings.confirm === undefined ? [] : settings.confirmTypes);
-  const delivery = createDeliverySteps(settings, handlers, outcomes, scope.accountOf, reports);
+  const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
   const receiveEvent = createReceiveEvent(settings);
   // Not `settings.dedupe`: its default is a store in memory.
   const hasSharedUuids = queue !== undefined || Boolean(options.dedupe);
