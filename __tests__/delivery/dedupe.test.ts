@@ -49,18 +49,6 @@ describe("createDeliverOnce", () => {
     };
   }
 
-  it("keeps accounts apart, at the same time and later", async () => {
-    const deliverOnce = once();
-    const run = jest.fn(async () => {});
-    for (let time = 0; time < 2; time++) {
-      await Promise.all([
-        finish(deliverOnce(keyOf("a"), run)),
-        finish(deliverOnce(keyOf("a", "hash", "AC2"), run)),
-      ]);
-    }
-    expect(run).toHaveBeenCalledTimes(2);
-  });
-
   it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
     const memory = createMemoryDedupe();
     let lost = 0;

@@ -292,7 +292,7 @@ describe("dispatch", () => {
   });
 });
 
-it.each([undefined, {}, { type: "challenge.approved" }, { ...event, params: undefined }])(
+it.each([undefined, null, "x", {}, { type: "x" }, { ...event, params: undefined }])(
   "push.dispatch rejects %j, which is no event, with a TypeError",
   async (value) => {
     const dispatched = pushWebhooks(options).dispatch(value as never);

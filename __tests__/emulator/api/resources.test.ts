@@ -25,13 +25,6 @@ describe("webhooks", () => {
     WebhookUrl: "https://hooks.example.test/push/events",
   };
 
-  it("are not found in another service", async () => {
-    const emulator = await startEmulator();
-    const other = webhooksPath(emulator).replace(/VA./, "VAx");
-    expect(await callApi(emulator, "GET", other)).toMatchObject({ status: 404 });
-    expect(await callApi(emulator, "POST", other, { form: FORM })).toMatchObject({ status: 404 });
-  });
-
   it.each<[string, Form, number]>([
     ["an empty FriendlyName", { ...FORM, FriendlyName: "" }, 60200],
     ["FriendlyName twice", [...Object.entries(FORM), ["FriendlyName", "b"]], 60200],
