@@ -15,15 +15,24 @@ import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 const UNKNOWN = { "?": 1 } as never;
 
+const EVERY_ENGINE = "### Options of every engine";
 /** The tables of options, and a call that throws the names of all options. */
-const OPTION_TABLES: [file: string, heading: string, create: () => unknown][] = [
-  ["docs/options.md", "## Every option", () => pushWebhooks(UNKNOWN)],
-  ["docs/durable.md", "## Options of `redisQueue`", () => redisQueue(UNKNOWN)],
+const OPTION_TABLES: [file: string, headings: string[], create: () => unknown][] = [
+  ["docs/options.md", ["## Every option"], () => pushWebhooks(UNKNOWN)],
+  ["docs/durable.md", [EVERY_ENGINE, "### Options of `redisQueue`"], () => redisQueue(UNKNOWN)],
   // Not sqliteQueue itself: it rejects a Node.js without node:sqlite first.
-  ["docs/durable.md", "## Options of `sqliteQueue`", () => resolveSqliteOptions(UNKNOWN)],
-  ["docs/durable.md", "## Options of `postgresQueue`", () => postgresQueue(UNKNOWN)],
-  ["docs/emulator.md", "## Options", () => createEmulator(UNKNOWN)],
-  ["docs/admin.md", "## Options of `createAdminClient`", () => createAdminClient(UNKNOWN)],
+  [
+    "docs/durable.md",
+    [EVERY_ENGINE, "### Options of `sqliteQueue`"],
+    () => resolveSqliteOptions(UNKNOWN),
+  ],
+  [
+    "docs/durable.md",
+    [EVERY_ENGINE, "### Options of `postgresQueue`"],
+    () => postgresQueue(UNKNOWN),
+  ],
+  ["docs/emulator.md", ["## Options"], () => createEmulator(UNKNOWN)],
+  ["docs/admin.md", ["## Options of `createAdminClient`"], () => createAdminClient(UNKNOWN)],
 ];
 
 /** The codes of ApiError: a key that is missing or too much does not compile. */
@@ -60,10 +69,11 @@ export function checkDocuments(): string[] {
     findings.push(`${place}: has ${JSON.stringify(written)}, the code ${JSON.stringify(real)}`);
   };
 
-  for (const [file, heading, create] of OPTION_TABLES) {
-    const rows = [...readSection(file, heading).matchAll(/^\|((?: `\w+`,?)+) +\|/gm)];
+  for (const [file, headings, create] of OPTION_TABLES) {
+    const text = headings.map((heading) => readSection(file, heading)).join("\n");
+    const rows = [...text.matchAll(/^\|((?: `\w+`,?)+) +\|/gm)];
     const names = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
-    compare(`${file}, ${heading}`, names.toSorted(), listOptions(create));
+    compare(`${file}, ${headings.join(", ")}`, names.toSorted(), listOptions(create));
   }
 
   const statusRows = readSection("docs/errors.md", "## Every code with its status");

@@ -4,6 +4,7 @@ import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, Server } from "node:http";
+import { isBuiltin } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -16,7 +17,7 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "../support/webhook-requests";
-import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT } from "../support/docs";
+import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT, type DocsBlock } from "../support/docs";
 import { startReceiver, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
@@ -88,35 +89,44 @@ describe("README and docs", () => {
     }
   });
 
-  it("have three lines that show a 200 on one machine", async () => {
-    const [, section = ""] = readText("README.md").split("Save the code above as `receive.mjs`");
-    const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
-    const [settings = "", start = "", trigger = ""] = lines.trim().split("\n");
-    expect(lines.trim().split("\n")).toHaveLength(3);
-    expect(start).toBe("node receive.mjs &");
+  it.each([
+    ["README.md", "receive.mjs", "readme-1"],
+    // sqliteQueue needs node:sqlite.
+    ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
+  ])(
+    "%s: has three lines that show a 200 on one machine",
+    async (file = "", name = "", block) => {
+      const [, section = ""] = readText(file).split(`\`${name}\``);
+      const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
+      const [settings = "", start = "", trigger = ""] = lines.trim().split("\n");
+      expect(lines.trim().split("\n")).toHaveLength(3);
+      expect(start).toBe(`node ${name} &`);
 
-    const port = await findFreePort();
-    const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" --import tsx lib/cli/main.ts`)}`;
-    const receiver = spawn(process.execPath, ["--import", "tsx", "examples/receive.ts"], {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        PORT: String(port),
-        PUSH_AUTH_TOKEN: /PUSH_AUTH_TOKEN=(\S+)/.exec(settings)?.[1] ?? "",
-        PUSH_PUBLIC_URL: `http://127.0.0.1:${port}/webhooks/push`,
-      },
-      stdio: "inherit",
-    });
-    const ended = once(receiver, "exit");
-    try {
-      await untilListening(port);
-      const { stdout } = await execute("sh", ["-c", shell], { cwd: ROOT });
-      expect(stdout).toMatch(/^200 challenge\.approved /m);
-    } finally {
-      receiver.kill("SIGTERM");
-      await ended;
-    }
-  }, 120_000);
+      const port = await findFreePort();
+      const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" --import tsx lib/cli/main.ts`)}`;
+      const receiver = spawn(process.execPath, ["--import", "tsx", join(folder, `${block}.ts`)], {
+        cwd: ROOT,
+        env: {
+          ...process.env,
+          PORT: String(port),
+          PUSH_AUTH_TOKEN: /PUSH_AUTH_TOKEN=(\S+)/.exec(settings)?.[1] ?? "",
+          PUSH_PUBLIC_URL: `http://127.0.0.1:${port}/webhooks/push`,
+          PUSH_QUEUE_FILE: join(folder, "push.db"),
+        },
+        stdio: "inherit",
+      });
+      const ended = once(receiver, "exit");
+      try {
+        await untilListening(port);
+        const { stdout } = await execute("sh", ["-c", shell], { cwd: ROOT });
+        expect(stdout).toMatch(/^200 challenge\.approved /m);
+      } finally {
+        receiver.kill("SIGTERM");
+        await ended;
+      }
+    },
+    120_000,
+  );
 
   describe("have code that runs:", () => {
     const listening: Server[] = [];
@@ -179,7 +189,9 @@ describe("README and docs", () => {
       }
     }
 
-    it.each(named(blocks.filter((block) => !isTest(block))))("%s", async (name, code) => {
+    // The three lines of durable mode run its recipe in a process of its own.
+    const runs = (block: DocsBlock) => !isTest(block) && block.recipe !== "durable";
+    it.each(named(blocks.filter(runs)))("%s", async (name, code) => {
       // The functions that the login example declares as the app's own code.
       Object.assign(globalThis, {
         checkPassword: ({ user }: { user: string }) => Promise.resolve(user),

@@ -61,10 +61,10 @@ export function findRecipe(name: string): string {
   return found.code;
 }
 
-/** Returns the text of a document from one heading to the next of its level. */
+/** Returns the text of a document from one heading to the next of its level or a higher one. */
 export function readSection(file: string, heading: string): string {
   const [, section] = readText(file).split(`\n${heading}\n`);
   if (section === undefined) throw new Error(`${file} has no heading ${heading}`);
-  const [level = ""] = heading.split(" ");
-  return section.split(`\n${level} `)[0] ?? "";
+  const [{ length: level } = ""] = heading.split(" ");
+  return section.split(new RegExp(`^#{2,${level}} `, "m"))[0] ?? "";
 }
