@@ -97,7 +97,7 @@ export function createLive(log: RequestLog): Live {
       if (streams.size >= MAX_STREAMS) return false;
       const totals = log.readTotals();
       const [since, change] = after.split("-").map(Number);
-      // The cursor of another process, or of one that was restarted, is none.
+      // A cursor of another process, or from before a restart, is of no use: send every row.
       const isComplete =
         since !== totals.sinceMs || change === undefined || !(change <= log.change);
       const nowMs = performance.now();
@@ -126,7 +126,7 @@ export function createLive(log: RequestLog): Live {
 
 /** Whether the server of a request still accepts connections. */
 function isListening({ socket }: IncomingMessage): boolean {
-  // Node sets it on the sockets of a server; HTTP/2 and adapters have none.
+  // Node.js sets `server` on the sockets of a server; sockets of HTTP/2 and of adapters have none.
   const { server } = socket as { server?: { listening?: unknown } };
   return server?.listening !== false;
 }

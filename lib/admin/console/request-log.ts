@@ -63,10 +63,10 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
       counters.move(earlier.row, row);
       earlier.row = row;
     } else if (observed.failedLater) {
-      // Its row was overwritten.
+      // A later request has its row.
       return;
     } else if (earlier !== undefined && earlier.row.id > observed.id) {
-      // It took longer than 200 others.
+      // While it ran, 200 later requests arrived: it is counted, and has no row.
       count(toRow(1));
     } else {
       if (earlier !== undefined) explainable.delete(earlier.row.id);

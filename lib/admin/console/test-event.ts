@@ -32,7 +32,7 @@ function createTestParams(
     factor_type: "push",
     factor_friendly_name: "Test event of the console",
     factor_metadata: "{}",
-    // A fresh one: the outcome of a challenge is kept.
+    // A new SID each time, because the first outcome of a challenge stays.
     challenge_sid: `YC${crypto.randomUUID().replaceAll("-", "")}`,
     challenge_details: '{"message":"Test event of the console","fields":[]}',
     challenge_metadata: "{}",

@@ -71,7 +71,7 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
 }
 
 const ORDERS: Options = [
-  // As the service lists them.
+  // The service lists Keys by age.
   ["", "Sorted by age"],
   ["friendly_name", "Sorted by name"],
   ["sid", "Sorted by SID"],

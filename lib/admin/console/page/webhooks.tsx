@@ -13,7 +13,7 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
     type Page = { meta: { next_page_url: string | null } } & Record<string, Item[]>;
     const list: Page = await send<Page>("GET", `${name}${query}`);
     items.push(...(list[name] ?? []));
-    // Its path may not be that of the page, behind a proxy that rewrites it.
+    // Use its query only: behind a proxy, its path may not be that of the page.
     const next: string | undefined = list.meta.next_page_url?.split("?")[1];
     query = next && `?${next}`;
   }
