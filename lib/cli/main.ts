@@ -7,7 +7,7 @@ for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interrupted.a
 const { env, stdin, stdout, stderr } = process;
 const terminal = { env, stdin, stdout, stderr, signal: interrupted.signal, hasFailed: false };
 
-// Replaced when the program ends: a process that ends before that has failed.
+// The program sets another code when it ends: a process that ends before that has failed.
 process.exitCode = 1;
 
 stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {

@@ -52,7 +52,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 function reportFailure(error: unknown, terminal: Terminal): number {
   if (terminal.signal.aborted || error instanceof Interruption) return codeOfAbort(terminal);
   if (error instanceof CommanderError) {
-    // commander has printed the help that was asked for, or the wrong usage.
+    // commander has printed the help, or the mistake in the usage.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   }
   terminal.stderr.write(`push-webhooks: ${withoutControls(describeFailure(error))}\n`);
