@@ -81,7 +81,7 @@ export function createHandlers(): Handlers {
       for (const type of listTypes("on", types)) {
         const handlersOfType = handlersByType.get(type) ?? new Set();
         handlersByType.set(type, handlersOfType);
-        // Selected only for events of the types that it is registered for.
+        // The cast is safe: the handler runs only for events of these types.
         handlersOfType.add(handler as AnyHandler);
       }
       return handlers;
