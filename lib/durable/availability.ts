@@ -161,7 +161,7 @@ export function keepConnected(
         if (isFailing && (addsRows || isQuiet) && closedBy === undefined) endOutage();
         return value;
       } catch (error) {
-        // Otherwise the end of the connection is reported.
+        // If the connection was closed, its end is reported instead.
         if (closedBy === undefined && !signal.aborted) {
           writeFailedAtMs = performance.now();
           const cause = error instanceof QueueError ? error : createNeutralCause(error);

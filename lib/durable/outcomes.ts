@@ -20,7 +20,7 @@ export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: Qu
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
   const readParams = createBatches(async (keys: readonly string[]) => {
-    // A hint that arrives during the read needs another one.
+    // A hint that arrives during this read needs another read.
     for (const key of keys) toRead.delete(key);
     const found = await store.outcomes(keys);
     const byKey = new Map(found.map(({ key, params }) => [key, params]));

@@ -23,7 +23,7 @@ export async function describeQueueHealth(
   const outage = availability.outage();
   if (outage !== undefined) {
     const health = describeOutage(outage);
-    // The store is not opened again.
+    // When it is over, the store is not opened again.
     return availability.isOver() ? { ...health, status: "unhealthy" } : health;
   }
   let stats: QueueStats;

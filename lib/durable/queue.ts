@@ -66,7 +66,7 @@ export function createQueue(
     what: store.title,
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
-    // All that waited for the store is sent within this time after its return.
+    // When the store returns, every waiting event is sent within this time.
     longestPauseMs: LONGEST_PAUSE_MS,
     isNeutral: (error) => error instanceof QueueError,
   });

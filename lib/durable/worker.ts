@@ -118,7 +118,7 @@ function startWorker(
     if (claiming !== undefined || isFinishing) return;
     claiming = new Promise((resolve) => setImmediate(resolve)).then(claimAll).finally(() => {
       claiming = undefined;
-      // Due since the last claim began.
+      // Events became due while the claim ran.
       if (isDue && canTake()) look();
       reportIfIdle();
     });
@@ -133,7 +133,7 @@ function startWorker(
       isDue = false;
       const count = concurrency - running;
       const ids = [...held].map(({ id }) => id);
-      // When it fails, the next beat leads to another claim, which also returns the events of this one.
+      // After a failure, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
       if (availability.isOver()) return;
       for (const event of claimed) void handle(event);
@@ -187,7 +187,7 @@ function startWorker(
       void heartbeat.beat();
       if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
       heartbeat.members.delete(member);
-      // Otherwise its row expires.
+      // If the store cannot be used any more, the row of the member expires.
       if (!availability.isOver()) await storage.leave(member).catch(() => {});
     },
     freeSinceMs: () => (isFinishing ? undefined : runner.freeSinceMs()),
@@ -209,7 +209,7 @@ function startHeartbeat(storage: Storage, availability: Availability, onBeat: ()
       availability.assertOpen();
       await run();
     } catch {
-      // Reported already, or by the operations of the app. The next one makes up for this one.
+      // Another operation reports the outage. The next beat makes up for this one.
     }
   }
 

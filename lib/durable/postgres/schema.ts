@@ -69,7 +69,7 @@ export async function prepareSchema(
 ): Promise<number> {
   await client.query("begin");
   try {
-    // Processes that start at a time wait for the first one.
+    // Of processes that start at the same time, the first creates the schema; the others wait.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
     const version = await readVersion(client, schema);
     if (version > SCHEMA_VERSION) {

@@ -127,7 +127,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
         const found = await run<{ key: string | null; content: string }>("store", ...values);
         for (const { key, content } of found)
           if (key !== null) kept.set(toHex(key), toHex(content));
-        // Another process stored these after the statement began: the next one sees them.
+        // Another process stored these after the statement began: the next statement sees them.
         missing = missing.filter(({ key }) => !kept.has(key));
       }
       return events.map(({ key }) => kept.get(key) ?? "");

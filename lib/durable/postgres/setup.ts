@@ -34,7 +34,7 @@ export async function checkDurability(
       `postgresQueue needs Postgres 13 or newer; this is ${Math.floor(version / 10_000)}.`,
     );
   }
-  // Another takes over, or this one is promoted: a reconnection finds out.
+  // Not a QueueError: after a failover, a new connection may lead to the primary.
   if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
   if (isReadOnly) {
     throw new QueueError(

@@ -38,8 +38,8 @@ export function writeStatements(schema: string, channel: string, sender: string)
     returning key`;
 
   return {
-    // In the order of the keys: two processes that store the same uuids wait for each other without
-    // a deadlock. An expired row counts as none. Rows that were there come first.
+    // Insert in the order of the keys: two processes that store the same uuids then wait for each
+    // other without a deadlock. An expired row is replaced. Existing rows come first.
     store: `
       with input as materialized (
         select *, (outcome->>'key')::uuid as outcome_key, outcome->>'params' as params,
@@ -81,8 +81,8 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
     findOwned: `select ${CLAIMED} from ${event} as event
       where owner = $1 and id <> all($2::bigint[]) order by id`,
-    // From a time on: dead rows of earlier claims need not be read again. A member without
-    // a row would keep its events for ever.
+    // Search from a time on: dead rows of earlier claims need not be read again. A member without
+    // a row claims nothing: it would keep its events for ever.
     claim: `
       with due as materialized (
         select id from ${event}
@@ -96,7 +96,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       )
       select * from claimed order by "runAtMs", id`,
 
-    // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
+    // Ignore the owner: keep the result of a run that finished after its lease.
     finish: `delete from ${event} as event using ${batch("$1", "id bigint, started int")}
       where event.id = input.id and event.started = input.started and failed_at is null`,
 
@@ -167,7 +167,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       order by failed_at, event.id limit ${PAGE}`,
     findDeadLetters: `select ${DEAD_LETTER} from ${event} as event
       where uuid_hash = $1 and queue = $2::int and failed_at is not null order by event.id`,
-    // A run more: no late report on one before meets the event.
+    // Count a run more, so that a late report on an earlier run changes nothing.
     retry: `
       with retried as (
         update ${event} set failed_at = null, started = started + 1, failures = 0,

@@ -58,7 +58,7 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
       // The ready check stays, although ioredis writes to the console when the user may not run INFO:
       // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
       connectTimeout: 2_000,
-      // Otherwise 1 s and more, also when Redis loads its data within milliseconds.
+      // The default waits 1 s and more, also when Redis loads its data within milliseconds.
       maxLoadingRetryTime: LOADING_MS,
       disconnectTimeout: 300,
       lazyConnect: false,

@@ -89,8 +89,8 @@ export function createRedisDeadLetters(
   async function retryOne(jobId: string): Promise<number> {
     const [job] = await readAll([jobId]);
     if (job === undefined) return 0;
-    // A full Redis rejects it and accepts the retry: stats() then counts from the time when the event
-    // was stored. A worker may have removed the job already.
+    // A full Redis rejects this update and accepts the retry: stats() then counts from the time when
+    // the event was stored. The job may be gone: a worker may have finished it.
     const noted = job.updateProgress(Date.now()).catch(() => {});
     try {
       await job.retry("failed", { resetAttemptsMade: true, resetAttemptsStarted: true });
@@ -110,16 +110,16 @@ export function createRedisDeadLetters(
   return {
     async deadLetters(after = { id: "", failedAtMs: 0 }) {
       const jobIds = await redis.eval(PAGE, 1, failedKey, after.failedAtMs, after.id);
-      return (await readAll(jobIds as string[])).map(storedLetterOf);
+      return (await readAll(jobIds as string[])).map(storedDeadLetterOf);
     },
     async findDeadLetters(uuidHash) {
       const start = startOf(uuidHash);
       const found = await scanAll((cursor) =>
         redis.zscan(failedKey, cursor, "MATCH", `${start}*`, "COUNT", SCAN_COUNT),
       );
-      // The identifiers alternate with the times of failure.
+      // ZSCAN returns each identifier and then its score, the time of the failure.
       const jobs = await readAll(found.filter((item) => item.startsWith(start)));
-      return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedLetterOf);
+      return jobs.filter((job) => isOfUuid(job, uuidHash)).map(storedDeadLetterOf);
     },
     async find(uuidHash) {
       // All keys of Redis are compared; not with the prefix, which may have characters of a pattern.
@@ -162,7 +162,7 @@ async function addAll(counts: readonly Promise<number>[]): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-function storedLetterOf(job: Job): StoredDeadLetter {
+function storedDeadLetterOf(job: Job): StoredDeadLetter {
   const { id = "", data, attemptsStarted, finishedOn = 0 } = job;
   return {
     id,
@@ -170,7 +170,7 @@ function storedLetterOf(job: Job): StoredDeadLetter {
     errors: errorsOf(job),
     attempts: attemptsStarted,
     failedAtMs: finishedOn,
-    // By the clocks of processes, which may differ.
+    // The clocks of processes may differ.
     listedAtMs: Math.max(Date.now(), finishedOn),
   };
 }

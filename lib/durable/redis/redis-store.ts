@@ -125,7 +125,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       onHint = listener;
       try {
         if (redis.status !== "ready") await once(redis, "ready");
-        // Not before: a connection that ends now is no outage of this one.
+        // Watch from here on: the end of an earlier connection is no outage of this one.
         const ended = new Promise<Error>((resolve) => (onEnd = resolve));
         await Promise.all([checkSetup(), subscribe()]);
         isOpen = true;
@@ -138,7 +138,7 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       clearInterval(pings);
       subscriber.end();
       connection.end();
-      // Removes its listeners.
+      // The connection has ended already: this removes the listeners of the queue.
       await queue?.close().catch(() => {});
     },
     async store(events) {

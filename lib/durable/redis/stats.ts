@@ -43,7 +43,7 @@ function findWaitingSince(job: Job): number {
   const { timestamp, processedOn = 0, attemptsMade, opts } = job;
   const retriedAtMs = Number(job.progress);
   if (attemptsMade === 0) return Math.max(timestamp, retriedAtMs, processedOn);
-  // Of the process that stored it.
+  // The process that stored the event may have other options than this one.
   const { type, delay: delayMs = 0 } = opts.backoff as BackoffOptions;
   const pauseMs = pauseAfter({ type: type as Backoff["type"], delayMs }, attemptsMade);
   return Math.max(retriedAtMs, processedOn + pauseMs);

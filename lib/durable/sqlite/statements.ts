@@ -23,7 +23,7 @@ export const STATEMENTS = {
   forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= ?",
   outcomes: "SELECT params FROM outcome WHERE key = ? AND expires_at > ?",
   newOutcomes: "SELECT id, key FROM outcome WHERE id > ? ORDER BY id",
-  // Not the greatest identifier in the table, which a purge may have emptied.
+  // Not MAX(id): a purge may have emptied the table.
   lastOutcome: "SELECT seq FROM sqlite_sequence WHERE name = 'outcome'",
 
   isMember: "SELECT 1 FROM member WHERE id = ?",
@@ -33,7 +33,7 @@ export const STATEMENTS = {
     WHERE ${DUE} AND run_at <= ? AND ${NOT_HELD} ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
 
-  // Not by owner: when the lease has lapsed, a run that finished all the same is the better end.
+  // Ignore the owner: keep the result of a run that finished after its lease.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
   fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?,
@@ -66,7 +66,7 @@ export const STATEMENTS = {
 
   deadLetters: `${DEAD_LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
   findDeadLetters: `${DEAD_LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
-  // A run more: no late report on one before meets the event.
+  // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",

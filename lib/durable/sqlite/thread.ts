@@ -44,7 +44,7 @@ let othersWroteAtMs: number;
 
 function toThreadFailure(error: unknown): ThreadFailure {
   const { code, message } = error as NodeJS.ErrnoException;
-  // That of a full disk and the like does not name the file.
+  // Some messages, such as that of a full disk, do not name the file.
   return {
     code: sqliteCodeOf(error) ?? code,
     message: message.includes(file) ? message : `${message} (${file})`,
