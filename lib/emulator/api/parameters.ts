@@ -35,7 +35,7 @@ export function readParameters<Schema extends z.ZodType>(
   }
   const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;
-  // The path goes on within the JSON of a parameter, or has the index of a repeated one.
+  // Deeper parts of the path are within the JSON of a parameter, or are the index of a repeated one.
   const path = result.error.issues[0]?.path.slice(0, 2) ?? [];
   const name = path
     .filter((part) => typeof part === "string")
