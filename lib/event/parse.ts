@@ -54,7 +54,7 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
  */
 export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEvent {
   const event = parseDraft(collectDraft(params));
-  // After the check: the decoder of the form made the pairs.
+  // Not checked by the schema: the decoder of the form made the pairs.
   (event as { params: readonly Pair[] }).params = params;
   return event;
 }
