@@ -78,7 +78,7 @@ function readText(form: Uint8Array | string): string {
     assertWellFormed(form);
     return form.replaceAll("+", " ");
   }
-  // In a copy: the bytes may be those of another middleware.
+  // Change a copy: the bytes may be those of another middleware.
   const bytes = Buffer.from(form);
   for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
