@@ -118,7 +118,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
       else if (account[total] < largestMin || account[total] * accounts.size < held[total]) {
         candidates.pop();
       } else {
-        // An account grows only here, so no other one has more than the first of the list.
+        // An account grows only when it adds, and then this runs: no other one has more than the candidate.
         evictOldest(adding[total] > account[total] ? adding : account);
       }
     }
