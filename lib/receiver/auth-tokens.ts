@@ -134,7 +134,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       running: undefined,
       thrown: undefined,
     };
-    // All accounts together: they are only claimed.
+    // All accounts share these entries, because they are only claimed.
     others.add("", key, identity);
     return identity;
   }
@@ -185,7 +185,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       answer = await lookUpOnce(identity, deadlineAtMs);
     }
     let match = findMatch(answer.tokens);
-    // The account may have another token since. Only once: other signatures may be forged.
+    // The account may have a new token. Look it up only once: the signature may be forged.
     if (match === undefined && answer.hasMatched) {
       answer = await lookUpOnce(identity, deadlineAtMs);
       match = findMatch(answer.tokens);
@@ -262,7 +262,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     if (next !== undefined && performance.now() < next.untilMs) {
       next.start();
     } else {
-      // The others are older: their requests were rejected, too.
+      // The other waiting lookups are older: their requests were rejected, too.
       waiting.length = 0;
       running--;
     }

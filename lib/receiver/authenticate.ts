@@ -60,7 +60,7 @@ export function createAuthenticate(
       const request = { headers, parts, tokens, readEvidence };
       mismatch ??= createMismatch(settings, explainBudget, request);
     }
-    // Not undefined: there is at least one alternative.
+    // It is set, because the loop runs at least once.
     throw mismatch as WebhookError;
   };
 }

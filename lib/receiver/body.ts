@@ -13,7 +13,7 @@ export function readParams(body: unknown, limitBytes: number): Pair[] {
     if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
     return decodeForm(body);
   }
-  // Another parser decoded it. A nested form is of no use: nesting loses names.
+  // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);
   if (pairs === undefined) throw consumed();
   let bytes = 0;

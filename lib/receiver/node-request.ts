@@ -128,7 +128,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
       resolve(collector.take());
     };
     req.on("data", add).on("end", end).on("error", cut).on("close", cut);
-    // By another middleware.
+    // Another middleware may have paused it.
     if (req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
     setImmediate(() => {

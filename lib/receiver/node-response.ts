@@ -39,7 +39,7 @@ export function sendResponse(
   res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
   if (lingers) {
     res.write(text);
-    // The second call is for HTTP/2.
+    // HTTP/1 closes the connection by its header; a stream of HTTP/2 must be destroyed.
     linger(req, () => res.end(() => res.destroy()));
   } else {
     res.end(text);

@@ -62,7 +62,7 @@ function describeMismatch(
   };
 }
 
-/** Returns the first of the URLs that have the longest beginning in common with another URL. */
+/** Returns the first of the URLs that have the longest prefix in common with another URL. */
 function findNearest(urls: readonly string[], url: string): string {
   const countCommon = (other: string) => {
     let count = 0;

@@ -22,7 +22,7 @@ export interface PushRequest {
 /** How long the body of a `Request` may take to arrive. */
 const BODY_TIMEOUT_MS = 10_000;
 
-// One per process: settings are resolved per request, so a budget of settings would not bound.
+// One per process: each call resolves its own settings, so a budget per settings would bound nothing.
 const explainBudget = createExplainBudget();
 
 /**
