@@ -91,7 +91,7 @@ export interface Challenges {
 export interface AdminClient {
   /** Whether the client authenticates with a Key instead of the account. */
   readonly usesKey: boolean;
-  /** SID of the Key that it speaks as; undefined when it speaks as the account. */
+  /** SID of the Key that it authenticates with; undefined when it authenticates with the account. */
   readonly keySid: string | undefined;
   readonly keys: Keys;
   readonly webhooks: Webhooks;

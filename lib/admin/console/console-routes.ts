@@ -16,7 +16,7 @@ import { sendTestEvent } from "./test-event";
 export type ConsoleResponse =
   { status: number; body?: unknown; uuid?: string | undefined } | undefined;
 
-/** One thing that the console's page asks of the router. */
+/** A route of the console. */
 export interface ConsoleRoute {
   method: "get" | "post" | "patch" | "delete";
   path: string;
