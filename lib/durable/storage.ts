@@ -56,7 +56,7 @@ export interface FailedRun extends Run {
   pauseMs: number | undefined;
 }
 
-/** One that uses the storage: a worker, or a process without one. @experimental */
+/** A member of a queue: a worker, or a process without one. @experimental */
 export interface Member {
   /** The owner of the events that it claims: a random integer below 2^48. */
   id: number;

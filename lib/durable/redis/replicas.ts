@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 import { listServers, readInfo, readInfoField } from "./connection";
 import type { RedisSettings } from "./options";
 
-/** A replica that has not responded for longer is not awaited; usually it does each second. */
+/** A replica that has not responded for longer is not awaited; usually, replicas respond each second. */
 const MAX_LAG_SEC = 4;
 const WAIT_MS = 1_000;
 /** A primary that was cut off from its replicas may have been replaced: connect anew. */

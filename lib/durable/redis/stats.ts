@@ -50,7 +50,7 @@ function findWaitingSince(job: Job): number {
 }
 
 const VALID_MS = 10_000;
-/** By the clock of Redis: those of the processes may differ. Counts only without ARGV. */
+/** Uses the clock of Redis: those of the processes may differ. Without ARGV, it only counts. */
 const BEAT = `
   local time = redis.call("TIME")
   local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -57,7 +57,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
     thread = started;
     let failure: Error | undefined;
 
-    /** Nothing that was asked is going to be done. */
+    /** Rejects the pending requests when the thread has ended. */
     const ended = new Promise<Error>((resolve) => {
       started.once("exit", () => {
         if (thread === started) thread = undefined;

@@ -25,9 +25,9 @@ export type ThreadMessage =
   /** The file cannot be used; the thread ends. */
   | { type: "end"; failure: ThreadFailure };
 
-/** While other processes write to the file, as they do each second: they cannot call this one. */
+/** The pause between polls while other processes write to the file: they cannot notify this one. */
 const SHARED_POLL_MS = 5;
-/** Otherwise, and for a process that starts meanwhile. */
+/** The pause otherwise; it bounds how soon another process that starts is noticed. */
 const LONGEST_POLL_MS = 100;
 
 const settings = workerData as ThreadSettings;
