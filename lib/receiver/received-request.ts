@@ -3,7 +3,7 @@ import type { Pair } from "../form/form";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 import { isRawBody } from "./body";
 
-/** A webhook request, as the doors for `node:http`, for Web `Request` and for platforms pass it on. */
+/** A webhook request of `node:http`, of the Web platform or of another platform. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The requested path with its query. */

@@ -5,7 +5,7 @@ import { FormError } from "../form/form";
 import { explainCause } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
 
-/** A response, before a door writes it. */
+/** A response, before it is sent by `node:http` or as a `Response`. */
 export interface ResponseParts {
   status: number;
   headers: Readonly<Record<string, string>>;
