@@ -37,7 +37,7 @@ export const CONSOLE_RULES: OptionRules<ConsoleRouterOptions> = {
   },
   receiver: {
     accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
-    expected: "what pushWebhooks() of this installed copy of express-push-verification returns",
+    expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
     secret: true,
   },
   queue: {
