@@ -69,6 +69,6 @@ export async function assertConfirmed(
   if (isConfirmed !== false) throw new TypeError("confirm must return true or false.");
   throw new WebhookError(
     "NOT_CONFIRMED",
-    "The request is signed, but confirm returned false: what the event says is not so. Treat it as forged or replayed.",
+    "The request is signed, but confirm returned false: the event is not true. Treat it as forged or replayed.",
   );
 }

@@ -46,7 +46,7 @@ async function settle(results: readonly unknown[], run: HandlerRun, timeoutMs: n
   if (settled !== timedOut) return settled;
   const error = new WebhookError(
     "HANDLER_TIMEOUT",
-    `The handlers of this event ran longer than ${Math.round(timeoutMs)} ms: handlerTimeoutMs, or what deadlineMs left of it.`,
+    `The handlers of this event ran longer than ${Math.round(timeoutMs)} ms: handlerTimeoutMs, or the rest of deadlineMs.`,
   );
   controllerOf(run).abort(error);
   throw error;
