@@ -34,7 +34,7 @@ export function validateWork(handlers: Handlers, options: WorkOptions): void {
   validateOptions("work", options, WORK_RULES);
   if (!isHandlers(handlers)) {
     throw new TypeError(
-      "work: handlers must be what createHandlers() returns, or push.handlers of a receiver.",
+      "work: handlers must be the result of createHandlers(), or push.handlers of a receiver.",
     );
   }
   if (areHandlersEmpty(handlers)) {
