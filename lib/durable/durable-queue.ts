@@ -112,7 +112,7 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
   /**
    * Resolves once events can be stored; waits for a store that is down.
    *
-   * @throws QueueError when the store cannot hold the queue as it is set up; WebhookError `CLOSING`.
+   * @throws QueueError for a store that cannot be used until you change something; WebhookError `CLOSING`.
    */
   ready(): Promise<void>;
   /**

@@ -1,11 +1,11 @@
 import { brand } from "../errors/brand";
 
 /**
- * Why the store of a queue cannot hold it.
+ * Why a queue cannot use its store.
  *
- * - `REDIS_NOT_DURABLE`, `POSTGRES_NOT_DURABLE`: it is not configured to lose nothing.
- * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command, such
- *   as all that write.
+ * - `REDIS_NOT_DURABLE`, `POSTGRES_NOT_DURABLE`: its settings may lose events.
+ * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command; or
+ *   it is read-only.
  * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
  * - `POSTGRES_OLD`: it is older than 13.
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
@@ -27,8 +27,8 @@ export type QueueErrorCode =
   | "FILE_IN_USE";
 
 /**
- * The store of a queue cannot hold it as it is set up; the message says how to change that. Nothing is
- * stored until then.
+ * A queue cannot use its store until you change something; the message says what. Nothing is stored
+ * until then.
  *
  * `instanceof` also recognises the errors of another installed copy of this package.
  */

@@ -112,7 +112,7 @@ export interface QueueStore {
   /**
    * Connects, checks the setup and creates missing tables; called again after `ended` resolved.
    *
-   * @throws QueueError for a store that cannot hold the queue as it is set up; Error for an outage.
+   * @throws QueueError for a store that cannot be used as it is set up; Error for an outage.
    */
   connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }>;
   /** Disconnects, whether or not the store responds; `ended` resolves. */

@@ -103,8 +103,7 @@ const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
 const ENDING = /^(25006|57P0)/;
 
 /**
- * Returns the error of a Postgres that cannot hold the queue as it is set up; undefined for an
- * outage.
+ * Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage.
  */
 export function findRejection(error: unknown): QueueError | undefined {
   if (error instanceof QueueError) return error;

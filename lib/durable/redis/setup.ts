@@ -20,7 +20,7 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 /**
- * Creates the check that the servers of a connection can hold the queue, and lose nothing that they
+ * Creates the check that the servers of a connection can be used, and lose nothing that they
  * confirmed; it throws QueueError, or Error for an outage.
  */
 export function createSetupCheck(redis: Redis, settings: RedisSettings): () => Promise<void> {
