@@ -1,7 +1,7 @@
 /**
  * The store is stopped, killed and frozen for 2 s and for 5 s under load (a file of SQLite is locked):
- * how many webhook requests fail, how long the slowest took, and how soon those that were held got
- * their responses when the store was back. Then a server is started 3 s and 6 s after the app.
+ * how many webhook requests fail, how long the slowest took, and how soon waiting requests got their
+ * responses when the store was back. Then a server is started 3 s and 6 s after the app.
  *
  * npx tsx bench/durable/outages.ts
  * ENGINE=postgres npx tsx bench/durable/outages.ts
