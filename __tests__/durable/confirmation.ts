@@ -72,7 +72,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await engine.stop();
   });
 
-  it("are answered at once, and resolve waits and reach handlers after confirm only", async () => {
+  it("get a 200 before confirm, and resolve waits and reach handlers only after it", async () => {
     const { push, queue, deliver } = await open();
     let decide!: () => void;
     const decided = new Promise<void>((resolve) => (decide = resolve));
