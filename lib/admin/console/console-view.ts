@@ -73,9 +73,9 @@ export interface RequestRow extends EventView {
   target: string;
   /** Whether it is an event that the console sent. */
   isTest: boolean;
-  /** Why the signature does not match; undefined until it was looked for. */
+  /** Why the signature does not match; undefined until it was explained. */
   explanation: Explanation | undefined;
-  /** Whether the reason can be looked for. */
+  /** Whether the rejection can be explained. */
   canExplain: boolean;
 }
 

@@ -6,11 +6,11 @@ import type { RequestLog } from "./request-log";
 const COLLECT_MS = 300;
 /** How often pending waits and stopped servers are looked at. */
 const TICK_MS = 1_000;
-/** After which a stream ends: the page opens another, and is authorized again. */
+/** A stream ends after this time: the page opens another, which is authorized again. */
 const MAX_AGE_MS = 4_000;
 /** How many pages may be open. */
 const MAX_STREAMS = 50;
-/** How many reasons are looked for without being asked for, within 60 s. */
+/** How many rejections are explained for open pages, without a click, within 60 s. */
 const MAX_EXPLANATIONS = 3;
 
 /** The server-sent events of a console. */

@@ -8,7 +8,7 @@ import {
 } from "../../validation/validate-options";
 import type { ConsoleQueue } from "./queue-view";
 
-/** How the console of `adminRouter` shows things. */
+/** Settings of the console of `adminRouter`. */
 export interface ConsoleOptions {
   /**
    * Shows identities in full, and the texts of devices and challenges. @default false: identities

@@ -27,7 +27,7 @@ export interface RequestLog {
   /**
    * Finds why a signature does not match, within the receiver's budget.
    *
-   * @throws RouterError when the request is no longer in memory, has no reason to look for, or when
+   * @throws RouterError when the request is no longer in memory, cannot be explained, or when
    *   the budget is used up.
    */
   explain(id: number): RequestRow;
@@ -156,12 +156,12 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
       const entry = findEntry(id);
       const error = explainable.get(id);
       if (entry === undefined || (entry.row.explanation === undefined && error === undefined)) {
-        const message = "This request is no longer in memory, or has no reason to look for.";
+        const message = "This request is no longer in memory, or cannot be explained.";
         throw new RouterError(404, "NOT_FOUND", message);
       }
       if (error !== undefined && !explainWithinBudget(id, error)) {
         const message =
-          "No reason can be looked for now: at most 10 within a minute. Try again later.";
+          "No request can be explained now: at most 10 within a minute. Try again later.";
         throw new RouterError(429, "BUDGET_USED_UP", message);
       }
       return entry.row;

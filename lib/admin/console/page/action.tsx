@@ -24,7 +24,7 @@ export function Announcer() {
 /** The action of a button or a form; it may return an announcement. */
 export type Run<Input = void> = (input: Input) => unknown;
 
-/** Runs something once at a time: whether it runs, and why it failed. */
+/** Runs an action once at a time; returns whether it runs, and its failure. */
 export function useAction<Input = void>(run: Run<Input>) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<VNode>();

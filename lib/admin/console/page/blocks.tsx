@@ -20,7 +20,7 @@ export function LoadedPage<Value>(props: {
   failed: string;
   /** How often it is loaded again; undefined when only the button does. */
   refreshMs?: number;
-  /** The action that creates one of them. */
+  /** The action that creates an item of the list. */
   create?: Action;
   /** Stays when nothing could be loaded. */
   top?: ComponentChildren;
@@ -205,7 +205,7 @@ export function Time({ atMs }: { atMs: number }) {
   return <time dateTime={new Date(atMs).toISOString()}>{formatDate(atMs)}</time>;
 }
 
-/** A box that takes a thing into a selection, or out of it. */
+/** A checkbox that selects an item. */
 export function SelectBox<Id extends number | string>(props: {
   ids: Store<readonly Id[]>;
   id: Id;

@@ -27,7 +27,7 @@ export function Dialog(props: {
   confirmation?: string;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;
-  /** Does it; why it failed is shown in the dialog. */
+  /** The action; its failure is shown in the dialog. */
   submit?: Run<FormData>;
 }) {
   const { title, children, action, confirmation = "", staysOpen = false } = props;

@@ -13,7 +13,7 @@ export interface Live {
 }
 
 const MAX_ROWS = 200;
-/** The server ends each stream after some seconds, and the page opens another at once. */
+/** The server ends each stream after some seconds, and the page opens another immediately. */
 const GRACE_MS = 1_500;
 const SILENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 300;
@@ -22,9 +22,9 @@ const ANNOUNCE_EVERY_MS = 5_000;
 
 /** The receiver's list. */
 export const live = createStore<Live>({ rows: [], totals: undefined, totalsAtMs: 0 });
-/** The state of the connection that they come from: its look and its words. */
+/** The state of the connection: its look and its text. */
 export const connection = createStore(["connecting", "Connecting"] as readonly [string, string]);
-/** The rows that a pause holds fast; undefined without a pause. */
+/** The rows that are shown during a pause; undefined without a pause. */
 export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
 
 let cursor = "";

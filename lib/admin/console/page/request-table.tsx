@@ -115,7 +115,7 @@ const COLUMNS: readonly Column<LineProps>[] = [
   ],
 ];
 
-/** The columns that say something. */
+/** The columns that have a value in some row. */
 function useColumns(): readonly Column<LineProps>[] {
   const { rows } = live.value;
   const hasAttempts = rows.some(({ attempt }) => attempt > 1);

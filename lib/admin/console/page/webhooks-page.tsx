@@ -213,7 +213,7 @@ function openWebhookForm(webhook?: Webhook): void {
   );
 }
 
-/** With these the receiver gets no request, or rejects each. */
+/** Findings with which the receiver gets no request, or rejects each. */
 const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
 
 /** A finding about a webhook, with a button that mends it. */
