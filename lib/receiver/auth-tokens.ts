@@ -32,7 +32,7 @@ export interface AccountTokens {
  *
  * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8
  * s, because a database may be restarting. At most 100 lookups run at a time. Tokens are kept for
- * 1 s, and looked up again at once when they no longer fit. All receivers and all calls of
+ * 1 s, and looked up again immediately when they no longer fit. All receivers and all calls of
  * `verifyPushRequest` with the same function share its lookups: create it once.
  */
 export type AuthTokenResolver = (
