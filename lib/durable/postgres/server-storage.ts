@@ -16,7 +16,7 @@ import {
 } from "./setup";
 import { writeStatements, type Statements } from "./statements";
 
-/** Statements that store events take less: a later commit of an earlier time is read all the same. */
+/** Longer than storing an event takes: events are committed in another order than their times. */
 const MARGIN_MS = 1_000;
 /** An event that became due at an earlier time, or was claimed unknown to the member, is found within this time. */
 const READ_ALL_MS = 1_000;
