@@ -5,7 +5,7 @@ import type { Pair } from "../form/form";
 import { isSid } from "../form/sid";
 import { copyText, createFairMap } from "../memory/fair-map";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
-import type { FoundMatch } from "../signature/signature";
+import { createKey, type FoundMatch, type TokenOrKey } from "../signature/signature";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -60,7 +60,7 @@ export interface FoundTokens {
  */
 export type FindTokens = (
   params: readonly Pair[],
-  findMatch: (tokens: readonly string[]) => FoundMatch | undefined,
+  findMatch: (tokens: readonly TokenOrKey[]) => FoundMatch | undefined,
   deadlineAtMs?: number,
 ) => Promise<FoundTokens>;
 
@@ -105,8 +105,10 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
     return findTokens;
   }
   const tokens = [authToken].flat();
+  // Once: creating a key for each request takes time.
+  const keys = tokens.map(createKey);
   return (_params, findMatch) =>
-    Promise.resolve({ tokens, serviceSids: undefined, match: findMatch(tokens) });
+    Promise.resolve({ tokens, serviceSids: undefined, match: findMatch(keys) });
 }
 
 /**
@@ -152,7 +154,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     try {
       const limited = isVerified ? lookUpVerified : lookUpOther;
       const resolved = await limited(claimed, keepFailure);
-      const found = readTokens(resolved, reportUnusable);
+      const found = readTokens(resolved);
       const keepMs = found.tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
       identity.answer = { ...found, untilMs: performance.now() + keepMs, hasMatched: false };
       return identity.answer;
@@ -165,12 +167,23 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     }
   }
 
-  function lookUpOnce(identity: Identity, deadlineAtMs: number): Promise<Answer> {
+  /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
+  async function lookUpOnce(identity: Identity, deadlineAtMs: number): Promise<Answer> {
     identity.running ??= lookUp(identity);
     const leftMs = deadlineAtMs - performance.now();
-    return leftMs > LOOKUP_MS
-      ? identity.running
-      : withinDeadline(identity, identity.running, leftMs);
+    // It ends by itself before the deadline.
+    if (leftMs > LOOKUP_MS) return identity.running;
+    try {
+      return await within(identity.running, leftMs);
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const { thrown } = identity;
+      throw new WebhookError(
+        "TOKEN_UNAVAILABLE",
+        "The function authToken failed or did not respond before the deadline of the request.",
+        thrown === undefined ? {} : { cause: createNeutralCause(thrown) },
+      );
+    }
   }
 
   return async function findTokens(params, findMatch, deadlineAtMs = Number.POSITIVE_INFINITY) {
@@ -208,25 +221,6 @@ function reportUnusable(): void {
     `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
     { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
   );
-}
-
-/** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
-async function withinDeadline(
-  identity: Identity,
-  running: Promise<Answer>,
-  leftMs: number,
-): Promise<Answer> {
-  try {
-    return await within(running, Math.max(leftMs, 1));
-  } catch (error) {
-    if (error instanceof WebhookError) throw error;
-    const { thrown } = identity;
-    throw new WebhookError(
-      "TOKEN_UNAVAILABLE",
-      "The function authToken failed or did not respond before the deadline of the request.",
-      thrown === undefined ? {} : { cause: createNeutralCause(thrown) },
-    );
-  }
 }
 
 /**
@@ -285,7 +279,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
  * Reads the claimed identity; omits a parameter that does not have the form of a SID. The values are
  * copies, which may be kept: a slice keeps its whole body.
  */
-export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
+function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   const claimed: ClaimedIdentity = {};
   for (const [name, value] of params) {
     if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = copyText(value);
@@ -294,19 +288,15 @@ export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   return claimed;
 }
 
-/**
- * Reads the value that a resolver returned; `serviceSids` that is not a list allows no service.
- *
- * @param onUnusable called for a text that is no auth token.
- */
-export function readTokens(resolved: unknown, onUnusable = () => {}): Omit<FoundTokens, "match"> {
+/** Reads the value that a resolver returned; `serviceSids` that is not a list allows no service. */
+function readTokens(resolved: unknown): Omit<FoundTokens, "match"> {
   const isAccount = typeof resolved === "object" && resolved !== null && !Array.isArray(resolved);
   const { authToken, serviceSids } = (isAccount ? resolved : { authToken: resolved }) as Partial<
     Record<keyof AccountTokens, unknown>
   >;
   const texts = [authToken].flat().filter((token) => typeof token === "string");
   const tokens = texts.filter(isAuthToken);
-  if (tokens.length < texts.length) onUnusable();
+  if (tokens.length < texts.length) reportUnusable();
   warnOfShortToken(tokens);
   const isUsable = serviceSids === undefined || Array.isArray(serviceSids);
   return { tokens, serviceSids: isUsable ? (serviceSids as string[] | undefined) : [] };

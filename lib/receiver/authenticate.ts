@@ -4,7 +4,7 @@ import type { CheckedHeaders } from "./headers";
 import { createMismatch, type ReceivedEvidence } from "./signature-mismatch";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import type { WebhookError } from "../errors/webhook-error";
-import { createKey, digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
+import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
 import type { SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
@@ -30,10 +30,7 @@ export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { authToken } = settings;
-  const findTokens = createFindTokens(authToken);
-  const staticKeys =
-    typeof authToken === "function" ? undefined : [authToken].flat().map(createKey);
+  const findTokens = createFindTokens(settings.authToken);
 
   return async function authenticate(
     headers: Pick<CheckedHeaders, "method" | "signature">,
@@ -49,8 +46,7 @@ export function createAuthenticate(
       const joined = joinParams(parts.signedParams);
       const { tokens, serviceSids, match } = await findTokens(
         parts.params,
-        // Static tokens are keys already: creating one for each request takes time.
-        (candidates) => findMatch(signature, staticKeys ?? candidates, parts.signedUrls, joined),
+        (candidates) => findMatch(signature, candidates, parts.signedUrls, joined),
         deadlineAtMs,
       );
       if (match !== undefined) {

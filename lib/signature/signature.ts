@@ -91,7 +91,7 @@ export interface FoundMatch extends SignatureMatch {
  */
 export function findMatch(
   signature: string,
-  authTokens: readonly (string | KeyObject)[],
+  authTokens: readonly TokenOrKey[],
   signedUrls: readonly string[],
   joined: string,
 ): FoundMatch | undefined {
@@ -160,14 +160,17 @@ function compareCodeUnits(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
+/** A token, or the key that {@link createKey} made of it. */
+export type TokenOrKey = string | KeyObject;
+
 /** Returns a token as a key that {@link findMatch} uses for many requests. */
-export function createKey(authToken: string): KeyObject {
+export function createKey(authToken: string): TokenOrKey {
   return createSecretKey(authToken, "utf8");
 }
 
 /** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
 export function digest(
-  authToken: string | KeyObject,
+  authToken: TokenOrKey,
   text: string,
   algorithm: "sha1" | "sha256" = "sha1",
 ): string {
