@@ -3,6 +3,7 @@ import { isRawBody, readParams } from "./body";
 import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
+import type { ReceivedEvidence } from "./signature-mismatch";
 import type { VerifySettings } from "./verify-options";
 import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
@@ -30,7 +31,9 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const hasForm = !isGet && isRawBody(body);
     const form = hasForm ? Buffer.from(body as string).toString("latin1") : undefined;
     const signedParts = isGet ? getParts(request.target) : postParts(params);
-    const readEvidence = () => ({ url: joinReceivedUrl(request), body });
+    // readParams has accepted the body.
+    const accepted = body as ReceivedEvidence["body"];
+    const readEvidence = () => ({ receivedUrl: joinReceivedUrl(request), body: accepted });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const { signature, listOtherSignatures } = authenticated;

@@ -1,13 +1,10 @@
 import type { SignatureCauseCode, SignatureReport } from "./explain/causes";
-import type * as Bodies from "./explain/bodies";
-import type { GivenBody } from "./explain/bodies";
 import type * as Engine from "./explain/explain-signature";
 import type { ExplainSignatureOptions } from "./explain/input";
 
 // Loaded by the first explanation: few processes need one, and the engine with its texts would be a
 // fifth of the code that a receiver loads.
 const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
-const loadBodies = () => require("./explain/bodies") as typeof Bodies;
 
 /**
  * Explains why a signature does not match: signs again with each known mistake, alone and in pairs,
@@ -34,9 +31,4 @@ export function explainMalformed(received: string): SignatureReport {
 /** Explains a request that is rejected before its signature is compared; `url` may be the cause. */
 export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
   return loadEngine().explainCause(code, url);
-}
-
-/** Returns a value that is a body with content: bytes, text or a flat object. Else undefined. */
-export function asGivenBody(value: unknown): GivenBody | undefined {
-  return loadBodies().asGivenBody(value);
 }

@@ -12,12 +12,6 @@ export function isExactBody(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 
-/** Returns a value if it is a body with content: bytes, text or a flat object. Else undefined. */
-export function asGivenBody(value: unknown): GivenBody | undefined {
-  if (isExactBody(value)) return value.length > 0 ? value : undefined;
-  return listFlatPairs(value) === undefined ? undefined : (value as GivenBody);
-}
-
 /** Lists the pairs of a form or a flat object; undefined without a body or if it is malformed. */
 export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   if (!isExactBody(body)) return listFlatPairs(body);

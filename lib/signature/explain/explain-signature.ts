@@ -1,16 +1,17 @@
 import { fingerprint, listAlternativeTokens } from "./alternative-tokens";
 import { listParams } from "./alternative-params";
 import { listUrls } from "./alternative-urls";
-import { asGivenBody, isExactBody } from "./bodies";
+import { isExactBody, type GivenBody } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
 import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";
 import type { SignatureCause, SignatureCauseCode, SignatureReport } from "./causes";
 import type { Pair } from "../../form/form";
+import { listFlatPairs } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
-import { digest, joinParams, listPairs, listSignedUrls } from "../signature";
+import { digest, joinParams, listPairs, listSignedUrls, type SignedParams } from "../signature";
 
 const MAX_COMBINATIONS = 5_000;
 const MAX_HASHED_CHARACTERS = 6_000_000;
@@ -28,7 +29,7 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const { url, urlMatching = "ports", method = "POST" } = options;
   const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
   const params = listPairs(options.params);
-  const body = options.body ?? (method === "POST" ? asGivenBody(options.params) : undefined);
+  const body = options.body ?? (method === "POST" ? asParsedBody(options.params) : undefined);
   const isGetBody = method === "GET" && params.length > 0;
   const receivedUrl = options.receivedUrl ?? (isGetBody ? append(url, params) : undefined);
   const isHuge = isTooLarge(params, [url, receivedUrl, isExactBody(body) ? body : undefined]);
@@ -55,6 +56,11 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
       combinations,
     },
   };
+}
+
+/** Returns parameters that are a record: a parser may have created it. */
+function asParsedBody(params: SignedParams): ExplainSignatureOptions["body"] {
+  return listFlatPairs(params) === undefined ? undefined : (params as GivenBody);
 }
 
 /** The causes in the parameters that no body parser makes. */
@@ -161,15 +167,11 @@ function showUrl(text: string, method: "GET" | "POST"): string {
 /** The implementation of `explainCause` in `signature/explain`. */
 export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
   const subject = url === undefined ? undefined : showUrl(url, "POST");
-  return reportUntried([createCause(code, false, subject)]);
+  const causes = [createCause(code, false, subject)];
+  return { matches: false, causes, tried: { urls: [], tokens: [], combinations: 0 } };
 }
 
 /** The implementation of `explainMalformed` in `signature/explain`. */
 export function explainMalformed(received: string): SignatureReport {
-  const code = findFormFault(received);
-  return reportUntried(code === undefined ? [] : [createCause(code, false)]);
-}
-
-function reportUntried(causes: SignatureCause[]): SignatureReport {
-  return { matches: false, causes, tried: { urls: [], tokens: [], combinations: 0 } };
+  return explainCause(findFormFault(received) ?? "SIGNATURE_MALFORMED");
 }

@@ -12,6 +12,8 @@ export interface SignatureReading {
 }
 
 const SHORTEST_PART = 8;
+/** A hexadecimal HMAC, or the base64 of an HMAC-SHA256. */
+const OTHER_ALGORITHM = /^(?:sha\d+=)?(?:([\da-f]{40}|[\da-f]{64})|([a-z0-9+/]{43}=))$/i;
 
 /** Lists the interpretations of a text as a signature, that without a mistake first. */
 export function listSignatureReadings(received: string): SignatureReading[] {
@@ -27,9 +29,9 @@ export function listSignatureReadings(received: string): SignatureReading[] {
   for (const part of text.split(",").slice(1)) {
     read("SIGNATURE_REPEATED", (expected) => expected === part.trim());
   }
-  const hex = /^(?:sha(?:1|256)=)?([\da-f]{40}|[\da-f]{64})$/i.exec(text)?.[1];
-  const base64 = hex === undefined ? text : Buffer.from(hex, "hex").toString("base64");
-  if (hex !== undefined || base64.length === 44) {
+  const [, hex, sha256] = OTHER_ALGORITHM.exec(text) ?? [];
+  const base64 = hex === undefined ? sha256 : Buffer.from(hex, "hex").toString("base64");
+  if (base64 !== undefined) {
     const algorithm = base64.length === 44 ? "sha256" : "sha1";
     read("SIGNATURE_ALGORITHM", (expected) => expected === base64, algorithm);
   }
@@ -48,10 +50,6 @@ export function listSignatureReadings(received: string): SignatureReading[] {
 
 /** Finds the cause that makes a signature malformed; undefined if it is well-formed. */
 export function findFormFault(received: string): SignatureCauseCode | undefined {
-  const text = received.trim();
-  if (text === "") return "SIGNATURE_MISSING";
-  if (isSignature(received)) return undefined;
-  if (text.includes(",")) return "SIGNATURE_REPEATED";
-  const isOther = /^(?:sha\d+=)?(?:[\da-f]{40}|[\da-f]{64}|[A-Za-z0-9+/]{43}=)$/i.test(text);
-  return isOther ? "SIGNATURE_ALGORITHM" : "SIGNATURE_MALFORMED";
+  const [likeliest] = listSignatureReadings(received);
+  return likeliest === undefined ? "SIGNATURE_MISSING" : likeliest.causes[0];
 }
