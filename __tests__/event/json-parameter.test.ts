@@ -55,7 +55,7 @@ describe("parseJsonParameter", () => {
     '{"a":[{"b":{"__proto__":1}}]}',
     String.raw`{"\u005f_proto__":1}`,
     String.raw`{"_\u005Fproto__":{}}`,
-    `${'{"a":['.repeat(5_000)}{"__proto__":1}${"]}".repeat(5_000)}`,
+    `${'{"a":['.repeat(15)}{"__proto__":1}${"]}".repeat(15)}`,
   ])("finds __proto__ in %s", (text) => {
     expect(parse(text)).toEqual({ problem: "has a member named __proto__" });
   });

@@ -18,21 +18,26 @@ export function parseJsonParameter(
     // The SyntaxError quotes the text, which is personal data.
     return { problem: "is not JSON" };
   }
-  if (hasPrototypeKey(text, value)) return { problem: "has a member named __proto__" };
-  if (isTooDeep(text, value)) return { problem: `is nested more than ${MAX_LEVELS} levels deep` };
-  return { value };
+  const problem = mayBeUnsafe(text) ? findProblem(value) : undefined;
+  return problem === undefined ? { value } : { problem };
 }
 
-function isTooDeep(text: string, json: unknown): boolean {
-  // Omit the walk if there are too few brackets, as in nearly all texts; a level takes two.
-  if (text.length <= 2 * MAX_LEVELS || !hasMoreBrackets(text, MAX_LEVELS)) return false;
+/** Returns whether the value of a text needs a walk; that of nearly no text does. */
+function mayBeUnsafe(text: string): boolean {
+  return text.includes("__proto__") || text.includes("\\u") || hasMoreBrackets(text, MAX_LEVELS);
+}
+
+function findProblem(json: unknown): string | undefined {
   let level = [json];
-  for (let depth = 0; depth <= MAX_LEVELS; depth++) {
+  for (let depth = 0; ; depth++) {
     level = level.filter((value) => typeof value === "object" && value !== null);
-    if (level.length === 0) return false;
+    if (level.length === 0) return undefined;
+    if (depth === MAX_LEVELS) return `is nested more than ${MAX_LEVELS} levels deep`;
+    if (level.some((value) => Object.hasOwn(value as object, "__proto__"))) {
+      return "has a member named __proto__";
+    }
     level = level.flatMap((value) => Object.values(value as object) as unknown[]);
   }
-  return true;
 }
 
 function hasMoreBrackets(text: string, limit: number): boolean {
@@ -41,18 +46,6 @@ function hasMoreBrackets(text: string, limit: number): boolean {
     for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
       if (++count > limit) return true;
     }
-  }
-  return false;
-}
-
-function hasPrototypeKey(text: string, json: unknown): boolean {
-  // Omit the walk if the text has neither the name nor an escape, as nearly all texts.
-  if (!text.includes("__proto__") && !text.includes("\\u")) return false;
-  const rest = [json];
-  for (const value of rest) {
-    if (typeof value !== "object" || value === null) continue;
-    if (Object.hasOwn(value, "__proto__")) return true;
-    for (const member of Object.values(value)) rest.push(member);
   }
   return false;
 }
