@@ -16,7 +16,7 @@ type Change = [code: SignatureCauseCode, change: (value: string) => string];
 
 const decodeFormText = (text: string) => decodeSafely(text.replaceAll("+", " "));
 
-/** The mistakes that change all values. */
+/** The mistakes that change all names and values. */
 const CHANGES_OF_ALL: Change[] = [
   ["PARAMS_PLUS", (value) => value.replaceAll(" ", "+")],
   ["PARAMS_PLUS", (value) => value.replaceAll("+", " ")],
@@ -51,16 +51,9 @@ export function listParams(
   variants.add(given, []);
   addBody(add, params, body);
   for (const [code, change] of CHANGES_OF_ALL) {
-    add(
-      params.map(([name, value]): Pair => [name, change(value)]),
-      code,
-    );
+    const changed = params.map(([name, value]): Pair => [change(name), change(value)]);
+    add(changed, code);
   }
-  const decoded = params.map(([name, value]): Pair => [
-    decodeFormText(name),
-    decodeFormText(value),
-  ]);
-  add(decoded, "PARAMS_ENCODED");
   const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
   const inQuery = new Set(listBodyPairs(query)?.map(([name]) => name));
   const notInQuery = params.filter(([name]) => !inQuery.has(name));
