@@ -18,7 +18,7 @@ export function parseJsonParameter(
     // The SyntaxError quotes the text, which is personal data.
     return { problem: "is not JSON" };
   }
-  const problem = mayBeUnsafe(text) ? findProblem(value) : undefined;
+  const problem = mayBeUnsafe(text) ? findFault(value) : undefined;
   return problem === undefined ? { value } : { problem };
 }
 
@@ -27,7 +27,7 @@ function mayBeUnsafe(text: string): boolean {
   return text.includes("__proto__") || text.includes("\\u") || hasMoreBrackets(text, MAX_LEVELS);
 }
 
-function findProblem(json: unknown): string | undefined {
+function findFault(json: unknown): string | undefined {
   let level = [json];
   for (let depth = 0; ; depth++) {
     level = level.filter((value) => typeof value === "object" && value !== null);
