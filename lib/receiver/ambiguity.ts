@@ -1,6 +1,7 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { KNOWN_NAMES, type Pair } from "../form/parameters";
 import { SID_DIGITS } from "../form/sid";
+import type { VerifySettings } from "./verify-options";
 
 /** Why a signed request is rejected. */
 export interface Ambiguity {
@@ -10,13 +11,7 @@ export interface Ambiguity {
   parameter?: string | undefined;
 }
 
-/** The names that a receiver knows, and whether it accepts others. */
-export interface KnownParameters {
-  /** The option of this name. */
-  extraParameters: readonly string[];
-  /** The option of this name. */
-  undeclaredParameters: "reject" | "accept";
-}
+type KnownParameters = Pick<VerifySettings, "extraParameters" | "undeclaredParameters">;
 
 const ACCOUNT_SID = "account_sid";
 const IDENTITY = "entity_identity";
@@ -24,22 +19,25 @@ const FRIENDLY_NAME = "factor_friendly_name";
 const FACTOR_SID = "factor_sid";
 const TYPE = "type";
 const UUID = "uuid";
+/** Sorts after every name. */
+const LAST = "\uffff";
 const SID_CHARACTERS = 34;
 
 /** The parameters whose values are SIDs, by the prefix of the SIDs. */
 const SID_NAMES = new Map<string, keyof SidPlaces>([
-  ["AC", "account"],
-  ["YC", "challenge"],
-  ["YF", "factor"],
-  ["VA", "service"],
+  ["AC", "account_sid"],
+  ["YC", "challenge_sid"],
+  ["YF", "factor_sid"],
+  ["VA", "service_sid"],
 ]);
 
 /** Parts of the requests of other products: an account, or the hash of a body that is no form. */
 const OTHER_PRODUCT = ["AccountSidAC", "AccountSid=", "bodySHA256="];
 const OTHER_PRODUCT_REASON = "it contains a parameter of another product";
 
-/** A UUID, 32 hexadecimal digits or a SID. */
+/** The source of a pattern: a UUID, 32 hexadecimal digits or a SID. */
 const IDENTIFIER = `(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[A-Za-z]{2})?${SID_DIGITS})`;
+const BEGINS_WITH_IDENTIFIER = new RegExp(`^${IDENTIFIER}`);
 const LONGER_IDENTIFIER = new RegExp(`^${IDENTIFIER}.`);
 
 /**
@@ -97,16 +95,6 @@ interface Problem {
 }
 
 /**
- * Finds two names that must not be declared together: a uuid may follow each, so that the value of
- * the first may hide the uuid of the request and the beginning of the second.
- */
-export function findClash(names: readonly string[]): [string, string] | undefined {
-  const between = names.find((name) => name > TYPE && name < UUID);
-  const after = names.find((name) => name > UUID && name.endsWith(UUID));
-  return between === undefined || after === undefined ? undefined : [between, after];
-}
-
-/**
  * Creates the comparison of an event with the values that its text shows.
  *
  * @param declared names that the specification does not have and that may end a value. Their own
@@ -115,11 +103,11 @@ export function findClash(names: readonly string[]): [string, string] | undefine
  */
 function createReadText(declared: readonly string[], accepted: readonly string[] = []) {
   const names = [...declared, ...accepted];
-  const within = (after: string, before: string) =>
+  const listBetween = (after: string, before: string) =>
     names.filter((name) => name > after && name < before);
-  const first = within("", ACCOUNT_SID);
+  const beforeAccount = listBetween("", ACCOUNT_SID);
   const createNamePatterns = (before: string) =>
-    within(IDENTITY, before).map(
+    listBetween(IDENTITY, before).map(
       (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
     );
   const afterIdentity = {
@@ -127,10 +115,10 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     v2: createNamePatterns(FRIENDLY_NAME),
   };
   // No name before "type" can be after it.
-  const ownUuid = excludeLonger(UUID, within(TYPE, "\uffff"));
+  const wholeUuid = excludeLonger(UUID, listBetween(TYPE, LAST));
   const afterType = [
     excludeLonger(UUID, names) + UUID,
-    ...within(TYPE, UUID).map(escapePattern),
+    ...listBetween(TYPE, UUID).map(escapePattern),
   ].join("|");
   const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
   // A known type ends before the next name, which is between "type" and "uuid" in order.
@@ -138,36 +126,29 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     `(?:(${excludeLonger(TYPE, names)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
     "g",
   );
-  const afterUuid = ["$", ...within(UUID, "\uffff").map(escapePattern)].join("|");
+  const afterUuid = ["$", ...listBetween(UUID, LAST).map(escapePattern)].join("|");
   const uuidPattern = new RegExp(
-    `(?:(${ownUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
+    `(?:(${wholeUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
     "g",
   );
-  const earlierUuid = new RegExp(`${ownUuid}uuid${IDENTIFIER}`);
-  const knownSids = [...SID_NAMES.values()].map((name) => `${name}_sid`);
-  const sidNames = declared.filter((name) => knownSids.some((known) => name.endsWith(known)));
-  const mayBe = (pattern: RegExp) => (value: string) =>
-    accepted.length === 0 && pattern.test(value);
+  const earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
   // All types of the service have a dot.
-  const mayBeType = mayBe(/\./);
-  const mayBeUuid = mayBe(new RegExp(`^${IDENTIFIER}`));
+  const mayBeType = (value: string) => accepted.length === 0 && value.includes(".");
+  const mayBeUuid = (value: string) => accepted.length === 0 && BEGINS_WITH_IDENTIFIER.test(value);
 
   return function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
     if (isOtherProduct(text)) return { reason: OTHER_PRODUCT_REASON };
-    if (!text.startsWith("account_sidAC") && !first.some((name) => text.startsWith(name))) {
+    if (!text.startsWith("account_sidAC") && !beforeAccount.some((name) => text.startsWith(name))) {
       return { reason: "its text does not begin with account_sid", before: ACCOUNT_SID };
     }
-    const places = findSids(text, sidNames);
-    if (!isAt(text, places.account, event.account_sid)) {
+    const places = findSids(text, declared);
+    if (!isAt(text, places.account_sid, event.account_sid)) {
       return { reason: "another value contains account_sid and a SID" };
     }
-    const { service_sid } = event;
-    if (
-      service_sid === undefined ? places.service !== 0 : !isAt(text, places.service, service_sid)
-    ) {
+    if (!isAt(text, places.service_sid, event.service_sid)) {
       return { reason: "another value contains service_sid and a SID" };
     }
-    const tail = text.slice((places.service || places.account) + SID_CHARACTERS);
+    const tail = text.slice((places.service_sid || places.account_sid) + SID_CHARACTERS);
     return (
       readTail(event, tail) ??
       (event.version === undefined ? undefined : readUser(event, text, places))
@@ -183,7 +164,7 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     const rest = tail.slice(type.end);
     const uuid = findOnly(uuidPattern, rest, mayBeUuid);
     if (uuid?.value !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
-      return { reason: "the text shows another uuid", after: TYPE, before: "\uffff" };
+      return { reason: "the text shows another uuid", after: TYPE, before: LAST };
     }
     // A parameter after the uuid may end with "uuid" and a text.
     if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
@@ -194,18 +175,18 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
 
   /** Reads factor, challenge and identity. */
   function readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
-    if (!isAt(text, places.factor, event.factor_sid)) {
+    if (!isAt(text, places.factor_sid, event.factor_sid)) {
       return { reason: "another value contains factor_sid and a SID" };
     }
-    let start = places.account;
+    let start = places.account_sid;
     if ("challenge_sid" in event) {
-      start = places.challenge;
+      start = places.challenge_sid;
       if (!isAt(text, start, event.challenge_sid)) {
         return { reason: "another value contains challenge_sid and a SID" };
       }
     }
     const from = text.indexOf(IDENTITY, start) + IDENTITY.length;
-    const between = text.slice(from, places.factor - FACTOR_SID.length);
+    const between = text.slice(from, places.factor_sid - FACTOR_SID.length);
     const friendlyName = between.indexOf(FRIENDLY_NAME);
     // An event of v2 has a friendly name, and an event of v1 has no name of v2.
     if ((friendlyName === -1) === (event.version === "v2")) {
@@ -233,19 +214,22 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
 }
 
 /** Where the SID of each parameter begins; 0 if there is none, NaN if there is more than one. */
-type SidPlaces = Record<"account" | "challenge" | "factor" | "service", number>;
+type SidPlaces = Record<"account_sid" | "challenge_sid" | "factor_sid" | "service_sid", number>;
 
-/** Finds the SIDs by their names: each occurs once, and `account_sid=A`, as in a GET, never. */
+/**
+ * Finds the SIDs by their names: each occurs once, and `account_sid=A`, as in a GET, never. Skips
+ * those of declared parameters whose names end like one of the four.
+ */
 function findSids(text: string, declared: readonly string[]): SidPlaces {
-  const places = { account: 0, challenge: 0, factor: 0, service: 0 };
+  const places = { account_sid: 0, challenge_sid: 0, factor_sid: 0, service_sid: 0 };
   // One search for the common part of the four names.
   for (let at = text.indexOf("_sid"); at !== -1; at = text.indexOf("_sid", at + 1)) {
     const sidAt = at + "_sid".length;
     const prefix = text.slice(sidAt, sidAt + 2);
-    if (prefix === "=A" && text.endsWith("account", at)) places.account = Number.NaN;
+    if (prefix === "=A" && text.endsWith(ACCOUNT_SID, sidAt)) places.account_sid = Number.NaN;
     const name = SID_NAMES.get(prefix);
-    if (name === undefined || !text.endsWith(name, at)) continue;
-    if (declared.some((one) => text.endsWith(one, sidAt))) continue;
+    if (name === undefined || !text.endsWith(name, sidAt)) continue;
+    if (declared.some((longer) => longer.endsWith(name) && text.endsWith(longer, sidAt))) continue;
     places[name] = places[name] === 0 ? sidAt : Number.NaN;
   }
   return places;
@@ -255,8 +239,9 @@ function isOtherProduct(text: string): boolean {
   return OTHER_PRODUCT.some((part) => text.includes(part));
 }
 
-function isAt(text: string, at: number, sid: string): boolean {
-  return at > 0 && text.slice(at, at + sid.length) === sid;
+/** Returns whether the one SID of a parameter is that of the event; undefined: both have none. */
+function isAt(text: string, at: number, sid: string | undefined): boolean {
+  return sid === undefined ? at === 0 : at > 0 && text.startsWith(sid, at);
 }
 
 /**
@@ -268,12 +253,12 @@ function findOnly(pattern: RegExp, text: string, isPlausible: (value: string) =>
   let found: { index: number; end: number; value: string } | undefined;
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const [all, own, known, other] = match;
+    const [all, whole, known, other] = match;
     const { index } = match;
     // Matches may overlap.
     pattern.lastIndex = index + 1;
     const value = known ?? other ?? "";
-    if (own === undefined && index > 0 && (found?.index === 0 || !isPlausible(value))) continue;
+    if (whole === undefined && index > 0 && (found?.index === 0 || !isPlausible(value))) continue;
     if (found !== undefined) return undefined;
     found = { index, end: index + all.length, value };
   }

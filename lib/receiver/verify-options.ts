@@ -1,4 +1,3 @@
-import { findClash } from "./ambiguity";
 import { KNOWN_NAMES } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { HEADER_NAME } from "../validation/option-rules";
@@ -115,16 +114,18 @@ export function resolveVerifyOptions(options: VerifyOptions): VerifySettings {
  * @throws TypeError for options that must not be combined.
  */
 export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
-  const { authToken, allowedAccountSids, allowedServiceSids } = options;
+  const { authToken, allowedAccountSids, allowedServiceSids, extraParameters = [] } = options;
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
     );
   }
-  const clash = findClash(options.extraParameters ?? []);
-  if (clash !== undefined) {
+  // The value of the first may hide the uuid of the request and the beginning of the second.
+  const beforeUuid = extraParameters.find((name) => name > "type" && name < "uuid");
+  const afterUuid = extraParameters.find((name) => name > "uuid" && name.endsWith("uuid"));
+  if (beforeUuid !== undefined && afterUuid !== undefined) {
     throw new TypeError(
-      `${owner}: option extraParameters must not have ${JSON.stringify(clash[0])} together with ${JSON.stringify(clash[1])}, because the uuid of a request with both has two readings. Declare the one that the service sends.`,
+      `${owner}: option extraParameters must not have ${JSON.stringify(beforeUuid)} together with ${JSON.stringify(afterUuid)}, because the uuid of a request with both has two readings. Declare the one that the service sends.`,
     );
   }
   if (typeof authToken !== "function") warnOfShortToken([authToken].flat());
@@ -141,7 +142,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     allowedAccountSids: allowedAccountSids && new Set(allowedAccountSids),
     /** Undefined: every service. */
     allowedServiceSids: allowedServiceSids && new Set(allowedServiceSids),
-    extraParameters: [...(options.extraParameters ?? [])],
+    extraParameters: Object.freeze([...extraParameters]),
     undeclaredParameters: options.undeclaredParameters ?? "reject",
   };
 }
