@@ -48,7 +48,7 @@ const TESTS: Record<string, string[]> = {
     "receiver/web-request",
     "receiver/deadline",
   ],
-  "receiver/headers": ["hostile"],
+  "receiver/headers": ["hostile", "receiver/explain-requests"],
   "signature/signature": [
     "signature/signature",
     "signature/auth-token",

@@ -64,6 +64,13 @@ describe.each([
   });
 });
 
+it("a redelivery signed with the third of three tokens is a duplicate of the second", async () => {
+  const other = "another-token-of-the-account";
+  const { receive } = createReceiver({ authToken: [NEW, other, OLD] });
+  for (const token of [other, OLD]) expect(await receive(signedBy(token))).toBe(200);
+  expect(results).toEqual(["duplicate"]);
+});
+
 it("a redelivery after the new token was added is a duplicate in a store that was kept", async () => {
   const dedupe: DedupeStore = createMemoryDedupe();
   for (const [authToken, request] of [

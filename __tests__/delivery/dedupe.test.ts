@@ -66,6 +66,14 @@ describe("createDeliverOnce", () => {
     expect(await finish(once(store)(keyOf("a"), run))).toBe("duplicate");
   });
 
+  it("runs once for receivers that share a store", async () => {
+    const store = createMemoryDedupe();
+    const run = jest.fn(async () => {});
+    const deliveries = [1, 2].map(() => finish(once(store)(keyOf("a"), run)));
+    expect(await Promise.all(deliveries)).toEqual(["new", "duplicate"]);
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
   it("runs once for deliveries at the same time and later", async () => {
     const deliverOnce = once();
     const run = jest.fn(async () => {});
@@ -171,7 +179,9 @@ describe("createDeliverOnce", () => {
     const log: string[] = [];
     const deliverOnce = once(scripted(["new"], log));
     let end!: () => void;
-    const first = finish(deliverOnce(keyOf("a"), () => new Promise((done) => (end = done))));
+    const run = () => new Promise<void>((done) => (end = done));
+    const first = finish(deliverOnce(keyOf("a"), run));
+    await new Promise(setImmediate);
     const second = finish(deliverOnce(keyOf("a")));
     await new Promise(setImmediate);
     end();

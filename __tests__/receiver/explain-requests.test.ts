@@ -186,3 +186,25 @@ it("shows no user info of publicUrl", async () => {
 it("has no explanation when there is no token", async () => {
   expect((await reject({ authToken: () => undefined })).explain()).toBeUndefined();
 });
+
+it.each<[what: string, names: string[], shown: string[]]>([
+  ["none", ["x-signature-version"], []],
+  ["the one of another vendor", ["X-Acme-Signature"], ["x-acme-signature;"]],
+  [
+    "three of four",
+    ["a", "b", "c", "d"].map((name) => `${name}-signature`),
+    ["a-signature, b", "c-signature;"],
+  ],
+  ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], []],
+])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const errors: WebhookError[] = [];
+  push.onRejected((error) => void errors.push(error));
+  const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
+  await push.fetch(toWebRequest({ ...good, headers }));
+  const [{ code, message } = {}] = errors;
+  expect(code).toBe("SIGNATURE_MISSING");
+  for (const part of shown) expect(message).toContain(part);
+  expect(message).not.toMatch(/hush|x{51}|!|d-signature/);
+  expect(message?.includes("The request has")).toBe(shown.length > 0);
+});
