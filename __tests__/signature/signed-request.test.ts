@@ -1,6 +1,5 @@
 import { signRequest } from "../../lib/signature/signed-request";
-import { listEventPairs } from "../../lib/form/parameters";
-import type { Pair } from "../../lib/form/form";
+import { listEventPairs, type Pair } from "../../lib/form/parameters";
 import { about, requests } from "../fixtures/webhook-requests.json";
 
 const options = {

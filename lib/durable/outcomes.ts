@@ -2,7 +2,7 @@ import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
 import { createWaiters } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import { toAsciiJson } from "../form/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";

@@ -4,7 +4,7 @@ import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
 import type { EventFailure } from "./durable-queue";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import type { NewEvent, StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 

@@ -1,5 +1,4 @@
-import type { Pair } from "../form/form";
-import type { PushEventVersion } from "../form/parameters";
+import type { PushEventVersion, Pair } from "../form/parameters";
 
 /** The types of event of the specification (section 6.1). */
 export const PUSH_EVENT_TYPES = [

@@ -1,10 +1,9 @@
 import type * as z from "zod/mini";
-import { hasParameter, KNOWN_NAMES, listParameterNames } from "../form/parameters";
+import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "../form/parameters";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { pushEventSchema, unknownEventSchema } from "./schema";
-import type { Pair } from "../form/form";
 import { parseJsonParameter } from "./json-parameter";
 
 /** The parameters that are stringified JSON, and their maximum length in characters (section 8). */

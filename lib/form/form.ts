@@ -2,8 +2,6 @@ import { isUtf8 } from "node:buffer";
 import { StacklessError } from "./stackless-error";
 import { KNOWN_NAMES, type Pair } from "./parameters";
 
-export type { Pair } from "./parameters";
-
 /** The content types of a form: the specification's own spelling (section 5), and the usual one. */
 export const FORM_CONTENT_TYPES = [
   "application/x-www-urlencoded",

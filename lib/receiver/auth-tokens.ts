@@ -1,7 +1,7 @@
 import { createRetry, within } from "../time/retry";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { copyText, createFairMap } from "../memory/fair-map";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";

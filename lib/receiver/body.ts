@@ -1,6 +1,6 @@
 import { WebhookError } from "../errors/webhook-error";
-import { assertWellFormed, decodeForm, MAX_PARAMETERS, type Pair } from "../form/form";
-import { listFlatPairs } from "../form/parameters";
+import { assertWellFormed, decodeForm, MAX_PARAMETERS } from "../form/form";
+import { listFlatPairs, type Pair } from "../form/parameters";
 
 /**
  * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.

@@ -4,8 +4,7 @@ import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeout, consumed, isRawBody, truncated } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import type { ReceivedRequest } from "./received-request";
-import type { Pair } from "../form/form";
-import { listFlatPairs } from "../form/parameters";
+import { listFlatPairs, type Pair } from "../form/parameters";
 
 /** Bounds the body that is read. */
 export type BodyLimits = Pick<PushWebhooksSettings, "limitBytes" | "bodyTimeoutMs">;

@@ -1,5 +1,5 @@
 import { escapeControls } from "../form/text";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 import { isRawBody } from "./body";
 

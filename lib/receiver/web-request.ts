@@ -4,7 +4,7 @@ import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
 import type { BodyLimits } from "./node-request";
 import type { ReceivedRequest } from "./received-request";
 import { describeResponse } from "./response";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import type { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../validation/validate-options";
 

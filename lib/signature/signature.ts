@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { describeType } from "../validation/validate-options";
 

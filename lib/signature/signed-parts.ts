@@ -1,4 +1,5 @@
-import { decodeForm, type Pair } from "../form/form";
+import { decodeForm } from "../form/form";
+import type { Pair } from "../form/parameters";
 import { StacklessError } from "../form/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signature";
 

@@ -1,4 +1,4 @@
-import type { Pair } from "../form/form";
+import type { Pair } from "../form/parameters";
 import { encodeForm } from "../form/text";
 import { sign, stripUnsigned } from "./signature";
 

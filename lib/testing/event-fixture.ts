@@ -1,9 +1,8 @@
-import { listParameterNames, type V1_PARAMETERS } from "../form/parameters";
+import { listParameterNames, type V1_PARAMETERS, type Pair } from "../form/parameters";
 import type { ParameterName, PushEventVersion } from "../form/parameters";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
 import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/form";
 import { describeType, oneOf, suggestName } from "../validation/validate-options";
 import { validateOptions, type OptionRules } from "../validation/validate-options";
 

@@ -1,6 +1,6 @@
 import * as z from "../../validation/zod";
 import { validateOptions } from "../../validation/validate-options";
-import type { Pair } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import { checkWebhooks, type Receiver } from "./configuration-drift";
 import type { ChallengeKey, FetchedChallenge } from "./challenge";
 import { ensureWebhook } from "./ensure-webhook";

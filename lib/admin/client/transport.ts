@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm, parseJson } from "../../form/text";
-import type { Pair } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { AdminClientOptions } from "./options";
 

@@ -1,6 +1,6 @@
 import type { QueuedEvent } from "../../delivery/event-queue";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { Pair } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
 import type { QueuedState, RequestDetails, ResendResult } from "./console-view";

@@ -1,5 +1,5 @@
 import { decodeSafely } from "../../form/text";
-import type { Pair } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import { EmulatorError, notFound } from "../emulator-error";
 import type { Caller } from "./credentials";
 

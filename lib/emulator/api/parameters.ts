@@ -1,5 +1,6 @@
 import * as z from "../../validation/zod";
-import { decodeForm, isFormType, type Pair } from "../../form/form";
+import { decodeForm, isFormType } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import { parseJson } from "../../form/text";
 import { metadataSchema } from "../../event/schema";
 import type { EndpointRequest } from "./endpoint-router";

@@ -1,8 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { signRequest, type WebhookRequest } from "../../signature/signed-request";
-import { listEventPairs, type EventParameters } from "../../form/parameters";
-import type { Pair } from "../../form/form";
+import { listEventPairs, type EventParameters, type Pair } from "../../form/parameters";
 import { callSafely } from "../../observability/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";

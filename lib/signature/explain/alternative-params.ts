@@ -1,8 +1,7 @@
 import type { SignatureCauseCode } from "./causes";
 import { listBodyPairs, parseJsonObject, type GivenBody } from "./bodies";
 import { Variants, type Variant } from "./variants";
-import type { Pair } from "../../form/form";
-import { KNOWN_NAMES, listFlatPairs } from "../../form/parameters";
+import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../form/parameters";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { joinParams } from "../signature";
 

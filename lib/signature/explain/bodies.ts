@@ -1,5 +1,5 @@
-import { decodeForm, type Pair } from "../../form/form";
-import { listFlatPairs } from "../../form/parameters";
+import { decodeForm } from "../../form/form";
+import { listFlatPairs, type Pair } from "../../form/parameters";
 import { parseJson } from "../../form/text";
 
 const MAX_JSON_LENGTH = 65_536;

@@ -7,8 +7,7 @@ import { findFormFault, listSignatureReadings, type SignatureReading } from "./s
 import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";
 import type { SignatureCause, SignatureCauseCode, SignatureReport } from "./causes";
-import type { Pair } from "../../form/form";
-import { listFlatPairs } from "../../form/parameters";
+import { listFlatPairs, type Pair } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
 import { digest, joinParams, listPairs, listSignedUrls, type SignedParams } from "../signature";

@@ -5,7 +5,7 @@ import type { ExplainSignatureOptions } from "./input";
 import { findFormFault } from "./signature-readings";
 import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
-import type { Pair } from "../../form/form";
+import type { Pair } from "../../form/parameters";
 import { isSid } from "../../form/sid";
 import { stripUnsigned } from "../signature";
 
