@@ -122,7 +122,7 @@ describe("option confirm", () => {
     const forged = send(approval());
     while (asked.length === 0) await new Promise(setImmediate);
     const genuine = send(denial);
-    // Until it has joined the forged one.
+    // Wait until the genuine delivery has joined the forged one.
     for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
     decide();
     expect(await Promise.all([forged, genuine])).toEqual([403, 200]);

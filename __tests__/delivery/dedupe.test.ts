@@ -144,7 +144,7 @@ describe("createDeliverOnce", () => {
     const delivery = once(scripted(["running"]), 60)(keyOf("a"));
     await expect(delivery).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
-      // The store itself works.
+      // No TypeError: the test store itself works.
       cause: expect.not.objectContaining({ name: "TypeError" }),
     });
   });

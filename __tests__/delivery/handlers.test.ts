@@ -213,7 +213,7 @@ describe("dispatch", () => {
       );
       await expect(failed).rejects.toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
       expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT" });
-      // Late, it makes no unhandled rejection.
+      // A late failure is no unhandled rejection.
       fail(new Error("late"));
       await new Promise((resolve) => setImmediate(resolve));
     },
