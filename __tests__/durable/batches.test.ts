@@ -27,7 +27,7 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   const { add, batches, goOn } = createStalled();
   const first = add(-1);
   await new Promise(setImmediate);
-  // Whatever is before them.
+  // An item that is always wanted, before the others.
   const wantedFirst = add(-2);
   let newest = 0;
   const isWanted = jest.fn((id: number) => id > newest - 50);
@@ -36,7 +36,7 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
     newest = id;
     results.push(add(id, () => isWanted(id)));
   }
-  // Each item is asked a few times only.
+  // isWanted is called only a few times for each item.
   expect(isWanted.mock.calls.length).toBeLessThan(2 * LAST);
   isWanted.mockClear();
   goOn();
@@ -45,7 +45,7 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   expect(await Promise.all(results.slice(-50))).toEqual(wanted);
   expect(await wantedFirst).toBe(-2);
   expect(batches).toEqual([[-1], [-2, ...wanted]]);
-  // The others were dropped before.
+  // The unwanted items were dropped earlier.
   expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });
 

@@ -228,7 +228,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
       const waiting = wait(50_000);
       expect(await deliver(approval())).toBe(200);
       await begun;
-      // After storeTimeoutMs.
+      // The 503 comes after storeTimeoutMs.
       expect(await deliver(eventRequest("factor.created", { uuid: "late" }))).toBe(503);
       expect(calls).toEqual(["confirm approval"]);
       confirm = () => true;

@@ -53,7 +53,7 @@ export function describeLostReplies(
   });
 
   it.each(commands)("%s is stored once, recorded and handled once", async (_what, text) => {
-    // Redis has the scripts of BullMQ from then on: the next command stores at once.
+    // Loads the scripts of BullMQ into Redis, so that the next store takes a single command.
     await web.deliver(eventRequest("factor.created", { uuid: "warm-up" }));
     const wait = { challengeSid: sidOf(1), entityIdentity, timeoutMs: 15_000 };
     const lost = proxy.loseReplyTo(text);

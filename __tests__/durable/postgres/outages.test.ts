@@ -41,7 +41,7 @@ describeWithPostgres("an outage of Postgres", () => {
     await store(eventFixture("factor.created", { uuid: "slow" }));
     await until(() => handled.length === 1);
     const waiting = other.outcomes.wait({ account: "", challengeSid: sidOf(1), timeoutMs: 50_000 });
-    // As after an outage that is longer than a lease.
+    // Simulates an outage that is longer than a lease.
     await server.query("update push.member set seen_at = seen_at - 60000; checkpoint");
     await server.kill("SIGKILL");
     await server.start();

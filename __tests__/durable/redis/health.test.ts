@@ -19,7 +19,7 @@ describeWithRedis("health() of a process with a worker", () => {
   afterEach(() => void jest.useRealTimers());
 
   it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
-    // First: the fake clock of performance begins at 0.
+    // Fake the clocks before the queue starts: the fake clock of performance begins at 0.
     jest.useFakeTimers({ now: Date.now(), ...CLOCK });
     const server = await startRedis();
     const proxy = queues.closeLater(await startRedisProxy(server.port));

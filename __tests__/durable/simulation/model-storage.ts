@@ -216,7 +216,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         event.stalls = 0;
         event.pauseMs = 0;
         event.runAtMs = nowMs();
-        // No late report on a run before meets the event.
+        // Count a run more, so that a late report on an earlier run changes nothing.
         if (bugs.reusesRuns !== true) event.started++;
         return true;
       }).length,

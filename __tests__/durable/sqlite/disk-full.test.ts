@@ -50,7 +50,7 @@ itOnSmallDisk(
     writeFileSync(join(folder, "filler"), Buffer.alloc(bavail * bsize));
     const acknowledged: string[] = ["before"];
     let rejected: WebhookError | undefined;
-    // Until the space that the write-ahead log has already is used up.
+    // Store until the free space of the write-ahead log is used up.
     for (let index = 0; index < 3_000; index++) {
       try {
         await store(`u${index}`);
