@@ -145,7 +145,7 @@ describe("the pages of a list", () => {
       `PX${token.slice(2)}`,
       "x",
       "constructor",
-      // Of a webhook.
+      // The page token of a list of webhooks.
       "PAMTc5NTI1MjU5MzpZV2M5MmQzMThiMjA0ZWQ5YWIzMzcyNDk3ZGYxMGJjNjli",
     ]) {
       expect(await at(list, `PageToken=${other}`)).toBe(21481);
@@ -157,7 +157,7 @@ describe("the pages of a list", () => {
   it("has the envelope of the specification when it is empty", async () => {
     const uri = `${list}?PageSize=50&Page=0`;
     expect(await read(list)).toEqual({ ...emptyKeyPage, uri, first_page_uri: uri });
-    // With the Host of the request.
+    // The links have the Host of the request.
     const url = `${emulator.url.replace("127.0.0.1", "localhost")}${webhooksPath(emulator)}`;
     const first_page_url = `${url}?PageSize=50&Page=0`;
     const meta = { ...emptyWebhookPage.meta, first_page_url, url: first_page_url };
