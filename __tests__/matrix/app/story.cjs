@@ -29,7 +29,7 @@ async function tellStory(rooms) {
     await receiveParsed(rooms, app, push, settings);
     await receiveFromEmulator(push, emulator);
     await administer(rooms, app, emulator, origin);
-    // Where nothing listens: it is made, and closed, all the same.
+    // No Redis listens there: a queue can be created and closed without it.
     await rooms.redisQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
     // A test runner ends by itself after this: a login still waits, and connections are open.
     const pending = push.waitForChallenge({
