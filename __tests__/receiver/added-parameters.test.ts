@@ -94,7 +94,7 @@ const isRejected = new Map<string, boolean>();
 beforeAll(async () => {
   for (const added of ADDED) {
     const rejected = await listRejected(added, OPTIONS);
-    // It depends on the name alone.
+    // The result depends on the name alone.
     expect([0, REQUESTS.length]).toContain(rejected.length);
     isRejected.set(added[0], rejected.length > 0);
   }

@@ -68,7 +68,7 @@ describe("deadlineMs bounds", () => {
 });
 
 it("deadlineMs bounds a body that does not arrive", async () => {
-  // The timer of a body is no timer that Jest fakes.
+  // Jest does not fake the timer of a body.
   jest.useRealTimers();
   const push = createPush({ deadlineMs: 100 });
   const messages: string[] = [];
