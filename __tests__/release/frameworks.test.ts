@@ -121,7 +121,7 @@ async function buildSvelte(): Promise<void> {
 
 async function buildNext(): Promise<void> {
   await writeModule("next-app/package.json", "{}");
-  // Otherwise those of the repository are found, with the paths of its source.
+  // Without this file, Next.js finds the settings of the repository, with the paths of its source.
   await writeModule("next-app/jsconfig.json", "{}");
   // The packages are links to those of the repository.
   const settings = `module.exports = { turbopack: { root: ${JSON.stringify(ROOT)} } };`;
@@ -152,7 +152,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
         declaration: false,
       },
       include: ["*.ts"],
-      // By default the folder of the output.
+      // The default excludes the folder of the output.
       exclude: [],
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
