@@ -100,7 +100,7 @@ describe("a token that anyone can guess", () => {
     ) as [string, string, string];
     expect(await statusOf(first, token)).toBe(403);
     expect(await statusOf(second, token)).toBe(403);
-    // A function of its own, as in a call for each request.
+    // A new function, as in an app that creates one for each request.
     const request = eventRequest("factor.created");
     await expect(
       verify({ ...request, url: request.path }, { authToken: () => token, publicUrl }),
