@@ -86,7 +86,7 @@ async function mutate(file: string) {
         globalTeardown: null,
         reporters: [],
       },
-      // Nearly every test is related to errors.ts, say.
+      // Nearly every test is related to a file such as errors/webhook-error.ts.
       enableFindRelatedTests: false,
     },
     coverageAnalysis: "perTest",
@@ -113,7 +113,7 @@ async function mutate(file: string) {
       mutants.filter(({ status }) => statuses.includes(status)).length;
     const caught = isOneOf("Killed", "Timeout");
     const missed = isOneOf("Survived", "NoCoverage");
-    // Those that do not compile, or whose test file does not load, count neither way.
+    // Mutants that do not compile, or whose test file does not load, do not count.
     return { caught, missed, percent: Number(percent(caught, caught + missed).toFixed(1)) };
   };
   const { percent: withMessages } = score(results);

@@ -55,7 +55,7 @@ describe.each([
     const { push, receive } = createReceiver({ authToken });
     push.onAny(() => running);
     const statuses = [receive(signedBy(OLD)), receive(request)];
-    // Until both have arrived.
+    // Wait until both have arrived.
     for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
     expect(results).toEqual([]);
     finish();

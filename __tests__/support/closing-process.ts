@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   await queue.ready();
   queue.work(createHandlers().onAny(() => void process.send?.("handled")));
   process.once("message", () => void close());
-  // Then the worker waits for events.
+  // Once it counts, the worker waits for events.
   while ((await queue.stats()).workers === 0)
     await new Promise((resolve) => setTimeout(resolve, 10));
   process.send?.("ready");

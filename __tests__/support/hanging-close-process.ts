@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   writeFileSync(hangFile, "");
   const stored = queue.store(queuedEvent(eventFixture("factor.created")), 1e12);
   stored.catch(() => {});
-  // Until the thread is in fsync.
+  // Wait until the thread is in fsync.
   await sleep(500);
   const startMs = performance.now();
   await queue.close({ deadlineMs: Number(deadlineMs) });

@@ -64,7 +64,7 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
 
 /** Returns the violations of all rules of axe-core, or of some, as `rule: element`. */
 async function findViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // Not a script element: the policy of the page forbids it.
+  // Evaluated, because the policy of the page forbids a script element.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as {

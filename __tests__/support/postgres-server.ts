@@ -89,7 +89,7 @@ export async function createPostgres(options: ServerOptions = {}): Promise<Postg
       for (let starts = 1; !(await canQuery(query)); await sleep(10)) {
         if (child.exitCode === null) continue;
         if (starts++ === MAX_STARTS) throw new Error("postgres ended");
-        // The processes of one that was killed end a little later, and keep its memory until then.
+        // The processes of a killed server end a little later, and keep its memory until then.
         await sleep(100);
         child = open();
       }
@@ -137,7 +137,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It ended since it was listed.
+    // The process ended after it was listed.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

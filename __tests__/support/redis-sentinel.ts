@@ -37,7 +37,7 @@ export async function startSentinelGroup(size: number): Promise<SentinelGroup> {
     replicas,
     sentinel,
     async failOver() {
-      // Rejected until the sentinel has seen the replicas alive.
+      // The sentinel rejects the command until it has seen the replicas alive.
       await until(() => ask("failover").then(Boolean, () => false));
       let port = primary.port;
       await until(async () => {

@@ -80,7 +80,7 @@ export async function startRedis(
       if (child === undefined) return;
       const exited = once(child, "exit");
       child.kill(signal);
-      // A frozen process hears of it only then.
+      // A frozen process gets the signal only after SIGCONT.
       child.kill("SIGCONT");
       await exited;
       child = undefined;

@@ -52,7 +52,7 @@ function readFileOf(descriptor: string): string | undefined {
   try {
     return readlinkSync(`${OPEN_FILES}/${descriptor}`);
   } catch {
-    // Closed since it was listed.
+    // The file was closed after it was listed.
     return undefined;
   }
 }
