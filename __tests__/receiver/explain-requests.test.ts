@@ -144,6 +144,11 @@ it.each<[string, Partial<PushWebhooksOptions>, string]>([
     { authToken: "x", allowedAccountSids: [`AC${"0".repeat(32)}`] },
     "TOKEN_ACCOUNT",
   ],
+  [
+    "a wrong token where several accounts are allowed",
+    { authToken: "x", allowedAccountSids: [`AC${"0".repeat(32)}`, `AC${"1".repeat(32)}`] },
+    "TOKEN_WRONG",
+  ],
 ])("explains %s", async (_what, options, code) => {
   const error = await reject(options);
   expect(error.explain()?.causes[0]).toMatchObject({ code });

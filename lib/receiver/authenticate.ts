@@ -1,11 +1,16 @@
 import { createFindTokens } from "./auth-tokens";
 import { createExplainBudget } from "./explain-budget";
 import type { CheckedHeaders } from "./headers";
-import { createMismatch, type ReceivedEvidence } from "./signature-mismatch";
 import type { PushMethod, VerifySettings } from "./verify-options";
-import type { WebhookError } from "../errors/webhook-error";
+import { WebhookError } from "../errors/webhook-error";
+import { explainSignature } from "../signature/explain";
+import type { SignatureReport } from "../signature/explain/causes";
+import type { ExplainSignatureOptions } from "../signature/explain/input";
 import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
 import type { SignedParts } from "../signature/signed-parts";
+
+/** The URL and the body as the request shows them, for explanations only: a sender may forge them. */
+export type ReceivedEvidence = Pick<ExplainSignatureOptions, "receivedUrl" | "body">;
 
 /** A webhook request that the account which it claims has signed. */
 export interface AuthenticatedRequest {
@@ -30,7 +35,10 @@ export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
+  const { urlMatching, allowedAccountSids } = settings;
   const findTokens = createFindTokens(settings.authToken);
+  const [onlyAccount, ...others] = allowedAccountSids ?? [];
+  const accountSid = others.length === 0 ? onlyAccount : undefined;
 
   return async function authenticate(
     headers: Pick<CheckedHeaders, "method" | "signature">,
@@ -53,8 +61,13 @@ export function createAuthenticate(
         const listOtherSignatures = createListOtherSignatures(tokens, match);
         return { method, signature, listOtherSignatures, parts, match, serviceSids };
       }
-      const request = { headers, parts, tokens, readEvidence };
-      mismatch ??= createMismatch(settings, explainBudget, request);
+      mismatch ??= createMismatch(tokens, () => {
+        const evidence = readEvidence();
+        const url = findNearest(parts.signedUrls, evidence.receivedUrl);
+        const request = { method, url, params: parts.signedParams, signature, authToken: tokens };
+        const report = () => explainSignature({ ...evidence, ...request, urlMatching, accountSid });
+        return explainBudget.spend(report);
+      });
     }
     // It is set, because the loop runs at least once.
     throw mismatch as WebhookError;
@@ -68,4 +81,29 @@ function createListOtherSignatures(
   if (tokens.length === 1) return undefined;
   // Computed on demand: only a conflict needs the signatures of other tokens.
   return () => tokens.toSpliced(authTokenIndex, 1).map((token) => digest(token, signedText));
+}
+
+/** Creates the error of a signature that none of these tokens made. */
+function createMismatch(
+  tokens: readonly string[],
+  explain: () => SignatureReport | undefined,
+): WebhookError {
+  if (tokens.length === 0) {
+    const message = "The option authToken found no token for the account that this request claims.";
+    return new WebhookError("SIGNATURE_MISMATCH", message);
+  }
+  const message =
+    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error names the cause.";
+  return new WebhookError("SIGNATURE_MISMATCH", message, { explain });
+}
+
+/** Returns the first of the URLs that have the longest prefix in common with another URL. */
+function findNearest(urls: readonly string[], url = ""): string {
+  const countCommon = (other: string) => {
+    let count = 0;
+    while (count < other.length && other[count] === url[count]) count++;
+    return count;
+  };
+  const [nearest = ""] = urls.toSorted((a, b) => countCommon(b) - countCommon(a));
+  return nearest;
 }

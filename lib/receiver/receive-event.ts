@@ -1,9 +1,8 @@
-import { createAuthenticate } from "./authenticate";
+import { createAuthenticate, type ReceivedEvidence } from "./authenticate";
 import { isRawBody, readParams } from "./body";
 import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
-import type { ReceivedEvidence } from "./signature-mismatch";
 import type { VerifySettings } from "./verify-options";
 import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
