@@ -54,9 +54,7 @@ export function escapeControls(text: string): string {
  * surrogates included.
  */
 export function toAsciiJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (!/[\u007f-\uffff]/.test(text)) return text;
-  return text.replaceAll(
+  return JSON.stringify(value).replaceAll(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );

@@ -1,18 +1,11 @@
 /** Bounds the work of explaining rejected requests. */
 export type ExplainBudget = ReturnType<typeof createExplainBudget>;
 
-/** The limits of one receiver: 10 reports and 300 ms of work within any 60 s. */
-export const EXPLAIN_LIMITS = {
-  /** The period that the other limits apply to, in milliseconds. */
-  windowMs: 60_000,
-  /** The number of reports within one period. */
-  maxReports: 10,
-  /** The time spent on reports within one period, in milliseconds; the last report may exceed it. */
-  maxWorkMs: 300,
-};
-
-/** Creates an unused budget. The period slides: a report counts until it is `windowMs` old. */
-export function createExplainBudget({ windowMs, maxReports, maxWorkMs } = EXPLAIN_LIMITS) {
+/**
+ * Creates an unused budget: `maxReports` reports and `maxWorkMs` of work within any `windowMs`; the
+ * last report may exceed it. The period slides: a report counts until it is `windowMs` old.
+ */
+export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWorkMs = 300 } = {}) {
   let reports: { startMs: number; workMs: number }[] = [];
 
   return {

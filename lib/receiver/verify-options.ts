@@ -79,10 +79,7 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     required: true,
   },
   methods: {
-    accepts: (value) =>
-      Array.isArray(value) &&
-      value.length > 0 &&
-      value.every((one) => one === "POST" || one === "GET"),
+    accepts: isFilledList((one) => one === "POST" || one === "GET"),
     expected: '["POST"], ["POST", "GET"] or ["GET"]',
   },
   signatureHeader: HEADER_NAME,
@@ -149,16 +146,18 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
 
 function sidsRule(prefix: "AC" | "VA"): OptionRule {
   return {
-    accepts: (value) =>
-      Array.isArray(value) && value.length > 0 && value.every((sid) => isSid(prefix, sid)),
+    accepts: isFilledList((sid) => isSid(prefix, sid)),
     expected: `a list of SIDs (${prefix} and 32 hexadecimal digits) that is not empty`,
   };
 }
 
 /** Accepts one value, or a list that is not empty. */
 function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) =>
-    Array.isArray(value) ? value.length > 0 && value.every(accepts) : accepts(value);
+  return (value) => isFilledList(accepts)(value) || accepts(value);
+}
+
+function isFilledList(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => Array.isArray(value) && value.length > 0 && value.every(accepts);
 }
 
 function isExtraName(name: unknown): boolean {

@@ -67,31 +67,17 @@ function assertRequest(request: unknown): void {
 }
 
 function readGiven({ method, url, headers, body }: PushRequest): ReceivedRequest {
-  const request = {
+  const isRecord = typeof headers.get !== "function";
+  const record = headers as Readonly<Record<string, string | string[] | undefined>>;
+  const entries = isRecord ? Object.entries(record) : [...(headers as Headers)];
+  return {
     method,
     target: url,
     remoteAddress: undefined,
     mayHaveBody: false,
     readBody: () => body,
-  };
-  if (typeof headers.get === "function") return { ...request, ...readHeaders(headers as Headers) };
-  const entries = Object.entries(
-    headers as Readonly<Record<string, string | string[] | undefined>>,
-  );
-  return {
-    ...request,
     listHeader: (name) =>
       entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])),
     listHeaders: () => entries.map(([key, value]) => [key, String(value)]),
-  };
-}
-
-function readHeaders(headers: Headers): Pick<ReceivedRequest, "listHeader" | "listHeaders"> {
-  return {
-    listHeader(name) {
-      const value = headers.get(name);
-      return value === null ? [] : [value];
-    },
-    listHeaders: () => [...headers],
   };
 }
