@@ -15,6 +15,11 @@ export function isFormType(contentType: string): boolean {
   return FORM_TYPE.test(contentType);
 }
 
+/** Returns whether a body is the exact text or bytes that were received. */
+export function isRawBody(body: unknown): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
 /** How many parameters a form may have. */
 export const MAX_PARAMETERS = 1000;
 

@@ -1,5 +1,5 @@
 import { WebhookError } from "../errors/webhook-error";
-import { assertWellFormed, decodeForm, MAX_PARAMETERS } from "../form/form";
+import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/parameters";
 
 /**
@@ -24,11 +24,6 @@ export function readParams(body: unknown, limitBytes: number): Pair[] {
   }
   if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
   return pairs;
-}
-
-/** Returns whether a body is the exact text or bytes that were received. */
-export function isRawBody(body: unknown): body is string | Uint8Array {
-  return typeof body === "string" || body instanceof Uint8Array;
 }
 
 /** Collects the chunks of a body. */

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeout, consumed, isRawBody, truncated } from "./body";
+import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import type { ReceivedRequest } from "./received-request";
+import { isRawBody } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/parameters";
 
 /** Bounds the body that is read. */

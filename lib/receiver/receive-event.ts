@@ -1,10 +1,11 @@
 import { createAuthenticate, type ReceivedEvidence } from "./authenticate";
-import { isRawBody, readParams } from "./body";
+import { readParams } from "./body";
 import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
 import type { VerifySettings } from "./verify-options";
 import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
+import { isRawBody } from "../form/form";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
 
 /**

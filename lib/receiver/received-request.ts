@@ -1,7 +1,7 @@
 import { escapeControls } from "../form/text";
+import { isRawBody } from "../form/form";
 import type { Pair } from "../form/parameters";
 import type { Capture, RejectedRequest } from "../observability/reporter";
-import { isRawBody } from "./body";
 
 /** A webhook request of `node:http`, of the Web platform or of another platform. */
 export interface ReceivedRequest {

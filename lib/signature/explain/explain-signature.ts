@@ -1,12 +1,13 @@
 import { fingerprint, listAlternativeTokens } from "./alternative-tokens";
 import { listParams } from "./alternative-params";
 import { listUrls } from "./alternative-urls";
-import { isExactBody, type GivenBody } from "./bodies";
+import type { GivenBody } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
 import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";
 import type { SignatureCause, SignatureCauseCode, SignatureReport } from "./causes";
+import { isRawBody } from "../../form/form";
 import { listFlatPairs, type Pair } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
@@ -31,7 +32,7 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const body = options.body ?? (method === "POST" ? asParsedBody(options.params) : undefined);
   const isGetBody = method === "GET" && params.length > 0;
   const receivedUrl = options.receivedUrl ?? (isGetBody ? append(url, params) : undefined);
-  const isHuge = isTooLarge(params, [url, receivedUrl, isExactBody(body) ? body : undefined]);
+  const isHuge = isTooLarge(params, [url, receivedUrl, isRawBody(body) ? body : undefined]);
   const urls: Variant[] = isHuge
     ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
     : listUrls(url, urlMatching, receivedUrl);
@@ -42,7 +43,7 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const { proven, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const causes = proven ?? listSuspicions({ ...options, body }, params, received);
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
-  if (body !== undefined && !isExactBody(body) && proven?.some(isChangeOfParser) === true) {
+  if (body !== undefined && !isRawBody(body) && proven?.some(isChangeOfParser) === true) {
     proven.unshift(createCause("BODY_PARSED", false));
   }
   const triedUrls = [...new Set(urls.slice(0, MAX_SHOWN_URLS).map(({ value }) => value))];

@@ -1,10 +1,11 @@
 import { fingerprint } from "./alternative-tokens";
 import { splitUrl } from "./alternative-urls";
-import { isExactBody, parseJsonObject } from "./bodies";
+import { parseJsonObject } from "./bodies";
 import type { ExplainSignatureOptions } from "./input";
 import { findFormFault } from "./signature-readings";
 import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
+import { isRawBody } from "../../form/form";
 import type { Pair } from "../../form/parameters";
 import { isSid } from "../../form/sid";
 import { stripUnsigned } from "../signature";
@@ -32,7 +33,7 @@ export function listSuspicions(
   if (parseJsonObject(body) !== undefined) suspect("BODY_JSON", "body");
   else if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
   // Known changes were tried without a match, so only the exact body can show another.
-  if (body !== undefined && !isExactBody(body)) suspect("BODY_PARSED");
+  if (body !== undefined && !isRawBody(body)) suspect("BODY_PARSED");
   if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING", url);
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
     suspect("TOKEN_ACCOUNT");
