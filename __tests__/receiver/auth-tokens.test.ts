@@ -224,6 +224,20 @@ describe("lookups for invented accounts", () => {
     expect(measureHeap() - before).toBeLessThan(10e6);
   });
 
+  it("do not make a verified account an unknown one", async () => {
+    const resolver = jest.fn<string | undefined, [object]>(() => AUTH_TOKEN);
+    await verify(resolver);
+    resolver.mockReturnValue(undefined);
+    for (let index = 0; index < 20_100; index += 100) {
+      await Promise.all(flood(resolver, 100, index));
+    }
+    jest.advanceTimersByTime(1_000);
+    // An unknown account is not looked up again for 10 s.
+    expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");
+    resolver.mockReturnValue(AUTH_TOKEN);
+    expect(await verify(resolver)).toBe("accepted");
+  });
+
   it("do not delay a verified account, and run 50 at a time", async () => {
     const { seen, resolver } = createSlowResolver(2_000);
     const first = verify(resolver);

@@ -4,7 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { copyText, createFairMap } from "../memory/fair-map";
-import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
+import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
 import { createKey, type FoundMatch, type TokenOrKey } from "../signature/signature";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
@@ -75,18 +75,18 @@ interface Identity {
   claimed: ClaimedIdentity;
   /** Whether a token of the identity has signed a request. */
   isVerified: boolean;
-  answer: Answer | undefined;
+  answer?: Answer;
   failedUntilMs: number;
   /** The lookup that requests with this identity share. */
-  running: Promise<Answer> | undefined;
+  running?: Promise<Answer> | undefined;
   /** The last error of the resolver in this lookup. */
-  thrown: unknown;
+  thrown?: unknown;
 }
 
 /** How many lookups of verified identities run at a time, and of others too. */
 const MAX_RUNNING = 50;
 const MAX_WAITING = 1_000;
-const MAX_IDENTITIES = 10_000;
+const MAX_IDENTITIES = 20_000;
 /** How long a request waits for its tokens. */
 const LOOKUP_MS = 8_000;
 /** How long tokens are used without a lookup. */
@@ -118,32 +118,25 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
  * signature has verified: requests with invented accounts cannot delay these.
  */
 function createLookup(authToken: AuthTokenResolver): FindTokens {
-  const verified = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
-  const others = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  // Invented accounts cannot evict verified ones: those that are only claimed share one account.
+  const identities = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
   const lookUpVerified = createLimitedLookup(authToken);
   const lookUpOther = createLimitedLookup(authToken);
 
   function openIdentity(claimed: ClaimedIdentity): Identity {
     const { account_sid = "", service_sid = "" } = claimed;
     const key = `${account_sid} ${service_sid}`;
-    const known = verified.get(account_sid, service_sid) ?? others.get("", key);
+    const known = identities.get(account_sid, service_sid) ?? identities.get("", key);
     if (known !== undefined) return known;
-    const identity: Identity = {
-      claimed,
-      isVerified: false,
-      answer: undefined,
-      failedUntilMs: 0,
-      running: undefined,
-      thrown: undefined,
-    };
+    const identity: Identity = { claimed, isVerified: false, failedUntilMs: 0 };
     // All accounts share these entries, because they are only claimed.
-    others.add("", key, identity);
+    identities.add("", key, identity);
     return identity;
   }
 
   function markVerified(identity: Identity): void {
     const { account_sid = "", service_sid = "" } = identity.claimed;
-    if (!identity.isVerified) verified.add(account_sid, service_sid, identity);
+    if (!identity.isVerified) identities.add(account_sid, service_sid, identity);
     identity.isVerified = true;
   }
 
@@ -209,18 +202,6 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     }
     return { tokens: answer.tokens, serviceSids: answer.serviceSids, match };
   };
-}
-
-let hasReported = false;
-
-/** Emits the process warning `AUTH_TOKEN_UNUSABLE`, once: an app may create a resolver for each request. */
-function reportUnusable(): void {
-  if (hasReported) return;
-  hasReported = true;
-  process.emitWarning(
-    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
-    { type: "PushWebhooksWarning", code: "AUTH_TOKEN_UNUSABLE" },
-  );
 }
 
 /**
@@ -296,7 +277,7 @@ function readTokens(resolved: unknown): Omit<FoundTokens, "match"> {
   >;
   const texts = [authToken].flat().filter((token) => typeof token === "string");
   const tokens = texts.filter(isAuthToken);
-  if (tokens.length < texts.length) reportUnusable();
+  if (tokens.length < texts.length) warnOfUnusableToken();
   warnOfShortToken(tokens);
   const isUsable = serviceSids === undefined || Array.isArray(serviceSids);
   return { tokens, serviceSids: isUsable ? (serviceSids as string[] | undefined) : [] };

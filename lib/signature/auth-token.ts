@@ -27,15 +27,29 @@ export function isAuthToken(value: unknown): value is string {
 }
 
 const SHORT_CHARACTERS = 16;
-let hasWarned = false;
 
 /** Emits the process warning `AUTH_TOKEN_SHORT`, once, for a short token in production. */
 export function warnOfShortToken(tokens: readonly string[]): void {
-  if (hasWarned || process.env.NODE_ENV !== "production") return;
+  if (process.env.NODE_ENV !== "production") return;
   if (tokens.every((token) => token.length >= SHORT_CHARACTERS)) return;
-  hasWarned = true;
-  process.emitWarning(
+  warnOnce(
+    "AUTH_TOKEN_SHORT",
     `An auth token has fewer than ${SHORT_CHARACTERS} characters, so it can be guessed with one captured request. Pass the auth token of the account at the service.`,
-    { type: "PushWebhooksWarning", code: "AUTH_TOKEN_SHORT" },
   );
+}
+
+/** Emits the process warning `AUTH_TOKEN_UNUSABLE`, once, for a text that {@link isAuthToken} rejects. */
+export function warnOfUnusableToken(): void {
+  warnOnce(
+    "AUTH_TOKEN_UNUSABLE",
+    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
+  );
+}
+
+const emitted = new Set<string>();
+
+function warnOnce(code: string, message: string): void {
+  if (emitted.has(code)) return;
+  emitted.add(code);
+  process.emitWarning(message, { type: "PushWebhooksWarning", code });
 }
