@@ -19,6 +19,7 @@ import { anyCharacter } from "../../support/any-character";
 import { TYPESCRIPT } from "../../support/child-processes";
 import { CONTROL, hostileText, listTexts } from "../../support/control-characters";
 import { ROOT } from "../../support/docs";
+import { collectVariants } from "../../../lib/signature/explain/variants";
 
 const OLD_TOKEN = "00112233445566778899aabbccddeeff";
 const params = eventPairs("challenge.approved", "v2", {
@@ -333,6 +334,18 @@ describe("explainSignature", () => {
     expect(tried.combinations).toBeLessThanOrEqual(5_000);
     expect(tried.urls.length).toBeLessThanOrEqual(20);
     expect(tried.tokens.length).toBeLessThanOrEqual(50);
+  });
+
+  it.each([
+    ["entries", 3, 100],
+    ["characters", 100, 6],
+  ])("creates no variant beyond a limit: %s", (_limit, maxEntries, maxCharacters) => {
+    let created = 0;
+    function* vary() {
+      while (created < 10) yield { value: String(10 + created++), causes: [] };
+    }
+    expect(collectVariants(vary(), maxEntries, maxCharacters)).toHaveLength(3);
+    expect(created).toBe(3);
   });
 
   it("does not throw for any signature, URL or parameter, and shows no control character", () => {

@@ -1,6 +1,7 @@
 import type { SignatureCauseCode } from "./causes";
 import { listBodyPairs, parseJsonObject, type GivenBody } from "./bodies";
-import { Variants, type Variant } from "./variants";
+import { collectVariants, type Variant } from "./variants";
+import { isRawBody } from "../../form/form";
 import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../form/parameters";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { joinParams } from "../signature";
@@ -8,6 +9,8 @@ import { joinParams } from "../signature";
 const MAX_VARIANTS = 600;
 /** How many characters of parameters one report may create. */
 const MAX_CHARACTERS = 2_000_000;
+/** Longer parameters are not changed, and a longer body is not decoded. */
+const MAX_CHANGED_CHARACTERS = 131_072;
 /** How many parameters are changed one by one. */
 const MAX_CHANGED = 60;
 
@@ -42,44 +45,46 @@ export function listParams(
   url: string,
   body: GivenBody | undefined,
 ): Variant[] {
-  const variants = new Variants(MAX_VARIANTS, MAX_CHARACTERS);
-  const add = (changed: readonly Pair[], code: SignatureCauseCode, subject?: string) => {
-    if (!variants.isFull) variants.add(joinParams(changed), [code], subject);
-  };
+  const variants = collectVariants(varyParams(params, url, body), MAX_VARIANTS, MAX_CHARACTERS);
+  // Last: every other cause is likelier.
+  return [...variants, { value: "", causes: ["PARAMS_UNSIGNED"] }];
+}
+
+function* varyParams(
+  params: readonly Pair[],
+  url: string,
+  body: GivenBody | undefined,
+): Generator<Variant> {
   const given = joinParams(params);
-  variants.add(given, []);
-  addBody(add, params, body);
+  yield { value: given, causes: [] };
+  if (given.length > MAX_CHANGED_CHARACTERS) return;
+  const inJson = listFlatPairs(parseJsonObject(body));
+  if (inJson !== undefined) {
+    yield vary(inJson, "BODY_JSON", "body");
+  } else if (!isRawBody(body) || body.length <= MAX_CHANGED_CHARACTERS) {
+    const inForm = listBodyPairs(body);
+    if (inForm !== undefined) yield vary(inForm, compareWithBody(params, inForm));
+  }
   for (const [code, change] of CHANGES_OF_ALL) {
     const changed = params.map(([name, value]): Pair => [change(name), change(value)]);
-    add(changed, code);
+    yield vary(changed, code);
   }
   const [, query = ""] = url.replace(/#.*$/s, "").split(/\?(.*)/s);
   const inQuery = new Set(listBodyPairs(query)?.map(([name]) => name));
   const notInQuery = params.filter(([name]) => !inQuery.has(name));
-  add(notInQuery, "PARAMS_ADDED");
+  yield vary(notInQuery, "PARAMS_ADDED");
   const known = params.filter(([name]) => KNOWN_NAMES.has(name));
-  if (known.length > 0) add(known, "PARAMS_ADDED");
-  const changed = params.slice(0, MAX_CHANGED).entries();
-  for (const [index, [name, value]] of changed) {
-    add(params.toSpliced(index, 1), "PARAMS_ADDED", name);
+  if (known.length > 0) yield vary(known, "PARAMS_ADDED");
+  for (const [index, [name, value]] of params.slice(0, MAX_CHANGED).entries()) {
+    yield vary(params.toSpliced(index, 1), "PARAMS_ADDED", name);
     for (const [code, change] of CHANGES_OF_ONE) {
-      if (!variants.isFull) add(params.toSpliced(index, 1, [name, change(value)]), code, name);
+      yield vary(params.toSpliced(index, 1, [name, change(value)]), code, name);
     }
   }
-  // Last: every other cause is likelier.
-  variants.add("", ["PARAMS_UNSIGNED"]);
-  return variants.list;
 }
 
-function addBody(
-  add: (pairs: readonly Pair[], code: SignatureCauseCode, subject?: string) => void,
-  params: readonly Pair[],
-  body: GivenBody | undefined,
-): void {
-  const inJson = listFlatPairs(parseJsonObject(body));
-  if (inJson !== undefined) return add(inJson, "BODY_JSON", "body");
-  const inForm = listBodyPairs(body);
-  if (inForm !== undefined) add(inForm, compareWithBody(params, inForm));
+function vary(changed: readonly Pair[], code: SignatureCauseCode, subject?: string): Variant {
+  return { value: joinParams(changed), causes: [code], subject };
 }
 
 /** Compares the given pairs with those of the body, and returns the cause of the difference. */

@@ -1,32 +1,35 @@
 import type { ExplainSignatureOptions } from "./input";
-import { trimQuotes, Variants, type Variant } from "./variants";
+import { collectVariants, trimQuotes, type Variant } from "./variants";
 import { digest } from "../signature";
 
 const MAX_TOKENS = 50;
 
+type GivenTokens = Pick<ExplainSignatureOptions, "authToken" | "candidateTokens">;
+
 /** Lists the tokens that may have signed; throws a TypeError when `authToken` is empty. */
-export function listAlternativeTokens({
-  authToken,
-  candidateTokens = [],
-}: Pick<ExplainSignatureOptions, "authToken" | "candidateTokens">): Variant[] {
-  const given = [authToken].flat().slice(0, MAX_TOKENS);
-  const variants = new Variants(MAX_TOKENS, Number.POSITIVE_INFINITY);
-  for (const token of given) if (token !== "") variants.add(token, []);
-  if (variants.list.length === 0) {
+export function listTokens(given: GivenTokens): Variant[] {
+  return collectVariants(varyTokens(given), MAX_TOKENS);
+}
+
+function* varyTokens({ authToken, candidateTokens = [] }: GivenTokens): Generator<Variant> {
+  const tokens = [authToken].flat().filter((token) => token !== "");
+  if (tokens.length === 0) {
     throw new TypeError(
       "explainSignature: authToken must be an auth token or a list of them (its value is not shown).",
     );
   }
-  for (const token of given) {
-    variants.add(trimQuotes(token) || token, ["TOKEN_WHITESPACE"], fingerprint(token));
+  for (const value of tokens) yield { value, causes: [] };
+  for (const token of tokens) {
+    const value = trimQuotes(token) || token;
+    yield { value, causes: ["TOKEN_WHITESPACE"], subject: fingerprint(token) };
   }
-  for (const [name, token] of Object.entries(candidateTokens).slice(0, MAX_TOKENS)) {
+  for (const [name, token] of Object.entries(candidateTokens)) {
     const label = Array.isArray(candidateTokens) ? "" : ` (${name})`;
     for (const value of [token, trimQuotes(token)]) {
-      if (value !== "") variants.add(value, ["TOKEN_OTHER"], fingerprint(value) + label);
+      if (value === "") continue;
+      yield { value, causes: ["TOKEN_OTHER"], subject: fingerprint(value) + label };
     }
   }
-  return variants.list.slice(0, MAX_TOKENS);
 }
 
 /** Returns 8 hexadecimal digits that identify a token without revealing it. */

@@ -1,5 +1,5 @@
 import type { SignatureCauseCode } from "./causes";
-import { trimQuotes, Variants, type Variant } from "./variants";
+import { collectVariants, trimQuotes, type Variant } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { parseUrl } from "../../form/url";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
@@ -20,52 +20,53 @@ type UrlChange = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
 /** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
 export function listUrls(url: string, urlMatching: UrlMatching, receivedUrl = ""): Variant[] {
-  const variants = new Variants(MAX_URLS, MAX_CHARACTERS);
-  const add = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) => {
-    for (const signedUrl of listSignedUrls(text, matching)) variants.add(signedUrl, causes);
-  };
-  add(url, []);
-  const tidy = trimQuotes(url);
-  if (tidy !== url) add(tidy, ["URL_WHITESPACE"]);
-  const parts = splitUrl(stripUnsigned(tidy));
-  const received = splitUrl(stripUnsigned(receivedUrl.trim()));
-  if (parts === undefined) return variants.list;
-  const changes = received === undefined ? [] : listMixtures(parts, received);
-  changes.push(...listChanges(parts));
-  for (const [causes, changed] of changes) {
-    // A default port may be present or absent: that is not a mistake of its own.
-    if (!variants.isFull) add(joinUrl(changed), causes, "ports");
-  }
-  for (const [causes, changed] of changes) {
-    if (variants.isFull) break;
-    for (const [more, changedTwice] of listChanges(changed)) {
-      add(joinUrl(changedTwice), [...new Set([...causes, ...more])], "ports");
-    }
-  }
-  return variants.list.slice(0, MAX_URLS);
+  return collectVariants(varyUrl(url, urlMatching, receivedUrl), MAX_URLS, MAX_CHARACTERS);
 }
 
-function listChanges(parts: UrlParts): UrlChange[] {
+function* varyUrl(url: string, urlMatching: UrlMatching, receivedUrl: string): Generator<Variant> {
+  const spell = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) =>
+    listSignedUrls(text, matching).map((value): Variant => ({ value, causes }));
+  yield* spell(url, []);
+  const tidy = trimQuotes(url);
+  yield* spell(tidy, ["URL_WHITESPACE"]);
+  const parts = splitUrl(stripUnsigned(tidy));
+  const received = splitUrl(stripUnsigned(receivedUrl.trim()));
+  if (parts === undefined) return;
+  const mixtures = received === undefined ? [] : listMixtures(parts, received);
+  const changeOnce = function* () {
+    yield* mixtures;
+    yield* changeUrl(parts);
+  };
+  // A default port may be present or absent: that is not a mistake of its own.
+  for (const [causes, changed] of changeOnce()) yield* spell(joinUrl(changed), causes, "ports");
+  for (const [causes, changed] of changeOnce()) {
+    for (const [more, changedTwice] of changeUrl(changed)) {
+      yield* spell(joinUrl(changedTwice), [...new Set([...causes, ...more])], "ports");
+    }
+  }
+}
+
+function* changeUrl(parts: UrlParts): Generator<UrlChange> {
   const { scheme, host, path, query } = parts;
   const bareHost = host.replace(/:\d+$/, "");
-  const changes: UrlChange[] = [];
-  const use = (code: SignatureCauseCode, part: Partial<UrlParts>) =>
-    void changes.push([[code], { ...parts, ...part }]);
-  use("URL_SCHEME", { scheme: scheme.toLowerCase() === "https://" ? "http://" : "https://" });
+  const use = (code: SignatureCauseCode, part: Partial<UrlParts>): UrlChange => [
+    [code],
+    { ...parts, ...part },
+  ];
+  yield use("URL_SCHEME", { scheme: scheme.toLowerCase() === "https://" ? "http://" : "https://" });
   for (const port of ["", ":443", ":80", ":8443", ":8080", ":3000"]) {
-    use("URL_PORT", { host: bareHost + port });
+    yield use("URL_PORT", { host: bareHost + port });
   }
-  use("URL_TRAILING_SLASH", { path: toggleSlash(path) });
-  use("URL_HOST", { host: host.toLowerCase() });
-  use("URL_HOST", { host: /^www\./i.test(host) ? host.slice(4) : `www.${host}` });
+  yield use("URL_TRAILING_SLASH", { path: toggleSlash(path) });
+  yield use("URL_HOST", { host: host.toLowerCase() });
+  yield use("URL_HOST", { host: /^www\./i.test(host) ? host.slice(4) : `www.${host}` });
   for (const spelled of [path.toLowerCase(), path.replaceAll(/\/{2,}/g, "/"), decodeSafely(path)]) {
-    use("URL_PATH", { path: spelled });
+    yield use("URL_PATH", { path: spelled });
   }
-  use("URL_PATH", { path: parseUrl(path, "http://h")?.pathname ?? path });
-  if (query === undefined) return changes;
-  use("URL_QUERY_EXTRA", { query: undefined });
-  for (const encoded of listEncodings(query)) use("URL_QUERY_ENCODING", { query: encoded });
-  return changes;
+  yield use("URL_PATH", { path: parseUrl(path, "http://h")?.pathname ?? path });
+  if (query === undefined) return;
+  yield use("URL_QUERY_EXTRA", { query: undefined });
+  for (const encoded of listEncodings(query)) yield use("URL_QUERY_ENCODING", { query: encoded });
 }
 
 /** Lists every URL that combines parts of both URLs. */

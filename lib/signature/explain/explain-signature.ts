@@ -1,4 +1,4 @@
-import { fingerprint, listAlternativeTokens } from "./alternative-tokens";
+import { fingerprint, listTokens } from "./alternative-tokens";
 import { listParams } from "./alternative-params";
 import { listUrls } from "./alternative-urls";
 import type { GivenBody } from "./bodies";
@@ -11,13 +11,11 @@ import { isRawBody } from "../../form/form";
 import { listFlatPairs, type Pair } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
-import { digest, joinParams, listPairs, listSignedUrls, type SignedParams } from "../signature";
+import { digest, listPairs, type SignedParams } from "../signature";
 
 const MAX_COMBINATIONS = 5_000;
 const MAX_HASHED_CHARACTERS = 6_000_000;
 const MAX_SIGNATURE_CHARACTERS = 200;
-const MAX_CHANGED_CHARACTERS = 65_536;
-const MAX_CHANGED_PARAMS = 200;
 const MAX_SHOWN_URLS = 20;
 const MAX_TRIED_CHARACTERS = 300;
 const MAX_SHOWN_CHARACTERS = 2_048;
@@ -32,14 +30,9 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const body = options.body ?? (method === "POST" ? asParsedBody(options.params) : undefined);
   const isGetBody = method === "GET" && params.length > 0;
   const receivedUrl = options.receivedUrl ?? (isGetBody ? append(url, params) : undefined);
-  const isHuge = isTooLarge(params, [url, receivedUrl, isRawBody(body) ? body : undefined]);
-  const urls: Variant[] = isHuge
-    ? listSignedUrls(url, urlMatching).map((value) => ({ value, causes: [] }))
-    : listUrls(url, urlMatching, receivedUrl);
-  const sets: Variant[] = isHuge
-    ? [{ value: joinParams(params), causes: [] }]
-    : listParams(params, url, body);
-  const tokens = listAlternativeTokens(options);
+  const urls = listUrls(url, urlMatching, receivedUrl);
+  const sets = listParams(params, url, body);
+  const tokens = listTokens(options);
   const { proven, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
   const causes = proven ?? listSuspicions({ ...options, body }, params, received);
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
@@ -76,15 +69,6 @@ function showSubject(cause: SignatureCause, method: "GET" | "POST"): SignatureCa
   // Not shown: for a body that is not a form, the "name" may be the whole body.
   if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(subject)) return rest;
   return { ...rest, subject: showUrl(subject, method) };
-}
-
-/** Returns whether the request is too large to try every known change. */
-function isTooLarge(params: readonly Pair[], texts: (string | Uint8Array | undefined)[]): boolean {
-  const characters = [...params.flat(), ...texts].reduce(
-    (sum, text) => sum + (text?.length ?? 0),
-    0,
-  );
-  return params.length > MAX_CHANGED_PARAMS || characters > 2 * MAX_CHANGED_CHARACTERS;
 }
 
 /** Appends parameters to the query of a URL, as in a GET request. */

@@ -9,26 +9,23 @@ export interface Variant {
   subject?: string | undefined;
 }
 
-/** A list of variants without equal values, bounded in entries and in characters: likeliest first. */
-export class Variants {
-  readonly list: Variant[] = [];
-  readonly #seen = new Set<string>();
-
-  constructor(
-    readonly maxEntries: number,
-    public charactersLeft: number,
-  ) {}
-
-  get isFull(): boolean {
-    return this.list.length >= this.maxEntries || this.charactersLeft <= 0;
+/**
+ * Collects variants, the likeliest first and none of an equal value, until there are `maxEntries` or
+ * their values have `maxCharacters`. The rest is never created.
+ */
+export function collectVariants(
+  variants: Iterable<Variant>,
+  maxEntries: number,
+  maxCharacters = Number.POSITIVE_INFINITY,
+): Variant[] {
+  const collected = new Map<string, Variant>();
+  let characters = 0;
+  for (const variant of variants) {
+    characters += variant.value.length;
+    if (!collected.has(variant.value)) collected.set(variant.value, variant);
+    if (collected.size === maxEntries || characters >= maxCharacters) break;
   }
-
-  add(value: string, causes: readonly SignatureCauseCode[], subject?: string): void {
-    this.charactersLeft -= value.length;
-    if (this.#seen.has(value)) return;
-    this.#seen.add(value);
-    this.list.push({ value, causes, subject });
-  }
+  return [...collected.values()];
 }
 
 /** Returns a setting without white space and quotes at its ends. */
