@@ -4,7 +4,11 @@
  * docs/signatures.md has the same results.
  */
 import { randomUUID } from "node:crypto";
-import { verifyPushRequest, type VerifyOptions } from "express-push-verification";
+import {
+  verifyPushRequest,
+  type VerifyOptions,
+  type WebhookError,
+} from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { readSection } from "../support/docs";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
@@ -81,10 +85,13 @@ async function listRejected(
     const request = signedRequest(OPTIONS, type, {}, signing);
     const error = await verifyPushRequest(request, { ...options, methods: [method] }).then(
       () => undefined,
-      (thrown: { code: string; parameter?: string }) => thrown,
+      (thrown: WebhookError) => thrown,
     );
     if (error === undefined) continue;
-    expect(error).toMatchObject({ code: "PAYLOAD_AMBIGUOUS", parameter: name });
+    const parameter = /^\w{1,40}$/.test(name) ? name : undefined;
+    expect([error.code, error.parameter]).toEqual(["PAYLOAD_AMBIGUOUS", parameter]);
+    const shown = parameter === undefined ? "a parameter" : `the parameter ${parameter}`;
+    expect(error.message).toContain(`: ${shown} is not declared`);
     rejected.push(`${type} ${version}`);
   }
   return rejected;
@@ -137,6 +144,10 @@ it("is accepted once it is declared if its name contains type or uuid", async ()
       }
     }
   }
+});
+
+it.each(["zoë", "é_z", "z".repeat(41)])("is not shown if it may be a text: %s", async (name) => {
+  expect(await listRejected([name, "x"], OPTIONS)).toHaveLength(REQUESTS.length);
 });
 
 it("is rejected in a GET until it is declared", async () => {

@@ -30,10 +30,10 @@ function deliver(
   };
   const methods = ["POST", "GET"] as const;
   const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, methods, ...options };
-  return verifyPushRequest(request, settings).catch(({ status, code }: WebhookError) => ({
-    status,
-    code,
-  }));
+  return verifyPushRequest(request, settings).catch(({ status, code, message }: WebhookError) => {
+    if (code === "PAYLOAD_AMBIGUOUS") expect(message).toMatch(/: (?!undefined)[^.]+\.$/);
+    return { status, code };
+  });
 }
 const AMBIGUOUS = { status: 400, code: "PAYLOAD_AMBIGUOUS" };
 
