@@ -213,17 +213,6 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     const { stdout } = await run(process.execPath, [vitest, ...args]);
     expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1 });
   }, 60_000);
-
-  it("lambda: a bundle of one file has a handler", async () => {
-    const bundle = join(folder, "bundled", "handler.js");
-    const esbuild = join(home, "node_modules", "esbuild", "bin", "esbuild");
-    const options = ["--bundle", "--platform=node", "--target=node20", `--outfile=${bundle}`];
-    await run(process.execPath, [esbuild, join(folder, "lambda.ts"), ...options]);
-    const event = JSON.stringify({ httpMethod: "POST", headers: {}, body: "x=1" });
-    const script = `require(${JSON.stringify(bundle)}).handler(${event}).then(({ statusCode }) => console.log(statusCode));`;
-    const { stdout } = await run(process.execPath, ["-e", script], { cwd: "/", env });
-    expect(stdout).toBe("403\n");
-  }, 30_000);
 });
 
 /** Reads the table of docs/frameworks.md: the status of each request, by framework. */

@@ -15,29 +15,6 @@ const settings = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   dependencies: Record<string, string>;
 };
 
-/** Folders that commands make; .gitignore names them. */
-const GENERATED = new Set(["node_modules", "dist", "coverage"]);
-
-it("keeps the settings of its tools out of the top level", () => {
-  const names = readdirSync(root).filter(
-    (name) => !name.startsWith(".") && !name.endsWith(".tgz") && !GENERATED.has(name),
-  );
-  expect(names.toSorted()).toEqual([
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "README.md",
-    "SECURITY.md",
-    "__tests__",
-    "bench",
-    "docs",
-    "examples",
-    "lib",
-    "package.json",
-    "tsconfig.json",
-  ]);
-});
-
 describe("the packed tarball", () => {
   let app: string;
   let files: string[];
