@@ -90,5 +90,7 @@ describe("a receiver with a queue", () => {
         receiver: "login",
       },
     ]);
+    const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
+    expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
   });
 });
