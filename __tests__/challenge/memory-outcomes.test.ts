@@ -76,12 +76,4 @@ describe("createMemoryOutcomes", () => {
     await outcomes.record("AC1", eventOf("challenge.approved"));
     await expect(wait).resolves.toHaveProperty("type", "challenge.approved");
   });
-
-  it("rejects a wait whose signal is aborted already, also for a known outcome", async () => {
-    const outcomes = createMemoryOutcomes();
-    await outcomes.record("AC1", eventOf("challenge.denied"));
-    const reason = new Error("the user left");
-    const signal = AbortSignal.abort(reason);
-    await expect(outcomes.wait({ ...waitOf(), signal })).rejects.toBe(reason);
-  });
 });

@@ -61,15 +61,4 @@ describe("createWaiters", () => {
     for (const key of ["b", "c"]) waiters.resolve(key, event);
     expect(await Promise.all([second, third])).toEqual([event, event]);
   });
-
-  it("counts the waits of an account that are over no longer", async () => {
-    const waiters = createWaiters({ maxWaiting: 1 });
-    for (let times = 0; times < 3; times++) {
-      for (const account of ["a", "b"]) {
-        const wait = waiters.wait(account, { ...longWait, account });
-        waiters.resolve(account, event);
-        await expect(wait).resolves.toBe(event);
-      }
-    }
-  });
 });

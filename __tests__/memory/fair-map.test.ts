@@ -138,25 +138,4 @@ describe("createFairMap", () => {
       map.add(account, String(index), account);
     }
   });
-
-  it("keeps the same entries as a list of the last keys", () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 5 }),
-        fc.array(fc.nat({ max: 12 }), { maxLength: 100 }),
-        (maxEntries, keys) => {
-          const map = createMap({ maxEntries });
-          const model: number[] = [];
-          for (const key of keys) {
-            map.add("A", String(key), key);
-            if (!model.includes(key)) model.push(key);
-            if (model.length > maxEntries) model.shift();
-            for (let other = 0; other <= 12; other++) {
-              expect(map.get("A", String(other)) !== undefined).toBe(model.includes(other));
-            }
-          }
-        },
-      ),
-    );
-  });
 });
