@@ -4,7 +4,8 @@ export type SidPrefix = "AC" | "SK" | "VA" | "YW" | "YE" | "YF" | "YC" | "YK" | 
 /** The part of a SID after its prefix, as the source of a regular expression (section 2). */
 export const SID_DIGITS = "[0-9a-fA-F]{32}";
 
-const ANY_SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`);
+/** The pattern of a SID with any prefix. */
+export const ANY_SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`);
 
 /** Returns the pattern of a SID: a prefix and 32 hexadecimal digits (specification, section 2). */
 export function sidPattern(prefix: SidPrefix): RegExp {

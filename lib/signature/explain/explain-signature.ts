@@ -39,13 +39,13 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   if (body !== undefined && !isRawBody(body) && proven?.some(isChangeOfParser) === true) {
     proven.unshift(createCause("BODY_PARSED", false));
   }
-  const triedUrls = [...new Set(urls.slice(0, MAX_SHOWN_URLS).map(({ value }) => value))];
+  const shownUrls = urls.slice(0, MAX_SHOWN_URLS);
   return {
     matches: proven?.length === 0,
     causes: causes.map((cause) => showSubject(cause, method)),
     tried: {
-      urls: triedUrls.map((value) => showUrl(value.slice(0, MAX_TRIED_CHARACTERS), method)),
-      tokens: [...new Set(tokens.map(({ value }) => fingerprint(value)))],
+      urls: shownUrls.map(({ value }) => showUrl(value.slice(0, MAX_TRIED_CHARACTERS), method)),
+      tokens: tokens.map(({ value }) => fingerprint(value)),
       combinations,
     },
   };

@@ -7,11 +7,8 @@ import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
 import { isRawBody } from "../../form/form";
 import type { Pair } from "../../form/parameters";
-import { isSid } from "../../form/sid";
+import { ANY_SID } from "../../form/sid";
 import { stripUnsigned } from "../signature";
-
-/** The SIDs that are most often passed as an auth token. */
-const TOKENLIKE_SIDS = ["AC", "SK", "VA", "YW"] as const;
 
 /** Lists the causes that are likely but not proven, the likeliest first. */
 export function listSuspicions(
@@ -38,7 +35,7 @@ export function listSuspicions(
   if (claimed !== undefined && accountSid !== undefined && claimed !== accountSid) {
     suspect("TOKEN_ACCOUNT");
   }
-  const sid = tokens.find((token) => TOKENLIKE_SIDS.some((prefix) => isSid(prefix, token)));
+  const sid = tokens.find((token) => ANY_SID.test(token));
   if (sid !== undefined) suspect("TOKEN_NOT_A_TOKEN", fingerprint(sid));
   const garbled = params.find(([, value]) => value.includes("\uFFFD"));
   if (garbled !== undefined) suspect("PARAMS_CHARSET", garbled[0]);
