@@ -33,13 +33,10 @@ function* varyUrl(url: string, urlMatching: UrlMatching, receivedUrl: string): G
   const received = splitUrl(stripUnsigned(receivedUrl.trim()));
   if (parts === undefined) return;
   const mixtures = received === undefined ? [] : listMixtures(parts, received);
-  const changeOnce = function* () {
-    yield* mixtures;
-    yield* changeUrl(parts);
-  };
+  const changes = [...mixtures, ...changeUrl(parts)];
   // A default port may be present or absent: that is not a mistake of its own.
-  for (const [causes, changed] of changeOnce()) yield* spell(joinUrl(changed), causes, "ports");
-  for (const [causes, changed] of changeOnce()) {
+  for (const [causes, changed] of changes) yield* spell(joinUrl(changed), causes, "ports");
+  for (const [causes, changed] of changes) {
     for (const [more, changedTwice] of changeUrl(changed)) {
       yield* spell(joinUrl(changedTwice), [...new Set([...causes, ...more])], "ports");
     }
