@@ -14,24 +14,18 @@ const MAX_ERRORS = 3;
  *   message (up to 500 characters), and with copies of up to two nested causes.
  */
 export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Error {
-  if (typeof thrown === "string") return createWithoutFrames(firstLine(thrown));
-  const { name, message, code, stack, cause } = Object(thrown) as Record<string, unknown>;
-  if (typeof message !== "string") return createWithoutFrames("The thrown value is not an Error.");
+  const given = typeof thrown === "string" ? { message: thrown } : (Object(thrown) as object);
+  const { name, message, code, stack, cause } = given as Record<string, unknown>;
+  if (typeof message !== "string") return createNeutralCause("The thrown value is not an Error.");
   const copy = new Error(firstLine(message));
   const ownName = typeof name === "string" ? shorten(name) : "Error";
   Object.defineProperty(copy, "name", { value: ownName, configurable: true, writable: true });
+  // Not the frames of the copy, which lead into this file.
   copy.stack = [`${ownName}: ${copy.message}`, ...listFrames(stack, message)].join("\n");
   if (typeof code === "number") Object.assign(copy, { code });
   if (typeof code === "string") Object.assign(copy, { code: shorten(code) });
   if (cause !== undefined && maxCauses > 1) copy.cause = createNeutralCause(cause, maxCauses - 1);
   return copy;
-}
-
-/** The frames of an error that is created here would lead into this file. */
-function createWithoutFrames(message: string): Error {
-  const error = new Error(message);
-  error.stack = `Error: ${message}`;
-  return error;
 }
 
 /** Returns the first line: query libraries append the parameters of a query in further lines. */
