@@ -11,7 +11,7 @@ import { isRawBody } from "../../form/form";
 import { listFlatPairs, type Pair } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
-import { digest, listPairs, type SignedParams } from "../signature";
+import { digest, listPairs } from "../signature";
 
 const MAX_COMBINATIONS = 5_000;
 const MAX_HASHED_CHARACTERS = 6_000_000;
@@ -27,7 +27,9 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const { url, urlMatching = "ports", method = "POST" } = options;
   const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
   const params = listPairs(options.params);
-  const body = options.body ?? (method === "POST" ? asParsedBody(options.params) : undefined);
+  // A parser may have created a record.
+  const isParsed = method === "POST" && listFlatPairs(options.params) !== undefined;
+  const body = options.body ?? (isParsed ? (options.params as GivenBody) : undefined);
   const isGetBody = method === "GET" && params.length > 0;
   const receivedUrl = options.receivedUrl ?? (isGetBody ? append(url, params) : undefined);
   const urls = listUrls(url, urlMatching, receivedUrl);
@@ -49,11 +51,6 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
       combinations,
     },
   };
-}
-
-/** Returns parameters that are a record: a parser may have created it. */
-function asParsedBody(params: SignedParams): ExplainSignatureOptions["body"] {
-  return listFlatPairs(params) === undefined ? undefined : (params as GivenBody);
 }
 
 /** The causes in the parameters that no body parser makes. */
