@@ -42,7 +42,7 @@ export type {
 } from "./signature/signature";
 
 export { explainSignature } from "./signature/explain";
-export type { ExplainSignatureOptions } from "./signature/explain/input";
+export type { ExplainSignatureOptions } from "./signature/explain/options";
 export type {
   SignatureCause,
   SignatureCauseCode,

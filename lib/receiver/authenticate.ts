@@ -5,7 +5,7 @@ import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
-import type { ExplainSignatureOptions } from "../signature/explain/input";
+import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
 import type { SignedParts } from "../signature/signed-parts";
 

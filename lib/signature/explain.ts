@@ -1,6 +1,6 @@
 import type { SignatureCauseCode, SignatureReport } from "./explain/causes";
 import type * as Engine from "./explain/explain-signature";
-import type { ExplainSignatureOptions } from "./explain/input";
+import type { ExplainSignatureOptions } from "./explain/options";
 
 // Loaded by the first explanation: few processes need one, and the engine with its texts would be a
 // fifth of the code that a receiver loads.

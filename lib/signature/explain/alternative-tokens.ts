@@ -1,4 +1,4 @@
-import type { ExplainSignatureOptions } from "./input";
+import type { ExplainSignatureOptions } from "./options";
 import { collectVariants, trimQuotes, type Variant } from "./variants";
 import { digest } from "../signature";
 

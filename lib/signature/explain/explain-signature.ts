@@ -2,7 +2,7 @@ import { fingerprint, listTokens } from "./alternative-tokens";
 import { listParams } from "./alternative-params";
 import { listUrls } from "./alternative-urls";
 import type { GivenBody } from "./bodies";
-import type { ExplainSignatureOptions } from "./input";
+import type { ExplainSignatureOptions } from "./options";
 import { findFormFault, listSignatureReadings, type SignatureReading } from "./signature-readings";
 import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";

@@ -1,7 +1,7 @@
 import { fingerprint } from "./alternative-tokens";
 import { splitUrl } from "./alternative-urls";
 import { parseJsonObject } from "./bodies";
-import type { ExplainSignatureOptions } from "./input";
+import type { ExplainSignatureOptions } from "./options";
 import { findFormFault } from "./signature-readings";
 import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
