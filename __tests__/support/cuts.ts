@@ -55,16 +55,6 @@ export function joinCut(cut: Cut): string {
   return distinct.map(([name, value]) => name + value).join("");
 }
 
-/** Reads the fields of an event that decide; undefined when the receiver rejects the cut. */
-function createReadCut(extraParameters: readonly string[]) {
-  const findAmbiguity = createFindAmbiguity({ extraParameters, undeclaredParameters: "reject" });
-  return function readCut(cut: Cut, text: string): string | undefined {
-    if (!isComplete(cut) || /^[?&]/.test(text)) return undefined;
-    const event = parseEvent(cut);
-    return findAmbiguity(event, text) === undefined ? listDecisive(event) : undefined;
-  };
-}
-
 /** The fields of an event that decide, as one text. */
 export function listDecisive(event: object): string {
   const { version, type, account_sid, service_sid, uuid, ...rest } = event as Record<
@@ -76,36 +66,13 @@ export function listDecisive(event: object): string {
   return [...fields, rest["entity_identity"], rest["factor_sid"], rest["challenge_sid"]].join("\n");
 }
 
-/** Whether parseEvent accepts a cut: asked first because an exception costs the most. */
-function isComplete(cut: Cut): boolean {
-  const fields = new Map<string, string>();
-  for (const [name, value] of cut) {
-    if (!NAMES.includes(name)) continue;
-    if (fields.has(name)) return false;
-    fields.set(name, value);
+/** The event of a cut; undefined when it is none. */
+function readEvent(cut: Cut): ReturnType<typeof parseEvent> | undefined {
+  try {
+    return parseEvent(cut);
+  } catch {
+    return undefined;
   }
-  const isSid = (name: string) =>
-    new RegExp(`^${SID_PREFIXES[name]}[0-9a-fA-F]{32}$`).test(fields.get(name) ?? "");
-  const isText = (name: string) => (fields.get(name) ?? "") !== "";
-  const type = fields.get("type") ?? "";
-  if (!isText("uuid") || (fields.get("uuid") ?? "").length > 256 || !isSid("account_sid")) {
-    return false;
-  }
-  if (!KNOWN_TYPES.includes(type)) {
-    return (
-      /^[A-Za-z][\w.-]{0,99}$/.test(type) && (!fields.has("service_sid") || isSid("service_sid"))
-    );
-  }
-  const isChallenge = type.startsWith("challenge.");
-  if (!isSid("service_sid") || !isSid("factor_sid") || !isText("entity_identity")) return false;
-  if (isChallenge && !isSid("challenge_sid")) return false;
-  const isV2 = NAMES.some(
-    (name) =>
-      /^factor_(?!sid)|^challenge_(?!sid)/.test(name) &&
-      (isChallenge || !name.startsWith("challenge_")) &&
-      fields.has(name),
-  );
-  return !isV2 || (fields.has("factor_type") && fields.has("factor_friendly_name"));
 }
 
 /** Counts the cuts of a request that mean another event, and how many of those are accepted. */
@@ -116,13 +83,14 @@ export function countForeign(
 ) {
   const own = listDecisive(parseEvent(honest));
   const text = joinCut(honest);
-  const readCut = createReadCut(extraParameters);
+  const findAmbiguity = createFindAmbiguity({ extraParameters, undeclaredParameters: "reject" });
   const count = { foreign: 0, accepted: 0 };
   for (const cut of cuts) {
-    if (cut === undefined || !isComplete(cut) || listDecisive(parseEvent(cut)) === own) continue;
+    const event = cut && readEvent(cut);
+    if (cut === undefined || event === undefined || listDecisive(event) === own) continue;
     if (cut.flat().join("") !== text) throw new Error("This cut has another text.");
     count.foreign++;
-    if (readCut(cut, text) !== undefined) count.accepted++;
+    if (findAmbiguity(event, text) === undefined) count.accepted++;
   }
   return count;
 }
