@@ -1,12 +1,11 @@
 import { expectTypeOf } from "expect-type";
 import type * as Package from "express-push-verification";
-import { pushWebhooks, WebhookError, PermanentError } from "express-push-verification";
+import { WebhookError, PermanentError, type WebhookErrorCode } from "express-push-verification";
 import { ApiError, InputError, type ApiErrorCode } from "express-push-verification/admin";
 import { QueueError } from "express-push-verification/durable";
 import { EmulatorError, type EmulatorErrorCode } from "express-push-verification/emulator";
-import { silent } from "./support/receivers";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "./support/webhook-requests";
-import { send, startServer, stopServers } from "./support/servers";
+import { createReceiver } from "./support/receivers";
+import { eventRequest, toWebRequest } from "./support/webhook-requests";
 
 /** Loads the package again, as a second installed copy does. */
 function loadCopy(): typeof Package {
@@ -17,44 +16,22 @@ function loadCopy(): typeof Package {
   return copy;
 }
 
-afterEach(stopServers);
-
 describe("an error of another copy of the package", () => {
-  it.each(["STORE_UNAVAILABLE", "OVERLOADED", "CLOSING"] as const)(
-    "keeps its status when a queue rejects with it: %s",
-    async (code) => {
-      const copy = loadCopy();
-      expect(copy.WebhookError).not.toBe(WebhookError);
-      const push = pushWebhooks({
-        authToken: AUTH_TOKEN,
-        publicUrl: PUBLIC_URL,
-        logger: silent,
-        queue: {
-          store: () => Promise.reject(new copy.WebhookError(code, "the queue is down")),
-          outcomes: { record: () => {}, wait: () => new Promise(() => {}) },
-        },
-      });
-      const rejected: unknown[] = [];
-      push.onRejected((error) => void rejected.push(error));
-      const port = await startServer((req, res) => void push(req, res));
-      const response = await send(port, eventRequest("factor.created"));
-      expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
-      expect(rejected).toMatchObject([{ code, message: "the queue is down" }]);
-    },
-  );
+  const copy = loadCopy();
+  const outcomes = { record: () => {}, wait: () => new Promise<never>(() => {}) };
 
-  it("is rejected with INTERNAL_ERROR when it is not a WebhookError", async () => {
-    const push = pushWebhooks({
-      authToken: AUTH_TOKEN,
-      publicUrl: PUBLIC_URL,
-      logger: silent,
-      queue: {
-        store: () => Promise.reject(Object.assign(new Error("x"), { code: "STORE_UNAVAILABLE" })),
-        outcomes: { record: () => {}, wait: () => new Promise(() => {}) },
-      },
-    });
-    const port = await startServer((req, res) => void push(req, res));
-    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
+  it.each<[error: Error & { code?: string }, code: WebhookErrorCode, retryAfter: string | null]>([
+    [new copy.WebhookError("STORE_UNAVAILABLE", "down"), "STORE_UNAVAILABLE", "5"],
+    [new copy.WebhookError("OVERLOADED", "down"), "OVERLOADED", "5"],
+    [new copy.WebhookError("CLOSING", "down"), "CLOSING", "5"],
+    [Object.assign(new Error("x"), { code: "STORE_UNAVAILABLE" }), "INTERNAL_ERROR", null],
+  ])("keeps its status when a queue rejects with it: %s", async (error, code, retryAfter) => {
+    const queue = { store: () => Promise.reject(error), outcomes };
+    const { push, rejected } = createReceiver({ queue });
+    const response = await push.fetch(toWebRequest(eventRequest("factor.created")));
+    const { status } = new WebhookError(code, "");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);
+    expect(rejected).toEqual([code]);
   });
 });
 
@@ -122,9 +99,4 @@ describe("the public errors", () => {
     // @ts-expect-error: misspelt code
     void new ApiError("x", { ...api, ...request, code: "TIME_OUT" });
   });
-});
-
-it("has no method that makes connect treat it as an app", () => {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
-  expect("handle" in push).toBe(false);
 });
