@@ -6,11 +6,9 @@
  *
  * npm run fuzz -- [seconds] [texts]
  */
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
@@ -27,11 +25,10 @@ import { ATTACKED, countAttacked } from "./support/attacked-cuts";
 import { chooseHonestCut, createRandom } from "./support/attacker-texts";
 import { countForeign, joinCut } from "./support/cuts";
 import { createChooseCut } from "./support/random-cuts";
-import type { ForgeryCount } from "./support/forgery-run";
+import { countForgeries, findRejected, SETTINGS } from "./support/forgery-run";
 import { rawRequest, send, sendRaw } from "./support/servers";
 
 const [, , seconds = "60", texts = "1000000"] = process.argv;
-const PROCESSES = 2;
 const timeLimitMs = (Number(seconds) * 1_000) / 6;
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => void unhandled.push(reason));
@@ -88,33 +85,27 @@ function checkCuts(): void {
   console.log(`cuts of signed texts: ${total.cuts} runs, ${total.foreign} of another event`);
 }
 
-/** An attacker's texts and genuine requests, 10 to 1, in several processes. */
+/** An attacker's texts and genuine requests, 10 to 1. */
 async function checkForgeries(): Promise<void> {
-  const share = Math.ceil(Number(texts) / PROCESSES);
   const seed = Date.now();
-  const script = join(__dirname, "support", "forgery-process.ts");
-  const results = await Promise.all(
-    Array.from({ length: PROCESSES }, async (_, index) => {
-      const args = [share, Math.ceil(share / 10), seed + 2 * index].map(String);
-      const child = fork(script, args, { execArgv: ["--import", "tsx"] });
-      const [result] = (await Promise.race([once(child, "message"), once(child, "exit")])) as [
-        { counts: ForgeryCount[]; rejected: string[]; requests: number },
-      ];
-      return result;
-    }),
-  );
-  const counts = results.flatMap((result) => result.counts);
-  const sum = (read: (count: ForgeryCount) => number) =>
-    counts.reduce((total, count) => total + read(count), 0);
-  const accepted = counts.flatMap((count) => count.accepted);
-  const rejected = results.flatMap((result) => result.rejected);
-  const requests = results.reduce((total, result) => total + result.requests, 0);
+  const count = { texts: 0, requests: 0, events: 0, accepted: [] as string[] };
+  for (const [index, [, options]] of SETTINGS.entries()) {
+    // The default settings get half of the texts.
+    const share = index === 0 ? 0.5 : 0.5 / (SETTINGS.length - 1);
+    const found = await countForgeries(Math.ceil(Number(texts) * share), seed + index, options);
+    count.texts += found.texts;
+    count.requests += found.requests;
+    count.events += found.events;
+    count.accepted.push(...found.accepted);
+  }
+  const requests = Math.ceil(Number(texts) / 10);
+  const rejected = await findRejected(requests, seed);
   console.log(`genuine requests: ${requests} runs, ${rejected.length} rejected`);
   console.log(
-    `texts of other products: ${sum((count) => count.texts)} runs, ${sum((count) => count.requests)} sent with a matching signature, ${sum((count) => count.events)} of them complete events, ${accepted.length} accepted (seed ${seed})`,
+    `texts of other products: ${count.texts} runs, ${count.requests} sent with a matching signature, ${count.events} of them complete events, ${count.accepted.length} accepted (seed ${seed})`,
   );
-  if (accepted.length + rejected.length > 0) {
-    throw new Error([...accepted, ...rejected].slice(0, 5).join("\n"));
+  if (count.accepted.length + rejected.length > 0) {
+    throw new Error([...count.accepted, ...rejected].slice(0, 5).join("\n"));
   }
 }
 
