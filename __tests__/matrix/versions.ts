@@ -4,17 +4,9 @@ import { join } from "node:path";
 /** The folder of this repository. */
 export const ROOT = join(__dirname, "..", "..");
 
-const {
-  dependencies,
-  peerDependencies,
-  jest: settings,
-} = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
-  "dependencies" | "peerDependencies",
-  Record<string, string>
-> & { jest: { moduleNameMapper: Record<string, string> } };
-
-/** The settings of Jest in this repository. */
-export const JEST_SETTINGS = settings;
+const { dependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(ROOT, "package.json"), "utf8"),
+) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
 
 /** The majors of Node that are supported. */
 export const NODES = [20, 22, 24, 26];

