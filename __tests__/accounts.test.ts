@@ -56,21 +56,6 @@ describe("two accounts on one receiver", () => {
     expect(listHandled()).toEqual([]);
   });
 
-  it("have bounds of their own: an account cannot evict the outcomes of another", async () => {
-    const { push, receive } = start();
-    await receive(requestOf(A, "challenge.approved"));
-    const challenge_details = JSON.stringify({ message: "x".repeat(60_000) });
-    for (let index = 0; index < 320; index++) {
-      const challenge_sid = `YC${index.toString(16).padStart(32, "0")}`;
-      const request = requestOf(B, "challenge.approved", { challenge_sid, challenge_details });
-      expect(await receive(request)).toBe(200);
-    }
-    expect(await push.waitForChallenge({ ...wait, accountSid: A })).toHaveProperty(
-      "account_sid",
-      A,
-    );
-  });
-
   it("need the account of a wait", async () => {
     const { push } = start();
     await expect(push.waitForChallenge(wait)).rejects.toThrow(TypeError);

@@ -26,8 +26,10 @@ describe("an error of another copy of the package", () => {
     [new copy.WebhookError("CLOSING", "down"), "CLOSING", "5"],
     [Object.assign(new Error("x"), { code: "STORE_UNAVAILABLE" }), "INTERNAL_ERROR", null],
   ])("keeps its status when a queue rejects with it: %s", async (error, code, retryAfter) => {
-    const queue = { store: () => Promise.reject(error), outcomes };
-    const { push, rejected } = createReceiver({ queue });
+    const store = async () => {
+      throw error;
+    };
+    const { push, rejected } = createReceiver({ queue: { store, outcomes } });
     const response = await push.fetch(toWebRequest(eventRequest("factor.created")));
     const { status } = new WebhookError(code, "");
     expect([response.status, response.headers.get("retry-after")]).toEqual([status, retryAfter]);

@@ -5,25 +5,16 @@ import { join } from "node:path";
 /** The arguments of a Node.js that runs TypeScript. */
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
 
-/** Child processes of a test. */
-export interface ChildProcesses {
-  /**
-   * Starts a process and resolves with its first message.
-   *
-   * @throws Error when it ends before that.
-   */
-  start(args: readonly string[], onMessage: (message: string) => void): Promise<ChildProcess>;
-  /** Kills a process and waits for its end. */
-  kill(child: ChildProcess): Promise<void>;
-  /** Kills all that still run. */
-  killAll(): void;
-}
-
 /** Creates an empty set of processes that run a script in TypeScript. */
-export function createChildProcesses(script: string, options: ForkOptions = {}): ChildProcesses {
+export function createChildProcesses(script: string, options: ForkOptions = {}) {
   const running = new Set<ChildProcess>();
   return {
-    async start(args, onMessage) {
+    /**
+     * Starts a process and resolves with its first message.
+     *
+     * @throws Error when it ends before that.
+     */
+    async start(args: readonly string[], onMessage: (message: string) => void) {
       const child = fork(script, args, {
         execArgv: TYPESCRIPT,
         ...options,
@@ -45,13 +36,15 @@ export function createChildProcesses(script: string, options: ForkOptions = {}):
       ending.abort();
       return child;
     },
-    async kill(child) {
+    /** Kills a process and waits for its end. */
+    async kill(child: ChildProcess): Promise<void> {
       running.delete(child);
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");
       child.kill("SIGKILL");
       await exited;
     },
+    /** Kills all that still run. */
     killAll() {
       for (const child of running) child.kill("SIGKILL");
       running.clear();

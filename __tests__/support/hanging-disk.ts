@@ -17,19 +17,8 @@ int fdatasync(int fd) { hang(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasyn
 export const itWithHangingDisk =
   process.platform === "linux" && spawnSync("cc", ["--version"]).status === 0 ? it : it.skip;
 
-/** The disk of a process: while it hangs, fsync does not return. */
-export interface HangingDisk {
-  /** The environment of the process. */
-  env: Record<string, string>;
-  /** The process creates this file when its disk is to hang. */
-  hangFile: string;
-  /** Lets it go on. */
-  release(): void;
-  remove(): void;
-}
-
-/** Creates a disk that does not hang yet. */
-export function createHangingDisk(): HangingDisk {
+/** Creates the disk of a process, which does not hang yet: while it hangs, fsync does not return. */
+export function createHangingDisk() {
   const folder = mkdtempSync(join(tmpdir(), "push-hanging-"));
   const source = join(folder, "hanging-fsync.c");
   const library = join(folder, "hanging-fsync.so");
@@ -37,8 +26,11 @@ export function createHangingDisk(): HangingDisk {
   writeFileSync(source, HANGING_FSYNC);
   execFileSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"]);
   return {
+    /** The environment of the process. */
     env: { LD_PRELOAD: library, HANG_FILE: hangFile },
+    /** The process creates this file when its disk is to hang. */
     hangFile,
+    /** Lets it go on. */
     release: () => rmSync(hangFile, { force: true }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -19,17 +19,11 @@ export async function startRedisCluster(size: number): Promise<RedisServer[]> {
     await nodes[0]?.redis.cluster("MEET", "127.0.0.1", node.port, busPort);
     nodes.push(node);
   }
-  await untilClusterIsUp(nodes);
-  return nodes;
-}
-
-/** Waits until every node knows the others and all slots are served. */
-export async function untilClusterIsUp(nodes: readonly RedisServer[]): Promise<void> {
+  // Every node knows the others, and all slots are served.
   const isUp = async ({ redis }: RedisServer) => {
     const info = await redis.cluster("INFO");
-    return (
-      info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${nodes.length}`)
-    );
+    return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${size}`);
   };
   await until(async () => (await Promise.all(nodes.map(isUp))).every(Boolean), 20_000);
+  return nodes;
 }

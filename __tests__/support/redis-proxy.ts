@@ -2,34 +2,10 @@ import { EventEmitter, once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /** A proxy in front of a Redis, or of a Postgres, that breaks connections as a network does. */
-export interface RedisProxy {
-  url: string;
-  port: number;
-  /** Drops all further data of the connections that are open now, without closing them. */
-  swallow(): void;
-  /** Closes the connections that are open now; commands that were sent before still run. */
-  cut(): void;
-  /**
-   * Passes the next command with this text on to Redis and, once Redis has replied, closes the
-   * connection in place of the reply. Resolves then.
-   */
-  loseReplyTo(text: string): Promise<void>;
-  /**
-   * Drops every further command with this text: it gets no reply. Without a text, none. Resolves when
-   * the first was dropped.
-   */
-  drop(text?: string): Promise<void>;
-  /** Passes on the next reply with this text, and resolves. */
-  passes(text: string): Promise<void>;
-  /** Resolves after so many further connections have been closed. */
-  closes(count: number): Promise<void>;
-  /** Delays each chunk by so many milliseconds, in both directions. */
-  delay(ms: number): void;
-  close(): void;
-}
+export type RedisProxy = Awaited<ReturnType<typeof startRedisProxy>>;
 
 /** Starts a proxy in front of the server on this port. */
-export async function startRedisProxy(port: number): Promise<RedisProxy> {
+export async function startRedisProxy(port: number) {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
   let dropped: { text: string; resolve: () => void } | undefined;
@@ -75,33 +51,46 @@ export async function startRedisProxy(port: number): Promise<RedisProxy> {
   return {
     url: `redis://127.0.0.1:${proxyPort}`,
     port: proxyPort,
+    /** Drops all further data of the connections that are open now, without closing them. */
     swallow() {
       for (const client of clients) swallowed.add(client);
     },
+    /** Closes the connections that are open now; commands that were sent before still run. */
     cut() {
       for (const client of clients) client.destroy();
     },
-    loseReplyTo(text) {
+    /**
+     * Passes the next command with this text on to Redis and, once Redis has replied, closes the
+     * connection in place of the reply. Resolves then.
+     */
+    loseReplyTo(text: string): Promise<void> {
       return new Promise((resolve) => {
         lost = { text, resolve };
       });
     },
-    async drop(text) {
+    /**
+     * Drops every further command with this text: it gets no reply. Without a text, none. Resolves
+     * when the first was dropped.
+     */
+    async drop(text?: string): Promise<void> {
       dropped = undefined;
       if (text === undefined) return;
       await new Promise<void>((resolve) => {
         dropped = { text, resolve };
       });
     },
-    passes(text) {
+    /** Passes on the next reply with this text, and resolves. */
+    passes(text: string): Promise<void> {
       return new Promise((resolve) => {
         awaited = { text, resolve };
       });
     },
-    async closes(count) {
+    /** Resolves after so many further connections have been closed. */
+    async closes(count: number): Promise<void> {
       for (let left = count; left > 0; left--) await once(closings, "close");
     },
-    delay(ms) {
+    /** Delays each chunk by so many milliseconds, in both directions. */
+    delay(ms: number) {
       delayMs = ms;
     },
     close() {

@@ -3,18 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DURABLE, startRedis, until, type RedisServer } from "./redis";
 
-/** A primary, its replicas and a sentinel that can make a replica the primary. */
-export interface SentinelGroup {
-  name: string;
-  primary: RedisServer;
-  replicas: RedisServer[];
-  sentinel: RedisServer;
-  /** Resolves with the port of the new primary. */
-  failOver(): Promise<number>;
-}
-
-/** Starts a group with this many replicas; `stopRedis` ends it. */
-export async function startSentinelGroup(size: number): Promise<SentinelGroup> {
+/**
+ * Starts a primary, this many replicas, and a sentinel that can make a replica the primary;
+ * `stopRedis` ends them.
+ */
+export async function startSentinelGroup(size: number) {
   const name = "main";
   const primary = await startRedis({ ...DURABLE, "repl-diskless-sync-delay": "0" });
   const replicas: RedisServer[] = [];
@@ -36,6 +29,7 @@ export async function startSentinelGroup(size: number): Promise<SentinelGroup> {
     primary,
     replicas,
     sentinel,
+    /** Resolves with the port of the new primary. */
     async failOver() {
       // The sentinel rejects the command until it has seen the replicas alive.
       await until(() => ask("failover").then(Boolean, () => false));
