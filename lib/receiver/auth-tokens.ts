@@ -3,7 +3,7 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/parameters";
 import { isSid } from "../form/sid";
-import { copyText, createFairMap } from "../memory/fair-map";
+import { createFairMap } from "../memory/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
 import { createKey, type FoundMatch, type TokenOrKey } from "../signature/signature";
 
@@ -128,7 +128,9 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     const key = `${account_sid} ${service_sid}`;
     const known = identities.get(account_sid, service_sid) ?? identities.get("", key);
     if (known !== undefined) return known;
-    const identity: Identity = { claimed, isVerified: false, failedUntilMs: 0 };
+    // Copied, because a slice of a body keeps the whole body in memory.
+    const copy = JSON.parse(JSON.stringify(claimed)) as ClaimedIdentity;
+    const identity: Identity = { claimed: copy, isVerified: false, failedUntilMs: 0 };
     // All accounts share these entries, because they are only claimed.
     identities.add("", key, identity);
     return identity;
@@ -256,15 +258,12 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     retry(() => runInSlot(claimed), undefined, onAttemptFailed);
 }
 
-/**
- * Reads the claimed identity; omits a parameter that does not have the form of a SID. The values are
- * copies, which may be kept: a slice keeps its whole body.
- */
+/** Reads the claimed identity; omits a parameter that does not have the form of a SID. */
 function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   const claimed: ClaimedIdentity = {};
   for (const [name, value] of params) {
-    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = copyText(value);
-    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = copyText(value);
+    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = value;
+    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = value;
   }
   return claimed;
 }
