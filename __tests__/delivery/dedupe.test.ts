@@ -74,16 +74,6 @@ describe("createDeliverOnce", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it("runs once for deliveries at the same time and later", async () => {
-    const deliverOnce = once();
-    const run = jest.fn(async () => {});
-    const deliver = () => finish(deliverOnce(keyOf("a"), run));
-    const results = await Promise.all(Array.from({ length: 50 }, deliver));
-    expect(results).toEqual(["new", ...Array<string>(49).fill("duplicate")]);
-    expect(await deliver()).toBe("duplicate");
-    expect(run).toHaveBeenCalledTimes(1);
-  });
-
   it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
     const deliverOnce = once();
     const failure = new Error("failed");
