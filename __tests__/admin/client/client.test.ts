@@ -68,11 +68,6 @@ describe("keys", () => {
     expect(upstream.seen[2]?.form).toEqual([...new URLSearchParams(requests.updateKey.body)]);
   });
 
-  it("are created without a name, too", async () => {
-    await client.keys.create();
-    expect(upstream.seen[0]?.form).toEqual([]);
-  });
-
   it("are listed over three pages, forwards and backwards", async () => {
     for (const name of ["a", "b", "c"]) upstream.createKey(name);
     const names = (await collect(client.keys.list({ pageSize: 2 }))).map(
@@ -150,12 +145,6 @@ describe("webhooks", () => {
     expect(upstream.seen[2]?.form.toSorted()).toEqual(
       [...new URLSearchParams(requests.updateWebhook.body)].toSorted(),
     );
-  });
-
-  it("are listed over three pages", async () => {
-    for (let count = 0; count < 5; count++) upstream.createWebhook(WEBHOOK);
-    expect(await collect(client.webhooks.list({ pageSize: 2 }))).toHaveLength(5);
-    expect(upstream.seen).toHaveLength(3);
   });
 
   it("read the fixtures' pages", async () => {
