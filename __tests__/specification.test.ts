@@ -145,6 +145,8 @@ describe("2 resources", () => {
     const { body: renamed } = await api("POST", path, { form: { FriendlyName: "c" } });
     expect(renamed).toEqual({ ...key, friendly_name: "c", date_updated: RFC_2822 });
     expect(Date.parse(renamed.date_updated)).toBeGreaterThan(Date.parse(key.date_updated));
+    expect(await api("POST", path)).toMatchObject({ status: 200, body: renamed });
+    expect((await api("GET", path)).body).toEqual(renamed);
   });
 
   it("2.2 Key list: every member of the middle page of three", async () => {
@@ -200,15 +202,6 @@ describe("2 resources", () => {
         next_page_url: containing(`${url}?PageSize=1&Page=2&PageToken=`),
         key: "webhooks",
       },
-    });
-  });
-
-  it("2.5 prefixes AC, SK, VA, YW, YF, YC", async () => {
-    expect(await makeEvent("challenge.denied")).toMatchObject({
-      account_sid: sid("AC"),
-      service_sid: sid("VA"),
-      factor_sid: sid("YF"),
-      challenge_sid: sid("YC"),
     });
   });
 });
@@ -276,14 +269,6 @@ describe("4 endpoints", () => {
     await api("POST", keys(`/${made[0]}`), { form: { FriendlyName: "newest" } });
     const { body } = await api("GET", keys());
     expect(body.keys.map((key: { sid: string }) => key.sid)).toEqual([made[0], made[2], made[1]]);
-  });
-
-  it("4.1 Update a Key", async () => {
-    const path = keys(`/${(await createKey()).body.sid}`);
-    const renamed = await api("POST", path, { form: { FriendlyName: "é".repeat(64) } });
-    expect(renamed).toMatchObject({ status: 200, body: { friendly_name: "é".repeat(64) } });
-    expect((await api("GET", path)).body).toEqual(renamed.body);
-    expect(await api("POST", path)).toMatchObject({ status: 200, body: renamed.body });
   });
 
   it("4.1 Creation of a Key (decided)", async () => {
@@ -388,7 +373,7 @@ describe("6 events", () => {
     expect(new Set(received.map((params) => params.get("uuid"))).size).toBe(10);
   });
 
-  describe.each(PUSH_EVENT_TYPES)("6.1 %s", (type) => {
+  describe.each(PUSH_EVENT_TYPES)("6.1 %s, and 2.5 prefixes of SIDs", (type) => {
     const isChallenge = type.startsWith("challenge.");
 
     it("6.2 v2: every parameter that may be there", async () => {

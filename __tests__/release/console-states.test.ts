@@ -146,15 +146,6 @@ const STATES: State[] = [
     allows: /403|404/,
   },
   {
-    name: "receiver-revealed",
-    start: () => startBusy({ router: { console: { reveal: true } } }),
-    async arrange(page) {
-      await page.locator(".requests .line").first().click();
-      await page.getByText("Headers and parameters").click();
-      await page.getByText("factor_friendly_name").waitFor();
-    },
-  },
-  {
     name: "receiver-filter-nothing",
     async start() {
       const app = await startConsole();
@@ -165,14 +156,6 @@ const STATES: State[] = [
       await page.getByText("200 handled").waitFor();
       await page.getByRole("combobox", { name: "result" }).selectOption("bad");
       await page.getByText("No request matches this filter.").waitFor();
-    },
-  },
-  {
-    name: "receiver-found",
-    start: startBusy,
-    async arrange(page) {
-      await page.getByText("200 conflict").waitFor();
-      await page.getByRole("searchbox").fill(CHALLENGE_SID.slice(0, 20));
     },
   },
   {
