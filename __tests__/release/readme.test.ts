@@ -201,7 +201,6 @@ describe("README and docs", () => {
       });
       const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
       await tryServers(code);
-      if (typeof exported.handler === "function") await runFunction(exported.handler as Run);
       if (typeof exported.POST === "function") await runRoute(exported.POST as Route);
       if (typeof exported.story === "function") await runStory(exported.story as Story);
       if (typeof exported.createHealthRoute === "function")
@@ -281,23 +280,6 @@ async function startLogins(port: number) {
       };
     },
   };
-}
-
-type Run = (request: object) => Promise<object>;
-
-async function runFunction(run: Run): Promise<void> {
-  const { method, path, headers, body = "" } = eventRequest("factor.created");
-  const request = { requestContext: { http: { method } }, rawPath: path, rawQueryString: "" };
-  const runWith = (text: string, isBase64Encoded: boolean) =>
-    run({
-      ...request,
-      headers,
-      body: Buffer.from(text).toString(isBase64Encoded ? "base64" : "utf8"),
-      isBase64Encoded,
-    });
-  expect(await runWith(body, false)).toMatchObject({ statusCode: 200 });
-  expect(await runWith(body, true)).toMatchObject({ statusCode: 200 });
-  expect(await runWith("x=1", false)).toMatchObject({ statusCode: 403 });
 }
 
 type Route = (request: Request) => Promise<Response>;
