@@ -5,13 +5,13 @@ import type {
   EventWorker,
 } from "express-push-verification/durable";
 import { openReceiver, type DurableReceiver } from "./durable";
-import { stopRedis, useRedis, type RedisServer } from "./redis";
+import { startRedis, stopRedis, type RedisServer } from "./redis";
 import { stopServers } from "./servers";
 import { AUTH_TOKEN, eventRequest, type TestRequest } from "./webhook-requests";
 
 /** A receiver on a queue in Redis, and the calls of its handlers; new for each test. */
 export interface RedisReceiver {
-  server: Pick<RedisServer, "url" | "redis">;
+  server: RedisServer;
   /** The options of the queue, for further queues on the same keys. */
   options: RedisQueueOptions;
   receiver: DurableReceiver;
@@ -25,7 +25,7 @@ export interface RedisReceiver {
   deliver(request?: TestRequest): Promise<number>;
 }
 
-/** Opens a receiver before each test, on a Redis that other tests and programs may use, too. */
+/** Opens a receiver before each test, on a Redis of the test file and with keys of its own. */
 export function useRedisReceiver(): RedisReceiver {
   const app = {
     work: () => app.queue.work(app.receiver.push.handlers),
@@ -33,11 +33,10 @@ export function useRedisReceiver(): RedisReceiver {
   } as RedisReceiver;
 
   beforeAll(async () => {
-    app.server = await useRedis();
+    app.server = await startRedis();
   });
   afterAll(stopRedis);
   beforeEach(async () => {
-    // A Redis that others use is neither emptied nor asked for its configuration.
     const prefix = `push-test-${crypto.randomUUID()}`;
     app.options = { name: "q", connection: app.server.url, prefix, durability: "trust" };
     app.handled = [];
@@ -58,8 +57,6 @@ export function useRedisReceiver(): RedisReceiver {
   afterEach(async () => {
     await app.receiver.close();
     await stopServers();
-    const keys = await app.server.redis.keys(`${app.options.prefix}:*`);
-    if (keys.length > 0) await app.server.redis.del(keys);
   });
   return app;
 }

@@ -16,21 +16,6 @@ const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
 /** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */
 export const describeWithRedis = binary === "" ? describe.skip : describe;
 
-/** Tests that may use the Redis at REDIS_URL: they leave nothing in it. */
-export const describeWithAnyRedis =
-  binary === "" && process.env.REDIS_URL === undefined ? describe.skip : describe;
-
-/** The Redis at REDIS_URL, or else one of the tests' own. */
-export async function useRedis(): Promise<Pick<RedisServer, "url" | "redis">> {
-  const url = process.env.REDIS_URL;
-  if (url === undefined) return startRedis();
-  const redis = new Redis(url);
-  borrowed.push(redis);
-  return { url, redis };
-}
-
-const borrowed: Redis[] = [];
-
 /** Settings that lose no event. */
 export const DURABLE = {
   appendonly: "yes",
@@ -94,7 +79,6 @@ export async function startRedis(
 }
 
 export async function stopRedis(): Promise<void> {
-  for (const redis of borrowed.splice(0)) redis.disconnect();
   for (const { server, folder } of servers.splice(0)) {
     server.redis.disconnect();
     await server.stop("SIGKILL");

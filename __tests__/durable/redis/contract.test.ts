@@ -1,13 +1,13 @@
 import { redisQueue } from "express-push-verification/durable";
-import { describeWithAnyRedis, stopRedis, useRedis, type RedisServer } from "../../support/redis";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { describeContract } from "../contract";
 
-describeWithAnyRedis("redisQueue", () => {
-  let server: Pick<RedisServer, "url" | "redis">;
+describeWithRedis("redisQueue", () => {
+  let server: RedisServer;
   let prefix: string;
 
   beforeAll(async () => {
-    server = await useRedis();
+    server = await startRedis();
   });
   afterAll(stopRedis);
 
@@ -20,9 +20,6 @@ describeWithAnyRedis("redisQueue", () => {
     open: (options) =>
       redisQueue({ name: "q", connection: server.url, prefix, durability: "trust", ...options }),
     hasBound: true,
-    async stop() {
-      const keys = await server.redis.keys(`${prefix}:*`);
-      if (keys.length > 0) await server.redis.del(keys);
-    },
+    async stop() {},
   });
 });

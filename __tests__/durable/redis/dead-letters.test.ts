@@ -1,10 +1,10 @@
 import { PermanentError } from "express-push-verification";
 import { openReceiver } from "../../support/durable";
-import { collect, describeWithAnyRedis, until } from "../../support/redis";
+import { collect, describeWithRedis, until } from "../../support/redis";
 import { useRedisReceiver } from "../../support/redis-receiver";
 import { eventRequest } from "../../support/webhook-requests";
 
-describeWithAnyRedis("dead letters in Redis", () => {
+describeWithRedis("dead letters in Redis", () => {
   const app = useRedisReceiver();
   const requestOf = (uuid: string) => eventRequest("factor.created", { uuid });
   const jobKeys = async () => {

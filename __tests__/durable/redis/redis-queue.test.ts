@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { redisQueue } from "express-push-verification/durable";
 import { queuedParams } from "../../support/durable";
-import { describeWithAnyRedis, until } from "../../support/redis";
+import { describeWithRedis, until } from "../../support/redis";
 import { useRedisReceiver } from "../../support/redis-receiver";
 
-describeWithAnyRedis("redisQueue", () => {
+describeWithRedis("redisQueue", () => {
   const app = useRedisReceiver();
   const { work, deliver } = app;
 
