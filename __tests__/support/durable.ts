@@ -3,7 +3,6 @@ import {
   pushWebhooks,
   type Pair,
   type PushEvent,
-  type PushWebhooks,
   type PushWebhooksOptions,
   type QueuedEvent,
 } from "express-push-verification";
@@ -25,14 +24,7 @@ export { silent };
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
 
 /** A receiver on a queue of its own, with connections of its own. */
-export interface DurableReceiver {
-  queue: DurableQueue;
-  push: PushWebhooks;
-  /** Sends a webhook request and returns the status of the response. */
-  deliver(request: TestRequest): Promise<number>;
-  /** Closes the receiver and the queue. */
-  close(deadlineMs?: number): Promise<void>;
-}
+export type DurableReceiver = Awaited<ReturnType<typeof receiveInto>>;
 
 /** Opens a receiver on a queue in Redis, and on a server of its own; `stopServers` closes the server. */
 export async function openReceiver(
@@ -49,7 +41,7 @@ export async function openReceiver(
 export async function receiveInto(
   queue: DurableQueue,
   receiverOptions: Partial<PushWebhooksOptions> = {},
-): Promise<DurableReceiver> {
+) {
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,
@@ -61,7 +53,9 @@ export async function receiveInto(
   return {
     queue,
     push,
-    deliver: async (request) => (await send(port, request)).status,
+    /** Sends a webhook request and returns the status of the response. */
+    deliver: async (request: TestRequest) => (await send(port, request)).status,
+    /** Closes the receiver and the queue. */
     async close(deadlineMs = 500) {
       await push.close({ deadlineMs });
       await queue.close({ deadlineMs });

@@ -94,24 +94,17 @@ export function send(port: number, request: TestRequest, signal?: AbortSignal): 
   });
 }
 
-export interface RawResponse {
-  /** 0 without a response. */
-  status: number;
-  /** All received bytes as latin1. */
-  text: string;
-  /** Whether the time ended before the response. */
-  gaveUp: boolean;
-}
-
 /**
  * Writes bytes to a socket and reads the response; with `untilClosed`, reads until the server closes
  * the connection. Gives up after 20 s, which only a hang takes.
+ *
+ * @returns the status, or 0 without a response, and all received bytes as latin1.
  */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],
   { untilClosed = false, giveUpMs = 20_000 } = {},
-): Promise<RawResponse> {
+) {
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");
   let received = "";
