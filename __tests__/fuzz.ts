@@ -92,8 +92,9 @@ async function checkForgeries(): Promise<void> {
   for (const [index, [, options]] of SETTINGS.entries()) {
     // The default settings get half of the texts.
     const share = index === 0 ? 0.5 : 0.5 / (SETTINGS.length - 1);
-    const found = await countForgeries(Math.ceil(Number(texts) * share), seed + index, options);
-    count.texts += found.texts;
+    const tried = Math.ceil(Number(texts) * share);
+    const found = await countForgeries(tried, seed + index, options);
+    count.texts += tried;
     count.requests += found.requests;
     count.events += found.events;
     count.accepted.push(...found.accepted);

@@ -1,7 +1,6 @@
 /** Runs of the generators of foreign texts and of genuine requests through `verifyPushRequest`. */
 import { verifyPushRequest, type VerifyOptions } from "express-push-verification";
-import { createRandom } from "./attacker-texts";
-import { UNLUCKY_NAMES } from "./attacker-texts";
+import { createRandom, UNLUCKY_NAMES } from "./attacker-texts";
 import {
   chooseDeclared,
   chooseForeignText,
@@ -36,25 +35,21 @@ export const SETTINGS: readonly (readonly [
 
 const REQUIRED = ["account_sid", "service_sid", "type", "uuid"];
 
-/** How many texts of other products were tried. */
-export interface ForgeryCount {
-  texts: number;
-  /** Texts that an attacker can send to the receiver as a request with a matching signature. */
-  requests: number;
-  /** Those whose parameters are a complete event: only the check of its text rejects them. */
-  events: number;
-  accepted: string[];
-}
-
 /** Has other products sign texts, and sends each as an event. */
 export async function countForgeries(
   texts: number,
   seed: number,
   options: VerifyOptions & { publicUrl: string },
-): Promise<ForgeryCount> {
+) {
   const random = createRandom(seed);
   const target = { url: options.publicUrl, declared: options.extraParameters ?? [] };
-  const count: ForgeryCount = { texts, requests: 0, events: 0, accepted: [] };
+  const count = {
+    /** Texts that an attacker can send to the receiver as a request with a matching signature. */
+    requests: 0,
+    /** Those whose parameters are a complete event: only the check of its text rejects them. */
+    events: 0,
+    accepted: [] as string[],
+  };
   for (let run = 0; run < texts; run++) {
     const { text } = chooseForeignText(random, target);
     const forgery = chooseForgery(text, random, target);
