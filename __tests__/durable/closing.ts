@@ -137,12 +137,6 @@ export function describeClosing(engine: StoppableEngine): void {
     for (const { close } of [worker, queue]) {
       expect(() => close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     }
-    expect(() =>
-      queue.work(
-        createHandlers().onAny(() => {}),
-        { concurrency: 0 },
-      ),
-    ).toThrow(/concurrency/);
   });
 
   it("server, receiver, worker and queue in this order lose no request in flight", async () => {

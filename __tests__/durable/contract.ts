@@ -132,11 +132,6 @@ export function describeContract(engine: Engine): void {
       expect(results.toSorted()).toEqual([...Array<string>(19).fill("duplicate"), "new"]);
     });
 
-    it("keeps the uuids of accounts apart", async () => {
-      for (const account of ACCOUNTS) expect(await store(ofAccount("a", account))).toBe("new");
-      expect(await queue.stats()).toMatchObject({ waiting: 2 });
-    });
-
     it("forgets a uuid after dedupeTtlMs, and not when it was handled", async () => {
       const short = await open({ dedupeTtlMs: 1_000 });
       work();
@@ -201,16 +196,6 @@ export function describeContract(engine: Engine): void {
       await Promise.all(Array.from({ length: 30 }, (_, index) => store(factor(`u${index}`))));
       await until(() => handled.length === 30);
       expect(most).toBe(3);
-    });
-
-    it("runs failing handlers again", async () => {
-      fails = (_event, attempt) => (attempt < 3 ? new Error("not yet") : undefined);
-      work();
-      await store(factor("a"));
-      await until(() => handled.length === 3);
-      expect(handled.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-      await until(async () => (await queue.stats()).active === 0);
-      expect(await queue.stats()).toMatchObject({ waiting: 0, delayed: 0, deadLetters: 0 });
     });
 
     it("rejects handlers that are no handlers, and unknown options", () => {
@@ -280,11 +265,6 @@ export function describeContract(engine: Engine): void {
       ]);
     });
 
-    it("makes an event one at once for a PermanentError", async () => {
-      await makeDead(factor("a"));
-      expect(handled.map(({ attempt }) => attempt)).toEqual([1]);
-    });
-
     it("runs the handlers of one or of all again, with all attempts", async () => {
       await makeDead(factor("a"), factor("b"), factor("c"));
       handled = [];
@@ -317,17 +297,6 @@ export function describeContract(engine: Engine): void {
       expect(await collect(queue.deadLetters())).toEqual([]);
       expect(await store(factor("poison"))).toBe("duplicate");
       expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
-    });
-
-    it("rejects a uuid of several accounts with a TypeError unless accountSid is given", async () => {
-      await makeDead(...ACCOUNTS.map((account) => ofAccount("a", account)));
-      await expect(queue.retry("a")).rejects.toThrow(TypeError);
-      await expect(queue.discard("a")).rejects.toThrow(TypeError);
-      const [first = "", second = ""] = ACCOUNTS;
-      expect(await queue.discard("a", { accountSid: first })).toBe(true);
-      expect(await collect(queue.deadLetters())).toMatchObject([{ accountSid: second }]);
-      expect(await queue.retry("a", { accountSid: first })).toBe(false);
-      expect(await queue.retry("a")).toBe(true);
     });
 
     it("compares the authenticated accounts, not those that the events claim", async () => {
@@ -463,13 +432,6 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("outcomes", () => {
-    it("resolves a wait that came first, and one that comes later", async () => {
-      const first = wait(1);
-      await store(challenge("a", 1));
-      expect(await first).toMatchObject({ type: "challenge.approved", uuid: "a" });
-      expect(await wait(1)).toMatchObject({ uuid: "a" });
-    });
-
     it("resolves waits of other processes, however they race with the store", async () => {
       const other = await open();
       const indexes = Array.from({ length: 100 }, (_, index) => index);
@@ -511,16 +473,6 @@ export function describeContract(engine: Engine): void {
       await store(factor("a"));
       expect(await store({ ...challenge("a", 1), contentHash: "other" })).toBe("conflict");
       await expect(wait(1, queue, 200)).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
-    });
-
-    it("keeps the outcomes of accounts apart", async () => {
-      const challengeSid = sidOf(1);
-      const event = eventFixture("challenge.approved", { challenge_sid: challengeSid });
-      await queue.outcomes.record(ACCOUNTS[0]!, event);
-      const other = queue.outcomes.wait({ account: ACCOUNTS[1]!, challengeSid, timeoutMs: 200 });
-      await expect(other).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
-      const own = queue.outcomes.wait({ account: ACCOUNTS[0]!, challengeSid, timeoutMs: 5_000 });
-      expect(await own).toEqual(event);
     });
 
     it("ends a wait with its signal, and bounds how many are pending", async () => {
@@ -666,13 +618,11 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("close", () => {
-    it("rejects waits, and stores and waits that come later", async () => {
+    it("rejects waits, also those that come later", async () => {
       const waiting = wait(1).catch((error: unknown) => error);
       await queue.close();
       expect(await waiting).toEqual(codeOf("CLOSING"));
-      await expect(store(factor("a"))).rejects.toEqual(codeOf("CLOSING"));
       await expect(wait(1)).rejects.toEqual(codeOf("CLOSING"));
-      expect(() => work()).toThrow(codeOf("CLOSING") as Error);
     });
   });
 
