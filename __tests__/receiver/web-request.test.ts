@@ -102,22 +102,9 @@ describe("verifyPushRequest", () => {
     expect(await verifyPushRequest(request, options)).toHaveProperty("type", "factor.created");
   });
 
-  it.each<[string, Request, string]>([
-    [
-      "another token",
-      toWebRequest(eventRequest("factor.created", {}, { authToken: "x" })),
-      "SIGNATURE_MISMATCH",
-    ],
-    ["a large body", toWebRequest({ ...good(), body: "a".repeat(70_000) }), "BODY_TOO_LARGE"],
-    [
-      "no content type",
-      toWebRequest({
-        ...good(),
-        headers: { "x-service-signature": good().headers["x-service-signature"] ?? "" },
-      }),
-      "CONTENT_TYPE_UNSUPPORTED",
-    ],
-  ])("rejects a Request with %s", async (_what, request, code) => {
-    await expect(verifyPushRequest(request, options)).rejects.toHaveProperty("code", code);
+  it("rejects a Request with a large body", async () => {
+    const large = toWebRequest({ ...good(), body: "a".repeat(70_000) });
+    const verified = verifyPushRequest(large, options);
+    await expect(verified).rejects.toHaveProperty("code", "BODY_TOO_LARGE");
   });
 });
