@@ -47,9 +47,4 @@ describe("the process", () => {
     expect(run.exitCode ?? (await once(run, "exit"))[0]).toBe(1);
     closeSync(full);
   }, 20_000);
-
-  it("ends with 2 for an unknown command", async () => {
-    const [code] = (await once(start("launch"), "exit")) as [number];
-    expect(code).toBe(2);
-  }, 20_000);
 });
