@@ -50,15 +50,6 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "signed-out");
   });
 
-  it("says that the phone denied, and begins again", async () => {
-    const page = await open();
-    await beginLogin(page);
-    await page.click(".question .deny");
-    await visible(page, "denied");
-    await page.click("#denied .again");
-    await visible(page, "signed-out");
-  });
-
   it("says that the phone did not respond in time", async () => {
     await app.stop();
     app = await startLoginApp(2_000);
