@@ -32,8 +32,8 @@ export interface ContractOptions {
   maxWaiting?: number;
 }
 
-/** Options to open a queue with; `maxDeadLetters` only for an engine that has a bound. */
-export type OpenOptions = ContractOptions & { logger: typeof silent; maxDeadLetters?: number };
+/** Options to open a queue with. */
+export type OpenOptions = ContractOptions & { logger: typeof silent };
 
 /** An engine under test. */
 export interface Engine {
@@ -46,8 +46,6 @@ export interface Engine {
   open(options: OpenOptions): DurableQueue;
   /** Adds milliseconds to the times of all events, as if the clock had been set back since. */
   moveTimes?(ms: number): Promise<void>;
-  /** Whether it bounds dead letters; otherwise it keeps all. */
-  hasBound?: boolean;
   stop(): Promise<void>;
 }
 
@@ -307,27 +305,6 @@ export function describeContract(engine: Engine): void {
       const chosen = { accountSid: first, receiver: "other" };
       expect(await queue.retry("a", chosen)).toBe(true);
       expect(await queue.retry("a", { accountSid: first })).toBe(true);
-    });
-
-    it("keeps the newest maxDeadLetters of them, or all", async () => {
-      const bound = engine.hasBound === true ? { maxDeadLetters: 10 } : {};
-      const bounded = await open(bound);
-      fails = async () => {
-        // Redis has no order of dead letters within a millisecond.
-        const nowMs = Date.now();
-        await until(() => Date.now() > nowMs);
-        return new PermanentError("no");
-      };
-      work({ concurrency: 1 }, bounded);
-      const stored = Array.from({ length: 15 }, (_, index) => `u${index}`);
-      for (const uuid of stored) await store(factor(uuid));
-      const { maxDeadLetters = stored.length } = bound;
-      let uuids: string[] = [];
-      await until(async () => {
-        uuids = (await collect(bounded.deadLetters())).map(({ uuid }) => uuid);
-        return uuids.at(-1) === "u14" && uuids.length === maxDeadLetters;
-      });
-      expect(uuids).toEqual(stored.slice(-maxDeadLetters));
     });
 
     it("lists more than a page, the oldest failure first", async () => {

@@ -7,21 +7,8 @@ const valid: PostgresQueueOptions = { connection, name: "q" };
 
 describe("options of postgresQueue", () => {
   it("have defaults", () => {
-    expect(resolvePostgresOptions(valid)).toEqual({
-      connection,
-      name: "q",
-      schema: "push",
-      durability: "require",
-      maxConnections: 10,
-      dedupeTtlMs: 86_400_000,
-      attempts: 8,
-      backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
-      storeTimeoutMs: 8_000,
-      maxPending: 5_000,
-      outcomeTtlMs: 86_400_000,
-      maxWaiting: 10_000,
-      logger: undefined,
-    });
+    const own = { schema: "push", durability: "require", maxConnections: 10 };
+    expect(resolvePostgresOptions(valid)).toMatchObject(own);
   });
 
   it.each([

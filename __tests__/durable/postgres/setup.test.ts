@@ -163,15 +163,6 @@ describeWithPostgres("the setup of Postgres", () => {
     await expect(open({ schema: "former" }).ready()).rejects.toThrow("drop schema former cascade");
   });
 
-  it("keeps queues of one schema apart", async () => {
-    const [first, second] = [open({ name: "first" }), open({ name: "second" })];
-    const event = queuedEvent(eventFixture("factor.created"));
-    for (const queue of [first, second]) {
-      expect(await queue.store(event, Number.POSITIVE_INFINITY)).toBe("new");
-      expect(await queue.stats()).toMatchObject({ waiting: 1 });
-    }
-  });
-
   it("forgets expired uuids within a minute", async () => {
     const queue = open({ schema: "purged", dedupeTtlMs: 1_000 });
     for (let count = 0; count < 5; count++) await store(queue);

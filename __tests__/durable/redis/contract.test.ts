@@ -19,7 +19,6 @@ describeWithRedis("redisQueue", () => {
     },
     open: (options) =>
       redisQueue({ name: "q", connection: server.url, prefix, durability: "trust", ...options }),
-    hasBound: true,
     async stop() {},
   });
 });

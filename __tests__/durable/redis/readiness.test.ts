@@ -168,24 +168,6 @@ describeWithRedis("ready()", () => {
     await until(async () => (await settle(queue)) === "ready");
   }, 20_000);
 
-  it("warns while it waits, when there is no logger", async () => {
-    const server = await startRedis();
-    await server.stop();
-    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-    const queue = open(server.url, { logger: undefined });
-    const ready = queue.ready();
-    await until(() => warnings.mock.calls.length > 0);
-    expect(warnings.mock.calls).toEqual([
-      [
-        expect.stringContaining("ECONNREFUSED"),
-        expect.objectContaining({ code: "REDIS_UNREACHABLE" }),
-      ],
-    ]);
-    warnings.mockRestore();
-    await server.start();
-    await ready;
-  });
-
   it("logs why Redis is out of reach, with the words of the connection", async () => {
     const server = await startRedis();
     await server.stop();

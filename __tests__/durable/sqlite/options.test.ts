@@ -2,7 +2,6 @@ import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteQueue, type SqliteQueueOptions } from "express-push-verification/durable";
-import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
 
 const file = join(tmpdir(), "push-options.db");
 const options: SqliteQueueOptions = { name: "q", file };
@@ -20,21 +19,6 @@ it.each([
   const wrong = { ...options, [name]: value };
   expect(() => sqliteQueue(wrong)).toThrow(TypeError);
   expect(() => sqliteQueue(wrong)).toThrow(name);
-});
-
-it("fills in the defaults", () => {
-  expect(resolveSqliteOptions({ ...options, logger: undefined })).toEqual({
-    file,
-    name: "q",
-    dedupeTtlMs: 86_400_000,
-    outcomeTtlMs: 86_400_000,
-    attempts: 8,
-    backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
-    storeTimeoutMs: 8_000,
-    maxPending: 5_000,
-    maxWaiting: 10_000,
-    logger: undefined,
-  });
 });
 
 it.each([
