@@ -13,14 +13,6 @@ const work = (durationMs: number) => () => {
 };
 
 describe("createExplainBudget", () => {
-  it("runs 10 reports in 60 s, and no more", () => {
-    const { spend } = createExplainBudget();
-    const reports = Array.from({ length: 11 }, () => spend(work(0)));
-    expect(reports).toEqual([...Array<number>(10).fill(0), undefined]);
-    nowMs += 60_000;
-    expect(spend(work(0))).toBe(0);
-  });
-
   it("starts no report once 300 ms are spent", () => {
     const { spend } = createExplainBudget();
     expect([299, 1, 1].map((durationMs) => spend(work(durationMs)))).toEqual([299, 1, undefined]);
