@@ -428,12 +428,8 @@ describe("arguments", () => {
     ["a SID to update", () => client.webhooks.update("YW1", {})],
     ["an unknown member", () => client.keys.create({ name: "x" } as never)],
     ["null", () => client.keys.create(null as never)],
-    ["no event types", () => client.webhooks.create({ ...WEBHOOK, event_types: [] } as never)],
     ["no URL", () => client.webhooks.ensure({ friendly_name: "x", event_types: ["*"] } as never)],
-    ["an unknown status", () => client.webhooks.update(WEBHOOK_SID, { status: "on" as never })],
     ["a page of 1,001 items", () => client.webhooks.page({ pageSize: 1001 })],
-    ["page -1", () => client.keys.page({ page: -1 })],
-    ["an empty page token", () => client.keys.page({ pageToken: "" })],
   ])("are validated before a request is sent: %s", async (_what, call) => {
     await expect(call()).rejects.toMatchObject({ name: "InputError", issues: expect.any(Array) });
     await expect(call()).rejects.toThrow(TypeError);

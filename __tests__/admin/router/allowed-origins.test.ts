@@ -97,19 +97,4 @@ describeWithBrowser.each([
     expect(audits.map(({ code }) => code)).toEqual(["CROSS_SITE", "CROSS_SITE"]);
     takeFaults();
   });
-
-  it("writes nothing with a form, which needs no CORS", async () => {
-    const { upstream, audits, other, url } = await startRouter(host, []);
-    const page = await openPage(other);
-    await page.evaluate(`{
-      const form = document.createElement("form");
-      Object.assign(form, { method: "post", action: ${JSON.stringify(url)} });
-      document.body.append(form);
-      form.submit();
-    }`);
-    await page.getByText("CROSS_SITE").waitFor();
-    expect(upstream.seen).toEqual([]);
-    expect(audits).toMatchObject([{ action: "key.create", status: 403, code: "CROSS_SITE" }]);
-    takeFaults();
-  });
 });
