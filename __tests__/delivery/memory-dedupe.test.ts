@@ -14,13 +14,6 @@ const other = { owner: "other" };
 afterEach(() => jest.useRealTimers());
 
 describe("createMemoryDedupe", () => {
-  it.each(["complete", "release"] as const)("ignores %s of another owner", (method) => {
-    const store = createMemoryDedupe();
-    void store.claim(claimOf("a"));
-    void store[method](claimOf("a", other));
-    expect(store.claim(claimOf("a", other))).toBe("running");
-  });
-
   it("distinguishes a conflict and a duplicate", () => {
     const store = createMemoryDedupe();
     void store.claim(claimOf("a"));
