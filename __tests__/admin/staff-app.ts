@@ -40,13 +40,3 @@ export function makeStaffApp(
   app.use(mount, adminRouter({ client, authorize: () => true, onAudit, ...options }));
   return { app, audits };
 }
-
-/** Middlewares that let a form choose the method, as the package method-override does. */
-export const METHOD_OVERRIDE: express.RequestHandler[] = [
-  express.urlencoded({ extended: false }),
-  (req, _res, next) => {
-    const { _method: method } = (req.body ?? {}) as { _method?: string };
-    if (req.method === "POST" && method !== undefined) req.method = method.toUpperCase();
-    next();
-  },
-];
