@@ -1,6 +1,6 @@
 /**
  * Changes the sources one small piece at a time, and expects their tests to notice: at
- * least 90 % of the changes of each file, without those of the texts of messages. Needs minutes,
+ * least 92 % of the changes of each file, without those of the texts of messages. Needs minutes,
  * so it is no part of the tests.
  *
  * npm run mutation -- [file or folder of lib]...
@@ -9,12 +9,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(__dirname);
-const BREAK_PERCENT = 90;
+const BREAK_PERCENT = 92;
 /** The files to mutate by default: authentication, parsing and deduplication. */
 const CORE = [
   "signature/signature",
   "receiver/ambiguity",
   "receiver/body",
+  "receiver/headers",
   "event/parse",
   "delivery/dedupe",
   "delivery/memory-dedupe",
