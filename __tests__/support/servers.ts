@@ -14,7 +14,7 @@ import type { PushWebhooks } from "express-push-verification";
 import { PUBLIC_URL, type TestRequest } from "./webhook-requests";
 
 /** Where the apps mount their receiver. */
-export const MOUNT = "/push";
+const MOUNT = "/push";
 
 /** Each kind of server that a receiver runs in; `before` are middlewares mounted before it. */
 export const SERVERS: [name: string, listener: ListenerOf][] = [

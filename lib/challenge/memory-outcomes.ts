@@ -13,16 +13,13 @@ const BOUNDS = {
   maxEntries: 100_000,
   /** How many bytes the outcomes may take: 16 MiB. */
   maxBytes: 16_777_216,
-  /** How many waits may be pending. */
-  maxWaiting: 10_000,
 };
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
-export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): OutcomeStore {
-  const { maxWaiting, ...bounds } = { ...BOUNDS, ...options };
+export function createMemoryOutcomes(): OutcomeStore {
   /** The bytes of each form, as Latin-1: its parsed event takes about three times as much. */
-  const outcomes = createFairMap<string>(bounds);
-  const waiters = createWaiters({ maxWaiting });
+  const outcomes = createFairMap<string>(BOUNDS);
+  const waiters = createWaiters();
 
   return {
     record(account, event, form = copyText(encodeForm(event.params))) {
@@ -31,7 +28,6 @@ export function createMemoryOutcomes(options: Partial<typeof BOUNDS> = {}): Outc
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
-      wait.signal?.throwIfAborted();
       const form = outcomes.get(wait.account, wait.challengeSid);
       return form === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
