@@ -34,10 +34,8 @@ export async function describeQueueHealth(
     return describeOutage(availability.outage() ?? now);
   }
   if (stats.oldestWaitingMs < STOPPED_MS) return { status: "healthy" };
-  const freeMs = [...workers].map(
-    (worker) => performance.now() - (worker.freeSinceMs() ?? Infinity),
-  );
-  const longestFreeMs = Math.max(...freeMs);
+  const freeSinceMs = [...workers].map((worker) => worker.freeSinceMs() ?? Infinity);
+  const longestFreeMs = performance.now() - Math.min(...freeSinceMs);
   if (longestFreeMs >= STOPPED_MS) {
     return {
       status: "unhealthy",
