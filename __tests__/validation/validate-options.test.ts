@@ -81,6 +81,12 @@ describe("suggestName", () => {
     expect(suggestName(typed, ["authToken", "publicUrl"])).toBe(expected);
   });
 
+  it("suggests all names that a name is a part of", () => {
+    const known = ["bodyTimeoutMs", "limitBytes", "handlerTimeoutMs"];
+    const meant = ' Did you mean "bodyTimeoutMs" or "handlerTimeoutMs"?';
+    expect(suggestName("timeout", known)).toBe(meant);
+  });
+
   it("suggests nothing without known names", () => {
     expect(suggestName("a", [])).toBe("");
   });

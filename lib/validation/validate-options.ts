@@ -20,6 +20,9 @@ export type OptionRules<Options> = Readonly<Record<keyof Options & string, Optio
 /** Options with their defaults: none is undefined. */
 export type Complete<Options> = { [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
 
+/** The shortest part of a name that suggests the name. */
+const SHORTEST_PART = 3;
+
 /** The longest delay of a timer, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -81,35 +84,27 @@ export function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 }
 
-/** Returns a sentence for a message, with the known name nearest to a mistyped one; or "". */
+/** Returns a sentence for a message, with the known names that a mistyped one may mean; or "". */
 export function suggestName(name: string, known: readonly string[]): string {
+  const typed = name.toLowerCase().replaceAll("_", "");
+  const containing = known.filter((one) => one.toLowerCase().includes(typed));
   const [nearest] = known
-    .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate) }))
+    .map((candidate) => ({ candidate, edits: countEdits(typed, candidate) }))
+    .filter(({ candidate, edits }) => edits <= candidate.length / 2)
     .toSorted((a, b) => a.edits - b.edits);
-  if (nearest === undefined || nearest.edits > nearest.candidate.length / 2) return "";
-  return ` Did you mean ${show(nearest.candidate)}?`;
+  const nearestNames = nearest === undefined ? [] : [nearest.candidate];
+  const isPart = typed.length >= SHORTEST_PART && containing.length > 0;
+  const meant = isPart ? containing : nearestNames;
+  return meant.length === 0 ? "" : ` Did you mean ${meant.map(show).join(" or ")}?`;
 }
 
-/** Names of options in other packages, and their name here. */
-const ALIASES: Readonly<Record<string, string>> = {
-  url: "publicUrl",
-  webhookurl: "publicUrl",
-  token: "authToken",
-  secret: "authToken",
-  header: "signatureHeader",
-  timeout: "timeoutMs",
-  limit: "limitBytes",
-  account: "allowedAccountSids",
-  accounts: "allowedAccountSids",
-  accountsid: "allowedAccountSids",
-  services: "allowedServiceSids",
-  servicesid: "allowedServiceSids",
-};
+/** Names of options in other packages, and their name here; a part of a name needs no row. */
+const ALIASES: Readonly<Record<string, string>> = { webhookurl: "publicUrl", secret: "authToken" };
 
 function unknownOption(owner: string, name: string, known: readonly string[]): TypeError {
   const options = `The options are: ${known.join(", ")}.`;
   const alias = ALIASES[name.toLowerCase().replaceAll("_", "")] ?? "";
-  const hint = known.includes(alias) ? ` Did you mean ${show(alias)}?` : suggestName(name, known);
+  const hint = suggestName(known.includes(alias) ? alias : name, known);
   return new TypeError(`${owner}: there is no option ${show(name)}.${hint} ${options}`);
 }
 
