@@ -48,6 +48,7 @@ describe("the packed tarball", () => {
       "package/LICENSE",
       "package/README.md",
       "package/SECURITY.md",
+      "package/dist/admin/console/assets/preact.LICENSE",
       "package/dist/validation/zod.LICENSE",
       "package/package.json",
     ]);

@@ -18,9 +18,9 @@ type Headers = Record<string, string>;
 async function write(
   headers: Headers,
   setting: string | boolean = false,
-  options: { allowedOrigins?: string[] } = {},
+  options: { allowedOrigins?: string[]; allowedHosts?: string[] | undefined } = {},
 ) {
-  const { app } = makeStaffApp(upstream, options);
+  const { app } = makeStaffApp(upstream, { allowedHosts: [HOST], ...options });
   app.set("trust proxy", setting);
   const sent = supertest(app)
     .post("/admin/keys")
@@ -48,7 +48,11 @@ describe.each(APPS)("a form of a foreign page on %s", (_name, makeApp) => {
     ["of a sandboxed frame", { Origin: "null" }],
   ])("%s deletes no Key through method-override", async (_what, headers) => {
     const { sid } = upstream.createKey("in use");
-    const { app, audits } = makeStaffApp(upstream, { makeApp, before: METHOD_OVERRIDE });
+    const { app, audits } = makeStaffApp(upstream, {
+      makeApp,
+      before: METHOD_OVERRIDE,
+      allowedHosts: [HOST],
+    });
     const deletion = (extra: Headers) =>
       supertest(app)
         .post(`/admin/keys/${sid}`)
@@ -127,7 +131,6 @@ describe("Origin", () => {
     [HOST, REJECTED],
     [`file://${HOST}`, REJECTED],
     [`chrome-extension://${HOST}`, REJECTED],
-    [`https://${HOST}`, REJECTED, "not a host"],
   ])("%s: %s at the host %s", async (origin, outcome, host = HOST) => {
     expect(await write({ Origin: origin, Host: host })).toBe(outcome);
   });
@@ -205,5 +208,59 @@ describe("allowedOrigins", () => {
   ])("rejects %j with a TypeError that names the option", (origins) => {
     const options = { allowedOrigins: origins as string[] };
     expect(() => makeStaffApp(upstream, options)).toThrow(/option allowedOrigins must be/);
+  });
+});
+
+describe("allowedHosts", () => {
+  const REBOUND = "403 HOST_NOT_ALLOWED";
+  it.each<[host: string, allowedHosts: string[] | undefined, outcome: string, trusts?: boolean]>([
+    [FOREIGN, undefined, REBOUND],
+    [FOREIGN, undefined, "created", true],
+    [FOREIGN, [HOST], REBOUND],
+    [FOREIGN, [HOST], REBOUND, true],
+    [FOREIGN, [], REBOUND],
+    [`${FOREIGN}:3000`, undefined, REBOUND],
+    [HOST, [HOST], "created"],
+    [`${HOST.toUpperCase()}:8443`, [HOST], "created"],
+    [`${HOST}.evil.example`, [HOST], REBOUND],
+    [`${HOST}.`, [HOST], REBOUND],
+    [`sub.${HOST}`, [HOST], REBOUND],
+    ["localhost:3000", [HOST], "created"],
+    ["console.localhost", undefined, "created"],
+    ["localhost.evil.example", undefined, REBOUND],
+    ["notlocalhost", undefined, REBOUND],
+    ["127.0.0.1.evil.example", undefined, REBOUND],
+    ["127.0.0.1:3000", undefined, "created"],
+    ["[::1]:3000", [], "created"],
+    ["10.0.0.7", [], "created"],
+    ["not a host", undefined, REBOUND],
+  ])("%s with %j: %s", async (host, allowedHosts, outcome, trusts = false) => {
+    const name = host.replace(/^https:\/\//, "");
+    const headers = { Host: name, Origin: `http://${name}`, "Sec-Fetch-Site": "same-origin" };
+    expect(await write(headers, trusts, { allowedHosts })).toBe(outcome);
+  });
+
+  it("withholds every response from a page that rebinds its name", async () => {
+    const { app, audits } = makeStaffApp(upstream, { console: true });
+    for (const path of ["/admin/", "/admin/keys", "/admin/openapi.json", "/admin/console"]) {
+      const { status, body } = await supertest(app).get(path).set("Host", "evil.example");
+      expect([status, body.code]).toEqual([403, "HOST_NOT_ALLOWED"]);
+    }
+    await supertest(app).post("/admin/keys").set("Host", "evil.example").send({});
+    expect(audits).toMatchObject([{ action: "key.create", code: "HOST_NOT_ALLOWED" }]);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it.each<[unknown]>([
+    [HOST],
+    [["*"]],
+    [[`${HOST}:3000`]],
+    [[`https://${HOST}`]],
+    [[HOST.toUpperCase()]],
+    [[""]],
+    [[/app/]],
+  ])("rejects %j with a TypeError that names the option", (hosts) => {
+    const options = { allowedHosts: hosts as string[] };
+    expect(() => makeStaffApp(upstream, options)).toThrow(/option allowedHosts must be/);
   });
 });

@@ -28,6 +28,13 @@ export const CROSS_SITE = new RouterError(
   "Browsers may write only from a page of the same origin, or of one in allowedOrigins. Behind a proxy, keep the Host header or set Express's trust proxy.",
 );
 
+/** Rejection of a request under a host name that a foreign page may have chosen (DNS rebinding). */
+export const HOST_NOT_ALLOWED = new RouterError(
+  403,
+  "HOST_NOT_ALLOWED",
+  "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
+);
+
 /** Rejection of a client whose Key may not manage Keys (specification, section 5). */
 export const MAIN_KEY_REQUIRED = new RouterError(
   403,

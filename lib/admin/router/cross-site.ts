@@ -1,9 +1,15 @@
+import { isIP } from "node:net";
 import type { Request } from "express";
 import { parseUrl } from "../../form/url";
 
 /** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
 export function isHttpOrigin(value: unknown): boolean {
   return typeof value === "string" && /^https?:/.test(value) && parseUrl(value)?.origin === value;
+}
+
+/** Returns whether a value is the name of a host as browsers send it, in lower case and without a port. */
+export function isHostName(value: unknown): boolean {
+  return typeof value === "string" && /^[\w.-]+$/.test(value) && value === value.toLowerCase();
 }
 
 /**
@@ -31,11 +37,33 @@ function isOwnOrigin(origin: string, req: Request): boolean {
   return parseUrl(`${protocol}//${readHost(req)}`)?.host === host;
 }
 
+/**
+ * Returns whether the router may be reached under the host that a request names (DNS rebinding).
+ *
+ * A page reaches a server under a name of its own when its DNS resolves that name to the server: the
+ * browser then takes both for one origin. IP addresses and localhost need no DNS, so they are
+ * allowed. Without `allowedHosts`, a direct connection from the same machine may name no other host.
+ */
+export function isAllowedHost(
+  req: Request,
+  allowedHosts: ReadonlySet<string> | undefined,
+): boolean {
+  const name = parseUrl(`http://${readHost(req)}`)?.hostname ?? "";
+  if (isIP(name.replace(/^\[|\]$/g, "")) !== 0 || /^(?:.+\.)?localhost$/.test(name)) return true;
+  if (allowedHosts !== undefined) return allowedHosts.has(name);
+  const { remoteAddress = "" } = req.socket;
+  return !/^(?:::ffff:)?127\.|^::1$/.test(remoteAddress) || trustsProxy(req);
+}
+
 /** Reads the host of the request; X-Forwarded-Host counts only from a trusted proxy. */
-function readHost({ headers, socket, app }: Request): string {
-  const forwarded = headers["x-forwarded-host"];
-  const trusts = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
-  const isTrusted = forwarded !== undefined && trusts(socket.remoteAddress, 0);
+function readHost(req: Request): string {
+  const forwarded = req.headers["x-forwarded-host"];
+  const isTrusted = forwarded !== undefined && trustsProxy(req);
   // In a chain of proxies, the first one wrote the host that the client sent.
-  return (isTrusted ? String(forwarded).split(",")[0]?.trim() : headers.host) ?? "";
+  return (isTrusted ? String(forwarded).split(",")[0]?.trim() : req.headers.host) ?? "";
+}
+
+function trustsProxy({ app, socket }: Request): boolean {
+  const trusts = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
+  return trusts(socket.remoteAddress, 0);
 }

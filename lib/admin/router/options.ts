@@ -5,7 +5,7 @@ import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-o
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
-import { isHttpOrigin } from "./cross-site";
+import { isHostName, isHttpOrigin } from "./cross-site";
 
 /** Logger of the router: the same as that of a receiver. */
 export type AdminLogger = Logger;
@@ -28,6 +28,13 @@ export interface AdminRouterOptions extends ConsoleRouterOptions {
    * @default none
    */
   allowedOrigins?: readonly string[] | undefined;
+  /**
+   * Names under which browsers reach the router, without a port, such as `"staff.example.com"`.
+   * Others get 403, except IP addresses and localhost: a foreign page cannot choose these (DNS
+   * rebinding). @default all names, but only localhost over a connection from the same machine
+   * unless Express's `trust proxy` trusts it
+   */
+  allowedHosts?: readonly string[] | undefined;
   /**
    * Receives one entry for each request that writes (all methods except GET, HEAD and OPTIONS),
    * successful or rejected, also by `authorize`. The entry holds no secret.
@@ -60,6 +67,10 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     accepts: (value) => Array.isArray(value) && value.every(isHttpOrigin),
     expected:
       'a list of origins as browsers send them: scheme, host and port without path, such as ["https://staff.example.com"]',
+  },
+  allowedHosts: {
+    accepts: (value) => Array.isArray(value) && value.every(isHostName),
+    expected: 'a list of host names in lower case without port, such as ["staff.example.com"]',
   },
   onAudit: FUNCTION,
   actor: FUNCTION,

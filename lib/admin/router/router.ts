@@ -8,10 +8,16 @@ import { createConsole } from "../console/console";
 import { listConsoleRoutes, type ConsoleRoute } from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
 import { createAudit, type AuditEntry } from "../http/audit";
-import { isCrossSite } from "./cross-site";
+import { isAllowedHost, isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
-import { CROSS_SITE, FORBIDDEN, RouterError, toRouterError } from "../http/router-error";
+import {
+  CROSS_SITE,
+  FORBIDDEN,
+  HOST_NOT_ALLOWED,
+  RouterError,
+  toRouterError,
+} from "../http/router-error";
 import { listRoutes } from "./routes";
 
 /**
@@ -28,6 +34,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const { client, authorize, readOnly = false, receiver, queue } = options;
   const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
+  const allowedHosts = options.allowedHosts && new Set(options.allowedHosts);
   // Required here: a script that uses only the client does not need Express.
   const { Router } = require("express") as typeof express;
   const router = Router();
@@ -124,6 +131,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
         res.setHeader("Referrer-Policy", "no-referrer");
       }
     }
+    if (!isAllowedHost(req, allowedHosts)) return reject(req, res, HOST_NOT_ALLOWED);
     const isAllowed: unknown = await callOption("authorize", () => authorize(req));
     // Compare with true: a truthy value, such as a user object, may be a mistake.
     if (isAllowed !== true) return reject(req, res, FORBIDDEN);
