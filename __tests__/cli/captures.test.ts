@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,15 +28,17 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(stopServers);
 
-/** Records the bytes of requests, each on a connection of its own. */
-async function record(requests: string[], ...args: string[]): Promise<void> {
+/** Records the bytes of a request, and returns what `record` writes to stderr. */
+async function record(bytes: string, args: string[] = [], status = 200): Promise<string> {
   const { terminal, written, interrupt } = createTerminal();
-  const run = runProgram(["record", file, "--port", "0", ...args], terminal);
+  const hosts = ["--allowed-host", "app.example.com", "spoofed.example"];
+  const run = runProgram(["record", file, "--port", "0", ...hosts, ...args], terminal);
   while (!written.stdout.includes("http://")) await new Promise(setImmediate);
   const port = Number(/:(\d+)\n/.exec(written.stdout)?.[1]);
-  for (const bytes of requests) expect((await sendRaw(port, [bytes])).status).toBe(200);
+  expect((await sendRaw(port, [bytes])).status).toBe(status);
   interrupt();
-  expect([await run, written.stderr]).toEqual([130, ""]);
+  expect(await run).toBe(130);
+  return written.stderr;
 }
 
 /** Returns the bytes that `replay` writes to a socket. */
@@ -62,12 +72,37 @@ it("a recorded request is replayed byte for byte", async () => {
     "",
     "a=1&b=%ff",
   ].join("\r\n");
-  await record([bytes]);
+  expect(await record(bytes)).toBe("");
   expect(await replayToSocket()).toBe(bytes);
+  expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+});
+
+it.each<[status: number, reason: RegExp, start: string, headers: string, bodyBytes?: number]>([
+  [403, /"rebound\.example:1".*--allowed-host/, "POST /", "Host: rebound.example:1"],
+  [403, /host/, "GET /?a=1", "Host: app.example.com.evil.example"],
+  [403, /page/, "POST /", "Host: localhost\r\nOrigin: http://other.example"],
+  [403, /page/, "GET /?a=1", "Host: 127.0.0.1\r\nSec-Fetch-Site: cross-site"],
+  [413, /1048576/, "POST /", "Host: localhost", 1_048_577],
+])(
+  "record responds %i, %s, and stores nothing",
+  async (status, reason, start, headers, size = 0) => {
+    const head = `${start} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n`;
+    const bytes = `${head}Content-Length: ${size}\r\n\r\n${"a".repeat(size)}`;
+    expect(await record(bytes, [], status)).toMatch(reason);
+    expect(existsSync(file)).toBe(false);
+  },
+);
+
+it("replay prints no control character of a capture", async () => {
+  const to = `http://127.0.0.1:${await startServer((_req, res) => res.end())}`;
+  const capture = { method: "POST", url: "/\u009B31m\u0085", headers: [["Host", "a"]], body: "" };
+  writeFileSync(file, JSON.stringify(capture));
+  const { stdout } = await runCommand(["replay", file, "--to", to]);
+  expect(stdout).toMatch(/^\d+ POST \/\?31m\?\n$/);
 });
 
 it("a receiver accepts a replayed webhook request, and explain a captured one", async () => {
-  await record([rawRequest(eventRequest("challenge.approved"))]);
+  await record(rawRequest(eventRequest("challenge.approved")));
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
   const to = `http://127.0.0.1:${await startServer((req, res) => void push(req, res))}`;
   expect(await runCommand(["replay", file, "--to", to, "--json"])).toMatchObject({
@@ -94,7 +129,7 @@ describe("the capture of a rejected request", () => {
     expect((await sendRaw(port, [bytes])).status).toBe(403);
     const given = readFileSync(file, "utf8");
     rmSync(file);
-    await record([bytes]);
+    await record(bytes);
     expect(given).toBe(readFileSync(file, "utf8"));
   });
 
@@ -127,13 +162,13 @@ describe("the capture of a rejected request", () => {
 });
 
 it("explains a captured GET", async () => {
-  await record([rawRequest(eventRequest("factor.created", {}, { method: "GET" }))]);
+  await record(rawRequest(eventRequest("factor.created", {}, { method: "GET" })));
   const args = ["explain", "--capture", file, "--url", PUBLIC_URL];
   expect(await runCommand(args, secret)).toMatchObject({ code: 0 });
 });
 
 it("masks the identity on request", async () => {
-  await record([rawRequest(eventRequest("challenge.approved"))], "--mask");
+  await record(rawRequest(eventRequest("challenge.approved")), ["--mask"]);
   const [line = ""] = readFileSync(file, "utf8").split("\n");
   const { body } = JSON.parse(line) as { body: string };
   const form = Buffer.from(body, "base64").toString();

@@ -51,6 +51,8 @@ describe("push-webhooks", () => {
     ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],
     ["emulator --port 0x10", 2, /--port must be a number from 0 to 65535/],
     ["emulator --port 99999", 2, /--port must be a number from 0 to 65535/],
+    ["emulator --allowed-host http://a", 2, /--allowed-host must be/],
+    ["emulator --content-type text/plain", 2, /contentType/],
     ["webhooks check --url http://a --handled challenge.aproved", 2, /Allowed choices/],
     ["explain --url http://a --header x --method GET", 2, /--received-url/],
     ["explain --url http://a.test --header x --body-file /no", 2, /\/no/],
@@ -507,11 +509,12 @@ describe("emulator", () => {
   }
 
   it("prints credentials and each delivery until SIGINT", async () => {
-    const args = "http://127.0.0.1:9/none";
+    const args = "http://127.0.0.1:9/none --host 127.0.0.2 --allowed-host emulator";
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(READY);
     const pairs = written.stdout.matchAll(/^export (\w+)=(\S*)$/gm);
     const env = Object.fromEntries([...pairs].map(([, name = "", value = ""]) => [name, value]));
+    expect(env.PUSH_ACCOUNT_URL).toMatch("http://127.0.0.2:");
     await createFactor(env);
     expect(written.stderr).toBe("");
     await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);
@@ -533,13 +536,18 @@ describe("emulator", () => {
     expect(await run).toBe(130);
   });
 
-  it("prints lines of JSON with --json", async () => {
-    const { run, written, interrupt, waitFor, createFactor } = await start("--json", {});
+  it("prints lines of JSON with --json, and sends another content type", async () => {
+    const type = "application/x-www-form-urlencoded";
+    const { run, written, interrupt, waitFor, createFactor } = await start(
+      `--json --content-type ${type}`,
+      {},
+    );
     await waitFor(/\n/);
     await createFactor(JSON.parse(written.stdout) as Record<string, string>);
     await waitFor(/\n.*\n/);
     const [, delivery = ""] = written.stdout.split("\n");
-    const failed = { type: "factor.created", response: { status: 403 } };
+    const request = { headers: { "Content-Type": type } };
+    const failed = { type: "factor.created", request, response: { status: 403 } };
     expect(JSON.parse(delivery)).toMatchObject(failed);
     interrupt();
     await run;

@@ -37,6 +37,8 @@ describe("createEmulator", () => {
     ["keys", [{ type: "root" }]],
     ["webhooks", [{}]],
     ["webhooks", [{ webhook_url: "/push" }]],
+    ["allowedHosts", "emulator"],
+    ["allowedHosts", ["http://emulator"]],
     ["signatureHeader", "X Signature"],
     ["contentType", "application/json"],
     ["contentType", "application/x-www-urlencoded\r\nX: y"],

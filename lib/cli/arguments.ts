@@ -1,4 +1,5 @@
-import { Option } from "commander";
+import { Option, type Command } from "commander";
+import { isHostname } from "../form/local-server";
 import { isHttpUrl } from "../form/url";
 
 /** Mistake in the arguments or the environment; ends the program with exit code 2. */
@@ -19,8 +20,37 @@ export function assertUrl(flag: string, url: string): void {
   );
 }
 
-/** Reads an argument that is a port. @throws UsageError for any other text. */
-export function readPort(text: string): number {
+/** Options of a command that runs a server. */
+export interface ServerOptions {
+  port: number;
+  host: string;
+  allowedHost?: string[];
+}
+
+/** Adds the options of a command that runs a server. */
+export function addServerOptions(command: Command, defaultPort: number): Command {
+  return command
+    .option("--port <port>", "port to listen on; 0 selects a free one", readPort, defaultPort)
+    .option(
+      "--host <address>",
+      "address to listen on; 0.0.0.0 for all of this machine",
+      "127.0.0.1",
+    )
+    .option(
+      "--allowed-host <names...>",
+      "names at which others reach it, beside addresses and localhost",
+      readHostname,
+    );
+}
+
+function readHostname(text: string, names: string[] = []): string[] {
+  if (isHostname(text)) return [...names, text];
+  throw new UsageError(
+    `--allowed-host must be a host name without scheme and port; received ${JSON.stringify(text)}.`,
+  );
+}
+
+function readPort(text: string): number {
   if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(
     `--port must be a number from 0 to 65535; received ${JSON.stringify(text)}.`,

@@ -7,7 +7,7 @@ import { createGetParts, UncoveredTargetError } from "../signature/signed-parts"
 import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/received-request";
 import { readCaptures } from "./record-command";
-import { paint, print, printJson, readSecret, type Terminal, withoutControls } from "./terminal";
+import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
 import { choice, UsageError } from "./arguments";
 
 interface ExplainOptions {
@@ -76,7 +76,7 @@ async function listRequests(
     );
   }
   if (method === "POST" && bodyFile === undefined) {
-    terminal.stderr.write("Without --body-file, only the URL and the signature are checked.\n");
+    printNote(terminal, "Without --body-file, only the URL and the signature are checked.");
   }
   const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
   return [{ method, headers: header, receivedUrl, body }];
@@ -156,31 +156,32 @@ function parseLine(line: string): { name: string; value: string } {
   return { name: name.toLowerCase(), value };
 }
 
-async function readBodyFile({ stderr }: Terminal, file: string): Promise<Buffer> {
+async function readBodyFile(terminal: Terminal, file: string): Promise<Buffer> {
   const body = await readFile(file).catch((error: unknown) => {
     throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
   });
   // Editors and echo add a line break; a form does not end with one.
   const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
-  if (trimmed < body.length) stderr.write("The line break at the end of the body is ignored.\n");
+  if (trimmed < body.length)
+    printNote(terminal, "The line break at the end of the body is ignored.");
   return body.subarray(0, trimmed);
 }
 
 function printReport(terminal: Terminal, { matches, causes, tried }: SignatureReport): void {
-  if (matches) return print(terminal, paint(terminal, "green", "The signature matches."));
+  if (matches) return printPainted(terminal, "green", "The signature matches.");
   for (const [index, cause] of causes.entries()) {
     const { code, isProven, explanation, fix } = cause;
-    const proof = isProven ? paint(terminal, "green", "proven") : "possible";
-    const first = `${index + 1}. ${code} (${proof})${describeSubject(cause)}`;
-    print(terminal, `${first}\n   ${explanation}\n   ${fix}`);
+    const start = `${index + 1}. ${code} (${isProven ? "proven" : "possible"})`;
+    const rest = `${describeSubject(cause)}\n   ${explanation}\n   ${fix}`;
+    printPainted(terminal, isProven ? "green" : "yellow", start, rest);
   }
   const { urls, tokens, combinations } = tried;
   const summary = `Tried ${combinations} combinations of ${urls.length} URLs and the tokens ${tokens.join(", ")}.`;
-  print(terminal, paint(terminal, "dim", summary));
+  printPainted(terminal, "dim", summary);
 }
 
 function describeSubject({ code, isProven, subject }: SignatureCause): string {
   if (subject === undefined) return "";
   const label = isProven && code.startsWith("URL_") ? ", signed URL" : "";
-  return `${label}: ${withoutControls(subject)}`;
+  return `${label}: ${subject}`;
 }

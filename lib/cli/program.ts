@@ -5,7 +5,7 @@ import { addExplainCommand } from "./explain-command";
 import { addQueueCommand } from "./queue-command";
 import { addRecordCommands } from "./record-command";
 import { addKeysCommand, addWebhooksCommand } from "./service-commands";
-import { Interruption, type Terminal, withoutControls } from "./terminal";
+import { Interruption, printNote, type Terminal } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
 import { UsageError } from "./arguments";
 
@@ -55,7 +55,7 @@ function reportFailure(error: unknown, terminal: Terminal): number {
     // commander has printed the help, or the mistake in the usage.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   }
-  terminal.stderr.write(`push-webhooks: ${withoutControls(describeFailure(error))}\n`);
+  printNote(terminal, `push-webhooks: ${describeFailure(error)}`);
   const isUsage = error instanceof UsageError || error instanceof TypeError;
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../observability/logger";
-import { print, printJson, printTable, withoutControls, type Terminal } from "./terminal";
+import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
 import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {
@@ -108,8 +108,7 @@ function report(terminal: Terminal, options: QueueCommandOptions, done: string, 
 
 function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQueue {
   const { name, queue: store = terminal.env.PUSH_QUEUE ?? "" } = options;
-  const log = (_level: string, _fields: object, message: string) =>
-    void terminal.stderr.write(`${withoutControls(message)}\n`);
+  const log = (_level: string, _fields: object, message: string) => printNote(terminal, message);
   const settings = { name, logger: createLogger(log) };
   // It stores nothing, so the store need not be durable.
   const durability = "trust" as const;

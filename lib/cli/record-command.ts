@@ -3,17 +3,16 @@ import { once } from "node:events";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import * as z from "../validation/zod";
+import { isForOtherPage, isLocalHost, readLimited } from "../form/local-server";
 import { parseJson } from "../form/text";
 import type { Capture } from "../observability/reporter";
 import { pairHeaders } from "../receiver/node-request";
-import { paint, print, printJson, type Terminal } from "./terminal";
-import { assertUrl, readPort, UsageError } from "./arguments";
+import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
 
-interface RecordOptions {
-  port: number;
+interface RecordOptions extends ServerOptions {
   mask?: boolean;
 }
 
@@ -23,6 +22,8 @@ interface ReplayOptions {
 }
 
 const TIMEOUT_MS = 15_000;
+/** The service sends far less; a file of captures is read as a whole. */
+const MAX_BODY_BYTES = 1_048_576;
 
 const captureSchema = z.object({
   method: z.string(),
@@ -49,34 +50,47 @@ export async function readCaptures(file: string): Promise<Capture[]> {
 
 /** Adds `record`, which stores the requests that it receives, and `replay`, which sends them. */
 export function addRecordCommands(program: Command, terminal: Terminal): void {
-  program
-    .command("record")
+  addServerOptions(program.command("record"), 4020)
     .description("receive requests, respond 200, and store them exactly, one line of JSON each")
     .argument("<file>", "file of captures; lines are added")
-    .option("--port <port>", "port to listen on; 0 selects a free one", readPort, 4020)
     .option("--mask", "replace the value of entity_identity; no signature matches then")
-    .action(async (file: string, { port, mask: isMasked = false }: RecordOptions) => {
+    .action(async (file: string, options: RecordOptions) => {
+      const { port, host, allowedHost = [], mask: isMasked = false } = options;
+      const reject = (status: number, reason: string) => {
+        printNote(terminal, `The request was not stored: ${reason}`);
+        return status;
+      };
       const server = createServer((req, res) => {
-        void store(req).then(
-          () => res.end(),
-          (error: Error) => {
-            terminal.stderr.write(`The request was not stored: ${error.message}\n`);
-            res.writeHead(500).end();
-          },
-        );
+        void store(req)
+          .catch(({ message }: Error) => reject(500, message))
+          .then((status) =>
+            res.writeHead(status, req.complete ? {} : { Connection: "close" }).end(),
+          );
       });
-      async function store(req: IncomingMessage): Promise<void> {
-        const { method = "", url = "", rawHeaders } = req;
-        const body = (await buffer(req)).toString("base64");
+      async function store(req: IncomingMessage): Promise<number> {
+        const { method = "", url = "", headers, rawHeaders } = req;
+        if (!isLocalHost(headers, [host, ...allowedHost])) {
+          const shown = JSON.stringify(headers.host);
+          return reject(403, `its host is ${shown}; pass that name as --allowed-host.`);
+        }
+        if (isForOtherPage(headers)) {
+          return reject(403, "a browser sent it for a page of another origin.");
+        }
+        const bytes = await readLimited(req, MAX_BODY_BYTES);
+        if (bytes === undefined) return reject(413, `it has more than ${MAX_BODY_BYTES} bytes.`);
+        const body = bytes.toString("base64");
         const exact = { method, url, headers: pairHeaders(rawHeaders), body };
         const capture = isMasked ? mask(exact) : exact;
-        await appendFile(file, `${JSON.stringify(capture)}\n`);
+        // It identifies a user, and anyone who has it can send it again.
+        await appendFile(file, `${JSON.stringify(capture)}\n`, { mode: 0o600 });
         print(terminal, `${capture.method} ${capture.url.replace(/\?.*$/s, "")}`);
+        return 200;
       }
-      server.listen(port, "127.0.0.1");
+      server.listen(port, host);
       await once(server, "listening");
       const { port: listening } = server.address() as AddressInfo;
-      print(terminal, `Recording into ${file} at http://127.0.0.1:${listening}`);
+      const shownHost = host.includes(":") ? `[${host}]` : host;
+      print(terminal, `Recording into ${file} at http://${shownHost}:${listening}`);
       if (!terminal.signal.aborted) await once(terminal.signal, "abort");
       server.close();
       server.closeAllConnections();
@@ -96,8 +110,8 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
         if (status !== 200) terminal.hasFailed = true;
         results.push({ method: capture.method, url: capture.url, status });
         if (json === true) continue;
-        const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
-        print(terminal, `${shown} ${capture.method} ${capture.url.replace(/\?.*$/s, "")}`);
+        const rest = ` ${capture.method} ${capture.url.replace(/\?.*$/s, "")}`;
+        printPainted(terminal, status === 200 ? "green" : "red", String(status), rest);
       }
       if (json === true) printJson(terminal, results);
     });

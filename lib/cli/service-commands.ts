@@ -3,7 +3,7 @@ import { ApiError, createAdminClient, type AdminClient, type Finding } from "../
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { choice, UsageError } from "./arguments";
-import { paint, print, printJson, printTable, readSecret, withoutControls } from "./terminal";
+import { print, printJson, printNote, printPainted, printTable, readSecret } from "./terminal";
 import type { Terminal } from "./terminal";
 
 /** Options of each command that uses the service's APIs. */
@@ -73,7 +73,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     const key = await client.keys.create({ friendly_name: name }, { signal });
     if (json) return printJson(terminal, key);
     print(terminal, `${key.sid}\n${key.secret}`);
-    terminal.stderr.write("The secret is shown only once: store it now.\n");
+    printNote(terminal, "The secret is shown only once: store it now.");
   });
 
   addServiceAction(remove, terminal, async (client, sid) => {
@@ -135,7 +135,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     const findings = await client.webhooks.check(receiver, { signal });
     if (findings.length > 0) terminal.hasFailed = true;
     if (json) return printJson(terminal, findings);
-    if (findings.length === 0) print(terminal, paint(terminal, "green", "No configuration drift."));
+    if (findings.length === 0) printPainted(terminal, "green", "No configuration drift.");
     printFindings(terminal, findings);
   });
 }
@@ -195,7 +195,6 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 
 function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
   for (const { code, sid, message, fix } of findings) {
-    const title = `${paint(terminal, "yellow", code)} ${sid ?? ""}`;
-    print(terminal, `${title}\n  ${withoutControls(message)}\n  ${fix}`);
+    printPainted(terminal, "yellow", code, ` ${sid ?? ""}\n  ${message}\n  ${fix}`);
   }
 }

@@ -17,19 +17,32 @@ export interface Terminal {
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 
-/** Colours a text on a terminal; in a pipe, and with NO_COLOR, the text stays plain. */
-export function paint({ stdout, env }: Terminal, colour: keyof typeof COLOURS, text: string) {
-  if (!stdout.isTTY || (env.NO_COLOR ?? "") !== "") return text;
-  return `\u001B[${COLOURS[colour]}m${text}\u001B[0m`;
+/** Control characters, marks of direction and separators, but no line break and no tab. */
+const CONTROLS = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** Writes lines to stdout. Each control character becomes `?`: a text may come from elsewhere. */
+export function print({ stdout }: Terminal, lines: string): void {
+  stdout.write(`${withoutControls(lines)}\n`);
 }
 
-/** Writes a line to stdout. */
-export function print({ stdout }: Terminal, line: string): void {
-  stdout.write(`${line}\n`);
+/** Writes lines to stderr, with `?` for each control character. */
+export function printNote({ stderr }: Terminal, lines: string): void {
+  stderr.write(`${withoutControls(lines)}\n`);
 }
 
-/** Control characters, marks of direction and separators, but no line break. */
-const CONTROLS = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
+/** Writes lines to stdout; on a terminal, unless NO_COLOR is set, their start has a colour. */
+export function printPainted(
+  terminal: Terminal,
+  colour: keyof typeof COLOURS,
+  start: string,
+  rest = "",
+): void {
+  const { stdout, env } = terminal;
+  const isPlain = !stdout.isTTY || (env.NO_COLOR ?? "") !== "";
+  const text = withoutControls(start);
+  stdout.write(isPlain ? text : `\u001B[${COLOURS[colour]}m${text}\u001B[0m`);
+  print(terminal, rest);
+}
 
 /** Writes one JSON document to stdout. */
 export function printJson(terminal: Terminal, value: unknown, indent = 2): void {
@@ -40,14 +53,15 @@ export function printJson(terminal: Terminal, value: unknown, indent = 2): void 
   );
 }
 
-/** Replaces the control characters of a text from elsewhere, except line breaks, by `?`. */
-export function withoutControls(text: unknown): string {
+function withoutControls(text: unknown): string {
   return String(text).replaceAll(CONTROLS, "?");
 }
 
 /** Writes rows to stdout: in aligned columns on a terminal, with tabs in a pipe. */
 export function printTable(terminal: Terminal, header: string[], cells: unknown[][]): void {
-  const shown = cells.map((row) => row.map((cell) => withoutControls(cell).replaceAll("\n", "?")));
+  const shown = cells.map((row) =>
+    row.map((cell) => withoutControls(cell).replaceAll(/[\n\t]/g, "?")),
+  );
   const rows = [header, ...shown];
   const widths = header.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -55,7 +69,8 @@ export function printTable(terminal: Terminal, header: string[], cells: unknown[
   for (const row of rows) {
     const aligned = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
     const line = terminal.stdout.isTTY ? aligned.join("  ").trimEnd() : row.join("\t");
-    print(terminal, row === header ? paint(terminal, "dim", line) : line);
+    if (row === header) printPainted(terminal, "dim", line);
+    else print(terminal, line);
   }
 }
 

@@ -4,7 +4,7 @@ import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { SendError, sendRequest, type WebhookRequest } from "../emulator";
 import { signedRequest } from "../testing";
-import { paint, print, printJson, readSecret, type Terminal } from "./terminal";
+import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
 import { assertUrl, choice, UsageError } from "./arguments";
 
 interface TriggerOptions {
@@ -60,11 +60,10 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
         results.push({ type, version, ...ids, status, durationMs });
         if (status !== 200) terminal.hasFailed = true;
         const hint = findHint(status, method);
-        if (hint !== undefined) terminal.stderr.write(`${hint}\n`);
+        if (hint !== undefined) printNote(terminal, hint);
         if (options.json === true) continue;
-        const shown = paint(terminal, status === 200 ? "green" : "red", String(status));
-        const duration = `${durationMs.toFixed(1)} ms`;
-        print(terminal, `${shown} ${type} ${version} in ${duration} (${shownIds.join(", ")})`);
+        const rest = ` ${type} ${version} in ${durationMs.toFixed(1)} ms (${shownIds.join(", ")})`;
+        printPainted(terminal, status === 200 ? "green" : "red", String(status), rest);
       }
       if (options.json === true) printJson(terminal, results);
     });
@@ -83,7 +82,8 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
  * Sends a webhook request to an app that may still be starting: while its port refuses connections,
  * tries again for 2 s, and says so on stderr once.
  */
-async function sendToLateReceiver({ stderr, signal }: Terminal, request: WebhookRequest) {
+async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
+  const { signal } = terminal;
   const options = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS, signal };
   const deadlineMs = performance.now() + RETRY_FOR_MS;
   for (let attempt = 1; ; attempt++) {
@@ -95,7 +95,7 @@ async function sendToLateReceiver({ stderr, signal }: Terminal, request: Webhook
       const isRefused = error instanceof SendError && error.code === "ECONNREFUSED";
       if (!isRefused || performance.now() >= deadlineMs) throw error;
       const { host } = new URL(request.url);
-      if (attempt === 1) stderr.write(`No server listens on ${host} yet. Trying for 2 s.\n`);
+      if (attempt === 1) printNote(terminal, `No server listens on ${host} yet. Trying for 2 s.`);
       // An interruption ends the pause; the next attempt rejects then.
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
     }
@@ -130,7 +130,7 @@ async function createRequest(
   // Later versions may have further parameters: any name can be sent.
   const extra = set.filter(([name]) => !names.includes(name));
   for (const [name] of extra) {
-    terminal.stderr.write(`${type} ${version} has no parameter ${name}: it is sent as an extra.\n`);
+    printNote(terminal, `${type} ${version} has no parameter ${name}: it is sent as an extra.`);
   }
   const signingToken = badSignature === true ? `not ${authToken}` : authToken;
   const settings = { authToken: signingToken, publicUrl: url, signatureHeader };

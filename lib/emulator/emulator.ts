@@ -38,7 +38,7 @@ export interface Emulator extends Factors, AsyncDisposable {
    * control API is `@experimental`: it may change in a minor version.
    *
    * @param port the port; 0, the default, selects a free one.
-   * @param host the address to bind; by default `"127.0.0.1"`.
+   * @param host the address to bind, also a host that is accepted; by default `"127.0.0.1"`.
    * @returns the {@link Emulator.url}.
    * @throws Error when the port is in use, or the emulator already listens or is closed.
    */
@@ -91,6 +91,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   });
   const factors = createFactors(entities);
   const server = createApiServer(
+    settings.allowedHosts,
     (authorization) => authenticate(authorization, settings, keys, accessTokens),
     createEndpointRouter([
       createAccountEndpoints(accountSid, keys),

@@ -1,6 +1,7 @@
 import type { PushEventType } from "../event/event";
 import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
+import { isHostname } from "../form/local-server";
 import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
@@ -40,6 +41,12 @@ export interface EmulatorOptions {
   keys?: readonly NewKey[] | undefined;
   /** Webhooks that exist from the start. @default none */
   webhooks?: readonly NewWebhook[] | undefined;
+  /**
+   * Names at which others reach the emulator, such as `"emulator"` in Docker Compose. Without them, a
+   * `Host` must be an address or a name of the loopback, so that no page reaches it by DNS rebinding.
+   * @default none
+   */
+  allowedHosts?: readonly string[] | undefined;
   /** Name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
   /** Content type of POST webhook requests. @default "application/x-www-urlencoded" (section 5) */
@@ -81,6 +88,10 @@ const RULES: OptionRules<EmulatorOptions> = {
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },
+  allowedHosts: {
+    accepts: (value) => Array.isArray(value) && value.every(isHostname),
+    expected: 'a list of host names without port, such as ["emulator"]',
+  },
   signatureHeader: HEADER_NAME,
   contentType: {
     accepts: (value) =>
@@ -115,6 +126,7 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
     serviceSid: options.serviceSid ?? createSid("VA"),
     keys,
     webhooks: options.webhooks ?? [],
+    allowedHosts: options.allowedHosts ?? [],
     signatureHeader: options.signatureHeader ?? "X-Service-Signature",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     webhookMethod: options.webhookMethod ?? "POST",

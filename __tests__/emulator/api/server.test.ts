@@ -46,7 +46,7 @@ describe("the emulator's server", () => {
     const { url, accountSid, authToken } = await startEmulator();
     const port = Number(new URL(url).port);
     const head = (extra: string) =>
-      `POST /_control/factors HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n${extra}\r\n`;
+      `POST /_control/factors HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n${extra}\r\n`;
     const stranger = await sendRaw(port, [head("")], { untilClosed: true });
     expect([stranger.status, stranger.gaveUp]).toEqual([401, false]);
     const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
@@ -95,14 +95,35 @@ describe("the emulator's server", () => {
     expect(rejected.headers.get("content-type")).toBe("application/json");
   });
 
-  it("ignores an invalid Host in its links", async () => {
-    const emulator = await startEmulator();
+  it.each<[status: number, host: string, method?: string, more?: string]>([
+    [201, "localhost"],
+    [201, "LOCALHOST:4010"],
+    [201, "app.localhost:4010"],
+    [201, "[::1]:4010"],
+    [201, "192.168.0.9:4010"],
+    [201, "emulator:4010"],
+    [403, "rebound.example:4010"],
+    [403, "localhost.rebound.example"],
+    [403, 'a/b"c'],
+    [403, ""],
+    [200, "rebound.localhost", "GET", "Origin: http://other.example"],
+    [403, "rebound.example", "GET"],
+    [403, "localhost", "POST", "Origin: http://other.example"],
+    [403, "localhost", "POST", "Origin: null"],
+    [403, "localhost", "POST", "Sec-Fetch-Site: same-site"],
+    [201, "localhost:1", "POST", "Origin: http://localhost:1"],
+    [201, "localhost:1", "POST", "Origin: https://localhost:1\r\nSec-Fetch-Site: same-origin"],
+  ])("responds %i to Host %j, %s, %s", async (status, host, method = "POST", more = "X-A: b") => {
+    const emulator = await startEmulator({ allowedHosts: ["Emulator"] });
     const authorization = btoa(`${emulator.accountSid}:${emulator.authToken}`);
-    const response = await sendRaw(Number(new URL(emulator.url).port), [
-      `GET ${webhooksPath(emulator)} HTTP/1.1\r\nHost: a/b"c\r\nConnection: close\r\nAuthorization: Basic ${authorization}\r\n\r\n`,
-    ]);
-    expect(response.status).toBe(200);
-    expect(response.text).toContain(`"url":"${emulator.url}/v2/`);
+    const paths = [`${keysPath(emulator)}.json`];
+    if (method === "POST") paths.push("/_control/factors");
+    for (const path of paths) {
+      const start = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;
+      const rest = `Connection: close\r\nAuthorization: Basic ${authorization}\r\n\r\n`;
+      const port = Number(new URL(emulator.url).port);
+      expect((await sendRaw(port, [start + rest])).status).toBe(status);
+    }
   });
 
   it("responds 500 to a fault of its own, warns, and shows nothing of it", async () => {
@@ -125,7 +146,7 @@ describe("the emulator's server", () => {
   it("survives a client that disconnects", async () => {
     const emulator = await startEmulator();
     const port = Number(new URL(emulator.url).port);
-    await sendRaw(port, ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"], {
+    await sendRaw(port, ["POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx"], {
       giveUpMs: 20,
     });
     expect((await callApi(emulator, "GET", webhooksPath(emulator))).status).toBe(200);

@@ -50,15 +50,8 @@ export function createControlEndpoints(
   return {
     prefix: "/_control",
     endpoints,
-    check({ caller, origin, baseUrl }) {
-      // Main keys have the access of the account (section 1).
-      assertMayManageKeys(caller);
-      // A browser may send remembered credentials with a form of any site.
-      if (origin !== undefined && origin !== baseUrl) {
-        const message = "Pages of another origin may not use the control API";
-        throw new EmulatorError("CROSS_SITE", message);
-      }
-    },
+    // Main keys have the access of the account (section 1).
+    check: ({ caller }) => assertMayManageKeys(caller),
   };
 }
 

@@ -11,8 +11,6 @@ export interface EndpointRequest {
   query: readonly Pair[];
   body: Buffer;
   contentType: string;
-  /** Header that a browser adds; undefined for other clients. */
-  origin: string | undefined;
   /** Origin at which the client reaches the service: the start of absolute URLs in responses. */
   baseUrl: string;
   /** Absolute URL without the query. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
+import { isForOtherPage, isLocalHost, readLimited } from "../../form/local-server";
 import { decodeParameters } from "./parameters";
 
 const MAX_BODY_BYTES = 262_144;
@@ -11,14 +12,17 @@ const MAX_BODY_BYTES = 262_144;
 /**
  * Creates the HTTP server of the emulated service. Its `readUrl` throws an Error unless it listens.
  *
+ * @param allowedHosts names at which it is reached, beside its own.
  * @param authenticate returns who sent a request, from its `Authorization` header.
  * @param route responds to an authenticated request.
  */
 export function createApiServer(
+  allowedHosts: readonly string[],
   authenticate: (authorization: string | undefined) => Caller,
   route: (request: EndpointRequest) => Promise<EndpointResponse>,
 ) {
   const server = createServer((req, res) => void respond(req, res));
+  const hosts = [...allowedHosts];
   let listening: Promise<unknown> | undefined;
   let isClosed = false;
 
@@ -35,19 +39,28 @@ export function createApiServer(
 
   async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
+    if (!isLocalHost(headers, hosts)) {
+      const message = `The host ${JSON.stringify(headers.host)} is not in allowedHosts`;
+      throw new EmulatorError("CROSS_SITE", message);
+    }
+    // A browser may send remembered credentials with a form of any page.
+    if (method !== "GET" && isForOtherPage(headers)) {
+      throw new EmulatorError("CROSS_SITE", "Pages of another origin may not use the APIs");
+    }
     // Before the body and the route: an unauthenticated client cannot probe for resources.
     const caller = authenticate(headers.authorization);
-    const body = await readRequestBody(req);
+    const body = await readLimited(req, MAX_BODY_BYTES);
+    if (body === undefined) {
+      throw new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`);
+    }
     const [path = "", query = ""] = target.split(/\?(.*)/s, 2);
-    const host = headers.host ?? "";
-    const baseUrl = /^[\w.:[\]-]+$/.test(host) ? `http://${host}` : readUrl();
+    const baseUrl = `http://${headers.host}`;
     return {
       method,
       path,
       query: decodeParameters(Buffer.from(query), "query"),
       body,
       contentType: headers["content-type"] ?? "",
-      origin: headers.origin,
       baseUrl,
       url: baseUrl + path,
       caller,
@@ -74,6 +87,7 @@ export function createApiServer(
       if (listening !== undefined) {
         throw new Error("The emulator already listens. Use emulator.url.");
       }
+      hosts.push(host);
       listening = once(server.listen(port, host), "listening");
       await listening.catch((error: unknown) => {
         listening = undefined;
@@ -95,20 +109,6 @@ function writeResponse(res: ServerResponse, { status, headers, body }: EndpointR
   const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const content = json && { "Content-Type": "application/json", "Content-Length": json.length };
   res.writeHead(status, { ...headers, "X-Request-Id": crypto.randomUUID(), ...content }).end(json);
-}
-
-async function readRequestBody(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Not destroyed: the response to a body over the limit needs the connection.
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) {
-      throw new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /**

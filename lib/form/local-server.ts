@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { parseUrl } from "./url";
+
+/** Returns whether a value is the name of a host, without scheme and port. */
+export function isHostname(value: unknown): boolean {
+  return typeof value === "string" && /^\w[\w.-]*$/.test(value);
+}
+
+/**
+ * Returns whether a server on a developer's machine accepts the `Host` of a request: a name of the
+ * loopback, an address, or a name in `allowed`.
+ *
+ * A page can let a name of its own lead to this machine (DNS rebinding), and never an address.
+ */
+export function isLocalHost({ host = "" }: IncomingHttpHeaders, allowed: readonly string[]) {
+  const url = /^[\w.:[\]-]+$/.test(host) ? parseUrl(`http://${host}`) : undefined;
+  if (url === undefined) return false;
+  const name = url.hostname.replaceAll(/^\[|\]$/g, "");
+  const isLoopback = name === "localhost" || name.endsWith(".localhost");
+  return isLoopback || isIP(name) !== 0 || allowed.some((one) => one.toLowerCase() === name);
+}
+
+/** Returns whether a browser sent a request over HTTP for a page of another origin. */
+export function isForOtherPage({ host, origin, "sec-fetch-site": site }: IncomingHttpHeaders) {
+  // A page can neither set nor remove this header.
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  return origin !== undefined && origin !== `http://${host}`;
+}
+
+/** Reads a body; undefined for one that is over the limit, which is not read to its end. */
+export async function readLimited(req: IncomingMessage, maxBytes: number) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Not destroyed: the response to a body over the limit needs the connection.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
