@@ -43,7 +43,6 @@ const SETTINGS: [what: string, options: Partial<PushWebhooksOptions>][] = [
   ["POST", {}],
   ["POST and GET", { methods: ["POST", "GET"] }],
   ["declared names", { methods: ["POST", "GET"], extraParameters: ["zone", "user_type", "exp"] }],
-  ["undeclared names", { undeclaredParameters: "accept" }],
 ];
 const TEXTS = 10;
 /** The paths of receivers of one token; the URLs of the others begin with that of the first. */

@@ -25,7 +25,7 @@ import { ATTACKED, countAttacked } from "./support/attacked-cuts";
 import { chooseHonestCut, createRandom } from "./support/attacker-texts";
 import { countForeign, joinCut } from "./support/cuts";
 import { createChooseCut } from "./support/random-cuts";
-import { countForgeries, findRejected, SETTINGS } from "./support/forgery-run";
+import { countForgeries, findRejected, findUnconfirmed, SETTINGS } from "./support/forgery-run";
 import { rawRequest, send, sendRaw } from "./support/servers";
 
 const [, , seconds = "60", texts = "1000000"] = process.argv;
@@ -110,8 +110,17 @@ async function checkForgeries(): Promise<void> {
   }
 }
 
+/** Genuine events of challenges, with hostile texts and additions, that `confirmWith` decides. */
+async function checkConfirmed(): Promise<void> {
+  const requests = Math.ceil(Number(texts) / 100);
+  const rejected = await findUnconfirmed(requests, Date.now());
+  console.log(`genuine challenges with confirmWith: ${requests} runs, ${rejected.length} rejected`);
+  if (rejected.length > 0) throw new Error(rejected.slice(0, 5).join("\n"));
+}
+
 async function main(): Promise<void> {
   await checkForgeries();
+  await checkConfirmed();
   checkCuts();
   let handled = 0;
   const push = pushWebhooks({

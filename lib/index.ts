@@ -12,7 +12,7 @@ export type {
   Handlers,
 } from "./delivery/handler-registry";
 export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
-export type { Confirm } from "./delivery/confirmation";
+export type { Confirm, ConfirmContext } from "./delivery/confirmation";
 export type { DeliveryResult } from "./event/event";
 export type {
   Capture,

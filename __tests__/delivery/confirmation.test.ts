@@ -2,6 +2,7 @@ import { once } from "node:events";
 import {
   createHandlers,
   pushWebhooks,
+  verifyPushRequest,
   WebhookError,
   type Confirm,
   type PushEvent,
@@ -13,7 +14,13 @@ import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { createReceiver } from "../support/receivers";
 import { send as sendTo, startServer, stopServers } from "../support/servers";
-import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import {
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+  toWebRequest,
+} from "../support/webhook-requests";
 
 afterEach(stopServers);
 
@@ -191,8 +198,90 @@ describe("option confirm", () => {
     });
     expect(await send(approval())).toBe(200);
     expect(await send(eventRequest("factor.created"))).toBe(200);
-    expect(stored.map((queued) => queued.needsConfirmation)).toEqual([true, false]);
+    expect(await send(eventRequest("factor.created", { zone: "eu" }))).toBe(200);
+    const marks = stored.map(({ needsConfirmation, ambiguity }) => [needsConfirmation, ambiguity]);
+    const reading: unknown = expect.stringContaining("zone");
+    expect(marks).toEqual([
+      [true, undefined],
+      [false, undefined],
+      [true, reading],
+    ]);
     expect(confirm).not.toHaveBeenCalled();
+  });
+});
+
+describe("an event whose text can be read in another way", () => {
+  const hidden = (text: string) => ({ challenge_hidden_details: `{"agent":"${text}"}` });
+  const DENIED: Parameters<typeof eventRequest>[] = [
+    ["challenge.denied", { challenge_details: '{"message":"x AccountSid=5"}' }],
+    ["challenge.denied", { event_id: "1", version: "3" }],
+    ["challenge.denied", { uuid: `${UUID}-retry` }],
+    ["challenge.denied", { zone: "eu" }, { method: "GET" }],
+    ["factor.verified", { webhook_sid: "1" }, { version: "v1" }],
+    ...[
+      "AccountSid=",
+      "AccountSidAC",
+      "bodySHA256=",
+      "account_sid=A",
+      "account_sidAC",
+      "challenge_sidYC",
+      "factor_sidYF",
+      "service_sidVA",
+    ].map((text): Parameters<typeof eventRequest> => ["challenge.denied", hidden(text)]),
+  ];
+
+  it.each(DENIED)("is accepted if confirm says that it is true: %s %j", async (...given) => {
+    const [type] = given;
+    const readings: unknown[] = [];
+    const confirm: Confirm = (event, { ambiguity }) =>
+      readings.push(ambiguity) > 0 && event.type === type;
+    const trusting = start({ confirm });
+    expect(await trusting.send(eventRequest(...given))).toBe(200);
+    expect(trusting.events).toMatchObject([{ type }]);
+    expect(readings).toEqual([expect.any(String)]);
+    const doubting = start({ confirm: () => false });
+    expect(await doubting.send(eventRequest(...given))).toBe(403);
+    const alone = start({});
+    expect(await alone.send(eventRequest(...given))).toBe(400);
+    expect([doubting, alone].map(({ events }) => events)).toEqual([[], []]);
+    expect(alone.rejected).toEqual(["PAYLOAD_AMBIGUOUS"]);
+  });
+
+  it("is rejected without asking if its type is unknown", async () => {
+    const { send, rejected } = start({ confirm: () => true });
+    const request = eventRequest("challenge.approved", { type: "challenge.expired", zone: "eu" });
+    expect(await send(request)).toBe(400);
+    expect(rejected).toEqual(["PAYLOAD_AMBIGUOUS"]);
+  });
+
+  it.each([[[]], [["event_id"]]])(
+    "is no login of the user whose name is the beginning of its own, with %j declared",
+    async (extraParameters) => {
+      const identity = `${IDENTITY}event_id1`;
+      const { send, wait, rejected } = start({
+        extraParameters,
+        confirm: ({ entity_identity }) => entity_identity === identity,
+      });
+      const forged = approval({ event_id: "1" });
+      expect(await send(forged)).toBe(403);
+      await expect(wait(1)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+      const genuine = approval({ entity_identity: identity });
+      expect(genuine.headers).toEqual(forged.headers);
+      expect(await send(genuine)).toBe(200);
+      expect(rejected).toEqual(["NOT_CONFIRMED"]);
+    },
+  );
+
+  it("is confirmed by verifyPushRequest, too", async () => {
+    const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+    const verify = (confirm?: Confirm) =>
+      verifyPushRequest(toWebRequest(eventRequest("factor.created", { version: "3" })), {
+        ...options,
+        confirm,
+      });
+    await expect(verify(() => true)).resolves.toHaveProperty("type", "factor.created");
+    await expect(verify(() => false)).rejects.toHaveProperty("code", "NOT_CONFIRMED");
+    await expect(verify()).rejects.toHaveProperty("code", "PAYLOAD_AMBIGUOUS");
   });
 });
 

@@ -28,6 +28,19 @@ async function finish(delivery: Promise<Delivery>) {
   return result;
 }
 
+it("gives a store a hash of the signature", async () => {
+  const signature = "zHU7DDJRrX2Pi7zCG7MUDB7Hny4=";
+  const hashes: string[] = [];
+  const store = createMemoryDedupe();
+  const claim: DedupeStore["claim"] = (given) => {
+    hashes.push(given.contentHash);
+    return store.claim(given);
+  };
+  const deliver = withoutDeadline(createDeliverOnce({ ...store, claim }, () => {}));
+  await finish(deliver(keyOf("a", signature)));
+  expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+});
+
 describe("createDeliverOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>

@@ -109,6 +109,12 @@ it("adds no names of spans and metrics for requests of untrusted clients", async
   expect(JSON.stringify(points)).not.toContain("4711");
 });
 
+it("names no span after a type that it does not know", async () => {
+  expect(await send(eventRequest("challenge.approved", { type: "signed.4711" }))).toBe(200);
+  expect(telemetry.spans().map(({ name }) => name)).toContain("handle");
+  expect(telemetry.spans().filter(({ name }) => name.includes("4711"))).toEqual([]);
+});
+
 it("counts dead letters by the types that it knows", async () => {
   for (const type of ["factor.created", "signed 4711"]) {
     publish("dead-lettered", () => ({ type, attempts: 8 }));

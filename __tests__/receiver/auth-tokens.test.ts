@@ -53,6 +53,19 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe("the function authToken", () => {
+  it("is not called for an account that is not allowed", async () => {
+    const resolver = jest.fn(() => AUTH_TOKEN);
+    const options = { authToken: resolver, publicUrl, allowedAccountSids: [ACCOUNT_SID] };
+    for (const account of [sidOf("AC", 1), "AC1", ""]) {
+      const error: unknown = await verifyPushRequest(requestOf(account), options).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
+    }
+    expect(resolver).not.toHaveBeenCalled();
+    await expect(verifyPushRequest(requestOf(), options)).resolves.toHaveProperty("type");
+  });
+
   it.each<[unknown, string]>([
     [AUTH_TOKEN, "accepted"],
     [["next", AUTH_TOKEN], "accepted"],

@@ -4,6 +4,7 @@ import express4 from "express4";
 import {
   createMemoryDedupe,
   pushWebhooks,
+  type DedupeStore,
   type PushWebhooksOptions,
 } from "express-push-verification";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
@@ -105,6 +106,7 @@ const queue: PushWebhooksOptions["queue"] = {
   outcomes: createMemoryOutcomes(),
   store: () => Promise.resolve("new"),
 };
+const shared: DedupeStore = { claim: () => "new", complete: () => {}, release: () => {} };
 const { NODE_ENV } = process.env;
 let row = 0;
 
@@ -133,7 +135,8 @@ it.each<[Partial<PushWebhooksOptions>, string[]]>([
 it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
   ["production", {}, ["WAIT_UNCONFIRMED"]],
   ["production", { dedupe: false }, ["WAIT_UNCONFIRMED"]],
-  ["production", { dedupe: createMemoryDedupe() }, []],
+  ["production", { dedupe: createMemoryDedupe() }, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: shared }, []],
   ["production", { queue }, []],
   ["production", { confirm: () => true }, []],
   ["test", {}, []],

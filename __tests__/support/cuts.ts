@@ -83,7 +83,7 @@ export function countForeign(
 ) {
   const own = listDecisive(parseEvent(honest));
   const text = joinCut(honest);
-  const findAmbiguity = createFindAmbiguity({ extraParameters, undeclaredParameters: "reject" });
+  const findAmbiguity = createFindAmbiguity(extraParameters);
   const count = { foreign: 0, accepted: 0 };
   for (const cut of cuts) {
     const event = cut && readEvent(cut);

@@ -1,6 +1,7 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient, Challenges, Keys, Webhooks } from "./client/client";
+export type { AdminClient, Challenges, Factors, Keys, Webhooks } from "./client/client";
 export type { ChallengeKey, FetchedChallenge } from "./client/challenge";
+export type { FactorKey, FetchedFactor } from "./client/factor";
 export { confirmWith } from "./client/confirm-with";
 export type { ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions } from "./client/options";

@@ -21,7 +21,7 @@ export interface DedupeKey {
 /** The argument of {@link DedupeStore.claim}. */
 export interface DedupeClaim extends DedupeKey {
   /**
-   * Equal for deliveries of equal content that one auth token signed. While a token rotates, a claim
+   * 32 hexadecimal digits, equal for deliveries of equal content that one auth token signed. While a token rotates, a claim
    * that found `"conflict"` is repeated with the hash that belongs to each other token.
    */
   contentHash: string;

@@ -1,6 +1,7 @@
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
+import { hashText } from "../form/hash";
 import type { DeliveryResult } from "../event/event";
 import { createRetry, isPending } from "../time/retry";
 import type { StoreState } from "../observability/health";
@@ -109,8 +110,8 @@ export function createDeliverOnce(
     claim: DedupeClaim,
     deadlineAtMs: number,
   ): Promise<Claim> {
-    for (const contentHash of request.listOtherHashes?.() ?? []) {
-      const other = await claimUuid({ ...claim, contentHash }, deadlineAtMs);
+    for (const hash of request.listOtherHashes?.() ?? []) {
+      const other = await claimUuid({ ...claim, contentHash: hashContent(hash) }, deadlineAtMs);
       if (other !== "conflict") return other;
     }
     return "conflict";
@@ -142,8 +143,9 @@ export function createDeliverOnce(
     request: RequestIdentity,
     first: FirstDelivery,
   ): Promise<Delivery> {
-    const { accountSid, uuid, contentHash } = request;
+    const { accountSid, uuid } = request;
     const { deadlineAtMs, finishAtMs } = first;
+    const contentHash = hashContent(request.contentHash);
     const owner = `${PROCESS_OWNER} ${++claimCount}`;
     const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
     const leaseMs = Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
@@ -202,6 +204,11 @@ export function createDeliverOnce(
   }
 
   return deliverOnce;
+}
+
+/** A store need not see signatures, and half of the hash is enough. */
+function hashContent(signature: string): string {
+  return hashText(signature).slice(0, 32);
 }
 
 function isNotConfirmed(error: unknown): boolean {

@@ -133,7 +133,13 @@ function createDeliverNow(
       confirm !== undefined && queued.needsConfirmation === true
         ? () =>
             retryConfirm(
-              () => assertConfirmed(confirm, event, Math.min(CONFIRM_MS, untilMark())),
+              () =>
+                assertConfirmed(
+                  confirm,
+                  event,
+                  Math.min(CONFIRM_MS, untilMark()),
+                  queued.ambiguity,
+                ),
               deadlineAtMs - MARK_RESERVE_MS,
             )
         : undefined;

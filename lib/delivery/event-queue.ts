@@ -10,6 +10,8 @@ export interface QueuedEvent extends RequestIdentity {
   account: string;
   /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */
   needsConfirmation?: boolean | undefined;
+  /** See `ConfirmContext`. */
+  ambiguity?: string | undefined;
   authTokenIndex: number;
   publicUrlIndex: number;
   /** The option `name` of the receiver. */

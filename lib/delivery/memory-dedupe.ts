@@ -24,6 +24,13 @@ interface RunningClaim {
   lapsesMs: number;
 }
 
+const memoryStores = new WeakSet<object>();
+
+/** Returns whether {@link createMemoryDedupe} created a store. */
+export function isMemoryDedupe(store: object): boolean {
+  return memoryStores.has(store);
+}
+
 /**
  * Creates a {@link DedupeStore} in the memory of this process, bounded in time, count and bytes.
  * It emits one process warning, `DEDUPE_EVICTED`, when it evicts a uuid within its `ttlMs`: from
@@ -46,7 +53,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     },
   });
 
-  return {
+  const store: DedupeStore = {
     claim({ accountSid, uuid, owner, contentHash, leaseMs }) {
       const handledHash = handled.get(accountSid, uuid);
       if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";
@@ -67,6 +74,8 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     },
     release: (claimed) => void takeClaim(claimed),
   };
+  memoryStores.add(store);
+  return store;
 
   function takeClaim({ accountSid, uuid, owner }: DedupeKey): RunningClaim | undefined {
     const key = `${accountSid} ${uuid}`;

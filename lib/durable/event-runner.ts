@@ -91,8 +91,13 @@ export function createEventRunner(
     }
   }
 
-  async function confirmAndRecord({ event, account, receiver }: RestoredEvent): Promise<void> {
-    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS);
+  async function confirmAndRecord({
+    event,
+    account,
+    receiver,
+    ambiguity,
+  }: RestoredEvent): Promise<void> {
+    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS, ambiguity);
     if (isChallengeEvent(event)) await recordOutcome(account, event);
   }
 

@@ -26,6 +26,8 @@ const storedEventSchema = z.object({
   receiver: z.string().optional(),
   /** Whether a worker must confirm it, and record its outcome then. */
   needsConfirmation: z.literal(true).optional(),
+  /** See `ConfirmContext`. */
+  ambiguity: z.string().optional(),
   /** The trace context of its request, as a subscriber of the tracing channels wrote it. */
   carrier: z.record(z.string(), z.string()).optional(),
 });
@@ -82,6 +84,7 @@ export function toNewEvent(
     // JSON leaves out undefined members.
     receiver,
     needsConfirmation: queued.needsConfirmation === true ? true : undefined,
+    ambiguity: queued.ambiguity,
     carrier: Object.keys(carrier).length > 0 ? carrier : undefined,
   };
   return {

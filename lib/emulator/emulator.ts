@@ -7,7 +7,7 @@ import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/delive
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
 import { createEntities } from "./resources/entities";
-import { createFactors, type Factors } from "./resources/factors";
+import { createFactors, type FactorControl } from "./resources/factors";
 import { createFaults, type Fault } from "./outbound/faults";
 import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions, type NewWebhook } from "./options";
@@ -21,7 +21,7 @@ import { createWebhooks, type WebhookResource } from "./resources/webhooks";
  * @throws EmulatorError (from the methods) `NOT_FOUND` for a SID that is not known,
  *   `PARAMETER_INVALID` for an invalid field, and the codes that a method names.
  */
-export interface Emulator extends Factors, AsyncDisposable {
+export interface Emulator extends FactorControl, AsyncDisposable {
   readonly accountSid: string;
   readonly authToken: string;
   /** Auth token that the fault `"old-token"` signs with. */

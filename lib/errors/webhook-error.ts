@@ -8,7 +8,7 @@ export interface WebhookErrorOptions {
   cause?: unknown;
   /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */
   methods?: readonly string[] | undefined;
-  /** The parameter that is not declared, for `PAYLOAD_AMBIGUOUS`. */
+  /** The parameter that is the reason, for `PAYLOAD_AMBIGUOUS`. */
   parameter?: string | undefined;
   /** Explains why a signature does not match; returns undefined when its budget is used up. */
   explain?: (() => SignatureReport | undefined) | undefined;
@@ -34,7 +34,10 @@ export class WebhookError extends Error {
   readonly expose = false;
   /** Headers of the response: `Allow` with a 405, `Retry-After` with a 503. */
   readonly headers: Readonly<Record<string, string>>;
-  /** With `PAYLOAD_AMBIGUOUS`: the parameter to declare in `extraParameters`, if this is the reason. */
+  /**
+   * With `PAYLOAD_AMBIGUOUS`: the parameter to declare in `extraParameters`, or the one whose value
+   * contains the text that the message names.
+   */
   readonly parameter: string | undefined;
 
   static {

@@ -10,7 +10,7 @@ import { channel, type Channel } from "node:diagnostics_channel";
 export interface Diagnostics {
   /** A webhook request arrived. */
   received: { method: string };
-  /** A webhook request was rejected; `parameter` is the one to declare in `extraParameters`. */
+  /** A webhook request was rejected; `parameter` is that of `WebhookError`. */
   rejected: { code: string; status: number; durationMs: number; parameter?: string };
   /** A store or a token lookup failed or did not respond, and is retried. */
   retrying: object;

@@ -119,8 +119,8 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
       publish("rejected", () => ({ ...about, durationMs }));
       const fields = { ...about, ...request };
       if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
-      // A parameter that the service has added rejects every event until it is declared.
-      else if (parameter !== undefined) log("error", fields, error.message);
+      // A text of the app, or a parameter that the service has added, rejects genuine events.
+      else if (code === "PAYLOAD_AMBIGUOUS") log("error", fields, error.message);
       else if (logger !== undefined) {
         const { code: cause, subject, fix } = explainFirst(error) ?? {};
         const explained = cause !== undefined && { cause, subject, fix };

@@ -134,7 +134,8 @@ export function instrumentPushWebhooks(): () => void {
       const { queue, type, uuid, receiver, carrier, attempt } = message;
       const details = { ...describeEvent(type, uuid, receiver), "push_webhooks.attempt": attempt };
       if (queue === undefined) {
-        const span = { name: `handle ${type}`, kind: SpanKind.INTERNAL, parent: context.active() };
+        const name = isPushEventType(type) ? `handle ${type}` : "handle";
+        const span = { name, kind: SpanKind.INTERNAL, parent: context.active() };
         begin(message, span, {}, details);
         return;
       }

@@ -1,17 +1,14 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { IDENTIFIER, isUuidUnique } from "../event/uuid";
 import { KNOWN_NAMES, type Pair } from "../form/parameters";
-import { SID_DIGITS } from "../form/sid";
-import type { VerifySettings } from "./verify-options";
 
-/** Why a signed request is rejected. */
+/** Why the text of a signed request may be read as another event. */
 export interface Ambiguity {
   /** Repeats no value of the request. */
   reason: string;
-  /** The parameter that is the reason, if it has a short name and is not declared. */
+  /** The parameter to declare, or the one that holds the text; undefined if its name is not shown. */
   parameter?: string | undefined;
 }
-
-type KnownParameters = Pick<VerifySettings, "extraParameters" | "undeclaredParameters">;
 
 const ACCOUNT_SID = "account_sid";
 const IDENTITY = "entity_identity";
@@ -33,12 +30,12 @@ const SID_NAMES = new Map<string, keyof SidPlaces>([
 
 /** Parts of the requests of other products: an account, or the hash of a body that is no form. */
 const OTHER_PRODUCT = ["AccountSidAC", "AccountSid=", "bodySHA256="];
-const OTHER_PRODUCT_REASON = "it contains a parameter of another product";
 
-/** The source of a pattern: a UUID, 32 hexadecimal digits or a SID. */
-const IDENTIFIER = `(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[A-Za-z]{2})?${SID_DIGITS})`;
 const BEGINS_WITH_IDENTIFIER = new RegExp(`^${IDENTIFIER}`);
-const LONGER_IDENTIFIER = new RegExp(`^${IDENTIFIER}.`);
+
+// All types of the service have a dot.
+const mayBeType = (value: string) => value.includes(".");
+const mayBeUuid = (value: string) => BEGINS_WITH_IDENTIFIER.test(value);
 
 /**
  * Creates the check that a signed POST is the event that its text shows.
@@ -47,25 +44,27 @@ const LONGER_IDENTIFIER = new RegExp(`^${IDENTIFIER}.`);
  * also fits other parameters. The check therefore reads the decisive values from the text alone, in
  * one way, and compares: all parameters of one text that pass have the same type, account, service,
  * entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the argument.
+ *
+ * @param declared names of parameters that the specification does not have and that may end a value.
  */
-export function createFindAmbiguity({ extraParameters, undeclaredParameters }: KnownParameters) {
-  const readDeclared = createReadText(extraParameters);
+export function createFindAmbiguity(declared: readonly string[]) {
+  const readText = createReadText(declared);
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
   return function findAmbiguity(
     event: PushEvent | UnknownPushEvent,
     text: string,
   ): Ambiguity | undefined {
-    let problem = readDeclared(event, text);
+    const problem = readText(event, text);
     if (problem === undefined) return undefined;
-    const undeclared = listUndeclared(event.params, extraParameters);
-    if (undeclaredParameters === "accept" && undeclared.length > 0) {
-      problem = createReadText(extraParameters, undeclared)(event, text);
-      if (problem === undefined) return undefined;
-    }
-    const { reason, after, before } = problem;
-    const added = undeclared.findLast((name) => name > (after ?? "") && name < (before ?? ""));
-    return added === undefined ? { reason } : describeUndeclared(added);
+    const { reason, after = "", before = "", contained = [] } = problem;
+    const added = event.params
+      .map(([name]) => name)
+      .filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name))
+      .toSorted()
+      .findLast((name) => name > after && name < before);
+    if (added !== undefined) return describeUndeclared(added);
+    return findHolder(event.params, contained) ?? { reason };
   };
 }
 
@@ -75,34 +74,31 @@ export function createFindAmbiguity({ extraParameters, undeclaredParameters }: K
  */
 export function findForeignParameter(
   params: readonly Pair[],
-  { extraParameters, undeclaredParameters }: KnownParameters,
+  declared: readonly string[],
 ): Ambiguity | undefined {
-  for (const [index, [name, value]] of params.entries()) {
-    const text = `${name}=${value}`;
-    if (isOtherProduct(text)) return { reason: OTHER_PRODUCT_REASON };
-    if (text.includes("account_sidAC")) return { reason: "it contains the parameters of a POST" };
-    if (KNOWN_NAMES.has(name) || extraParameters.includes(name)) continue;
-    if (undeclaredParameters === "reject" || index === 0) return describeUndeclared(name);
+  for (const [name, value] of params) {
+    const found = findHolder([[name, `${name}=${value}`]], [...OTHER_PRODUCT, "account_sidAC"]);
+    if (found !== undefined) return found;
+    if (!KNOWN_NAMES.has(name) && !declared.includes(name)) return describeUndeclared(name);
   }
   return undefined;
 }
 
-/** A difference between a text and an event, and between which names an added one explains it. */
+/** A difference between a text and an event. */
 interface Problem {
   reason: string;
+  /** Between which names an added parameter explains it. */
   after?: string;
   before?: string;
+  /** Texts that explain it if a value contains one. */
+  contained?: readonly string[];
 }
 
 /**
- * Creates the comparison of an event with the values that its text shows.
- *
- * @param declared names that the specification does not have and that may end a value. Their own
- *   value may be a SID: an attacker cannot choose it.
- * @param accepted other such names, in an emergency.
+ * Creates the comparison of an event with the values that its text shows. The value of a declared
+ * name may be a SID: an attacker cannot choose it.
  */
-function createReadText(declared: readonly string[], accepted: readonly string[] = []) {
-  const names = [...declared, ...accepted];
+function createReadText(names: readonly string[]) {
   const listBetween = (after: string, before: string) =>
     names.filter((name) => name > after && name < before);
   const beforeAccount = listBetween("", ACCOUNT_SID);
@@ -132,21 +128,21 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
     "g",
   );
   const earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
-  // All types of the service have a dot.
-  const mayBeType = (value: string) => accepted.length === 0 && value.includes(".");
-  const mayBeUuid = (value: string) => accepted.length === 0 && BEGINS_WITH_IDENTIFIER.test(value);
+  const mayHaveNamesAfterType = listBetween(TYPE, LAST).length > 0;
 
   return function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
-    if (isOtherProduct(text)) return { reason: OTHER_PRODUCT_REASON };
+    if (OTHER_PRODUCT.some((part) => text.includes(part))) {
+      return { reason: "it contains a parameter of another product", contained: OTHER_PRODUCT };
+    }
     if (!text.startsWith("account_sidAC") && !beforeAccount.some((name) => text.startsWith(name))) {
       return { reason: "its text does not begin with account_sid", before: ACCOUNT_SID };
     }
-    const places = findSids(text, declared);
+    const places = findSids(text, names);
     if (!isAt(text, places.account_sid, event.account_sid)) {
-      return { reason: "another value contains account_sid and a SID" };
+      return containsSid("account_sid");
     }
     if (!isAt(text, places.service_sid, event.service_sid)) {
-      return { reason: "another value contains service_sid and a SID" };
+      return containsSid("service_sid");
     }
     const tail = text.slice((places.service_sid || places.account_sid) + SID_CHARACTERS);
     return (
@@ -157,15 +153,21 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
 
   /** Reads type and uuid, after all text that a device chooses. */
   function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
+    if (!mayHaveNamesAfterType && event.version !== undefined) {
+      // No name is between type and uuid, so all of the rest is the uuid.
+      const beforeUuid = `type${event.type}uuid`;
+      if (tail.startsWith(beforeUuid)) {
+        const isSame = tail.length === beforeUuid.length + event.uuid.length;
+        return isSame && isUuidUnique(event.uuid) ? undefined : OTHER_UUID;
+      }
+    }
     const type = findOnly(typePattern, tail, mayBeType);
     if (type?.value !== event.type) {
       return { reason: "the text shows another type", after: TYPE, before: UUID };
     }
     const rest = tail.slice(type.end);
     const uuid = findOnly(uuidPattern, rest, mayBeUuid);
-    if (uuid?.value !== event.uuid || LONGER_IDENTIFIER.test(event.uuid)) {
-      return { reason: "the text shows another uuid", after: TYPE, before: LAST };
-    }
+    if (uuid?.value !== event.uuid || !isUuidUnique(event.uuid)) return OTHER_UUID;
     // A parameter after the uuid may end with "uuid" and a text.
     if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
       return { reason: "the text shows an earlier uuid", after: TYPE, before: UUID };
@@ -176,13 +178,13 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
   /** Reads factor, challenge and identity. */
   function readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
     if (!isAt(text, places.factor_sid, event.factor_sid)) {
-      return { reason: "another value contains factor_sid and a SID" };
+      return containsSid("factor_sid");
     }
     let start = places.account_sid;
     if ("challenge_sid" in event) {
       start = places.challenge_sid;
       if (!isAt(text, start, event.challenge_sid)) {
-        return { reason: "another value contains challenge_sid and a SID" };
+        return containsSid("challenge_sid");
       }
     }
     const from = text.indexOf(IDENTITY, start) + IDENTITY.length;
@@ -193,23 +195,25 @@ function createReadText(declared: readonly string[], accepted: readonly string[]
       return { reason: "a value of v1 contains a name of v2" };
     }
     if (friendlyName !== -1 && between.includes(FRIENDLY_NAME, friendlyName + 1)) {
-      return { reason: `another value contains ${FRIENDLY_NAME}` };
+      return contains(FRIENDLY_NAME);
     }
     const values = friendlyName === -1 ? between : between.slice(0, friendlyName);
     let end = values.length;
+    let ended = "";
     for (const pattern of afterIdentity[event.version]) {
       const [name, again] = values.matchAll(pattern);
-      if (again !== undefined) return { reason: `another value contains ${again[0]}` };
-      end = Math.min(end, name?.index ?? end);
+      if (again !== undefined) return contains(again[0]);
+      if (name === undefined || name.index >= end) continue;
+      end = name.index;
+      [ended] = name;
     }
     const identity = event.entity_identity;
     if (identity.length === end && values.startsWith(identity)) {
-      return identity.includes(IDENTITY)
-        ? { reason: "another value contains entity_identity" }
-        : undefined;
+      return identity.includes(IDENTITY) ? contains(IDENTITY) : undefined;
     }
+    const contained = ended === "" ? [] : [ended];
     const reason = "the text shows another entity_identity";
-    return { reason, after: IDENTITY, before: FACTOR_SID };
+    return { reason, after: IDENTITY, before: FACTOR_SID, contained };
   }
 }
 
@@ -235,8 +239,20 @@ function findSids(text: string, declared: readonly string[]): SidPlaces {
   return places;
 }
 
-function isOtherProduct(text: string): boolean {
-  return OTHER_PRODUCT.some((part) => text.includes(part));
+const OTHER_UUID: Problem = {
+  reason: "the text shows another uuid",
+  after: TYPE,
+  before: LAST,
+};
+
+function contains(text: string): Problem {
+  return { reason: `another value contains ${text}`, contained: [text] };
+}
+
+function containsSid(name: keyof SidPlaces): Problem {
+  const prefixes = [...SID_NAMES].flatMap(([prefix, one]) => (one === name ? [prefix] : []));
+  const contained = [...prefixes, "=A"].map((prefix) => name + prefix);
+  return { reason: `another value contains ${name} and a SID`, contained };
 }
 
 /** Returns whether the one SID of a parameter is that of the event; undefined: both have none. */
@@ -278,19 +294,29 @@ function excludeLonger(name: string, names: readonly string[]): string {
   return excluded.join("");
 }
 
-function listUndeclared(params: readonly Pair[], declared: readonly string[]): string[] {
-  const names = new Set(params.map(([name]) => name));
-  return [...names].filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name)).toSorted();
+/** Finds the parameter whose value contains one of the texts. */
+function findHolder(params: readonly Pair[], texts: readonly string[]): Ambiguity | undefined {
+  for (const text of texts) {
+    const [holder] = params.find(([, value]) => value.includes(text)) ?? [];
+    if (holder === undefined) continue;
+    const parameter = showName(holder);
+    return { reason: `${parameter ?? "a parameter"} contains ${text}`, parameter };
+  }
+  return undefined;
 }
 
-/** An attacker may cut a name out of the values of a captured request, so only short ones are shown. */
 function describeUndeclared(name: string): Ambiguity {
-  const parameter = /^[\w.-]{1,40}$/.test(name) ? name : undefined;
+  const parameter = showName(name);
   const shown = parameter === undefined ? "a parameter" : `the parameter ${parameter}`;
   return {
-    reason: `${shown} is not declared; if the service sends it, add its name to the option extraParameters`,
+    reason: `${shown} is not declared; if the service sends it, add its name to the option extraParameters, or set confirm`,
     parameter,
   };
+}
+
+/** An attacker may cut a name out of the values of a captured request, so only short words are shown. */
+function showName(name: string): string | undefined {
+  return /^[\p{L}\p{M}\p{N}_. -]{1,40}$/u.test(name) ? name : undefined;
 }
 
 function escapePattern(text: string): string {

@@ -258,8 +258,8 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     retry(() => runInSlot(claimed), undefined, onAttemptFailed);
 }
 
-/** Reads the claimed identity; omits a parameter that does not have the form of a SID. */
-function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
+/** Reads the identity that parameters claim; omits a parameter that does not have the form of a SID. */
+export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   const claimed: ClaimedIdentity = {};
   for (const [name, value] of params) {
     if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = value;

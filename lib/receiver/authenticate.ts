@@ -1,8 +1,9 @@
-import { createFindTokens } from "./auth-tokens";
+import { createFindTokens, readClaimedIdentity } from "./auth-tokens";
 import { createExplainBudget } from "./explain-budget";
 import type { CheckedHeaders } from "./headers";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
+import type { Pair } from "../form/parameters";
 import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
@@ -29,7 +30,8 @@ export interface AuthenticatedRequest {
  * of the account that the request claims.
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
- * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `TOKEN_UNAVAILABLE`, `OVERLOADED`.
+ * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `ACCOUNT_NOT_ALLOWED`, `TOKEN_UNAVAILABLE`,
+ *   `OVERLOADED`.
  */
 export function createAuthenticate(
   settings: VerifySettings,
@@ -37,6 +39,8 @@ export function createAuthenticate(
 ) {
   const { urlMatching, allowedAccountSids } = settings;
   const findTokens = createFindTokens(settings.authToken);
+  // Before a lookup: the database of the app is not asked for accounts that are not allowed.
+  const isClaimChecked = typeof settings.authToken === "function";
   const [onlyAccount, ...others] = allowedAccountSids ?? [];
   const accountSid = others.length === 0 ? onlyAccount : undefined;
 
@@ -51,6 +55,7 @@ export function createAuthenticate(
     const { method, signature } = headers;
     let mismatch: WebhookError | undefined;
     for (const parts of alternatives) {
+      if (isClaimChecked) assertClaimAllowed(allowedAccountSids, parts.params);
       const joined = joinParams(parts.signedParams);
       const { tokens, serviceSids, match } = await findTokens(
         parts.params,
@@ -72,6 +77,18 @@ export function createAuthenticate(
     // It is set, because the loop runs at least once.
     throw mismatch as WebhookError;
   };
+}
+
+function assertClaimAllowed(
+  allowedAccountSids: VerifySettings["allowedAccountSids"],
+  params: readonly Pair[],
+): void {
+  const { account_sid = "" } = readClaimedIdentity(params);
+  if (allowedAccountSids?.has(account_sid) !== false) return;
+  throw new WebhookError(
+    "ACCOUNT_NOT_ALLOWED",
+    "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.",
+  );
 }
 
 function createListOtherSignatures(

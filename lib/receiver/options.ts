@@ -1,9 +1,7 @@
 import type { DedupeStore } from "../delivery/dedupe-store";
 import { isHandlers, type Handlers } from "../delivery/handler-registry";
 import { createMemoryDedupe } from "../delivery/memory-dedupe";
-import type { Confirm } from "../delivery/confirmation";
-import { isPushEventType, PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import { CONFIRM, DURATION_MS, LOGGER } from "../validation/option-rules";
+import { DURATION_MS, LOGGER } from "../validation/option-rules";
 import {
   validateOptions,
   hasMethods,
@@ -48,19 +46,6 @@ export interface PushWebhooksOptions extends VerifyOptions {
    */
   dedupe?: DedupeStore | false | undefined;
   /**
-   * Returns whether an authentic event is true, by a source other than its signature; `confirmWith`
-   * of `express-push-verification/admin` asks the API of the service. With `false` the request is
-   * rejected with `NOT_CONFIRMED`. With a queue, a worker calls it after the response: that of
-   * `push.handlers` in this process, or its own option `confirm`.
-   * @default none: the signature is the only proof
-   */
-  confirm?: Confirm | undefined;
-  /**
-   * The types of event to confirm.
-   * @default ["challenge.approved", "challenge.denied"]
-   */
-  confirmTypes?: readonly PushEventType[] | undefined;
-  /**
    * Stores events before the response and runs their handlers later; see `sqliteQueue`,
    * `redisQueue` and `postgresQueue`.
    * @default none: handlers run in this process
@@ -79,7 +64,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
 }
 
 /** The options that have no default and may stay undefined. */
-type Optional = "name" | "handlers" | "confirm" | "queue" | "logger";
+type Optional = "name" | "handlers" | "queue" | "logger";
 
 /** Options of a receiver with their defaults. */
 export type PushWebhooksSettings = VerifySettings &
@@ -100,11 +85,6 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   dedupe: {
     accepts: (value) => value === false || hasMethods(value, ["claim", "complete", "release"]),
     expected: "false, or a store with the methods claim, complete and release",
-  },
-  confirm: CONFIRM,
-  confirmTypes: {
-    accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isPushEventType),
-    expected: `a list of types of event that is not empty, of ${PUSH_EVENT_TYPES.join(", ")}`,
   },
   queue: {
     accepts: (value) => hasMethods(value, ["store"]) && "outcomes" in (value as object),
@@ -128,11 +108,6 @@ export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhoo
       `pushWebhooks: option ${name} must not be set with option queue, because a queue drops duplicates itself and the receiver responds as soon as an event is stored. Remove ${name}.`,
     );
   }
-  if (options.confirmTypes !== undefined && options.confirm === undefined) {
-    throw new TypeError(
-      "pushWebhooks: option confirmTypes must not be set without option confirm. Pass the function confirm, or remove confirmTypes.",
-    );
-  }
   const { deadlineMs = 14_000, acknowledge = "after" } = options;
   for (const name of ["bodyTimeoutMs", "handlerTimeoutMs"] as const) {
     // Handlers that run after the response do not count against the deadline.
@@ -154,10 +129,6 @@ export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhoo
       options.handlerTimeoutMs ??
       (acknowledge === "before" ? 10_000 : Math.min(10_000, deadlineMs)),
     dedupe: options.dedupe ?? createMemoryDedupe(),
-    confirm: options.confirm,
-    confirmTypes: [
-      ...(options.confirmTypes ?? (["challenge.approved", "challenge.denied"] as const)),
-    ],
     queue: options.queue,
     forwardErrors: options.forwardErrors ?? false,
     logger: options.logger,

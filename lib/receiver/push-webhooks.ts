@@ -51,12 +51,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const scope = createAccountScope(settings);
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
-  const confirmTypes = new Set<string>(settings.confirm === undefined ? [] : settings.confirmTypes);
   const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
   const receiveEvent = createReceiveEvent(settings);
-  // Not `settings.dedupe`: its default is a store in memory.
-  const hasSharedUuids = queue !== undefined || Boolean(options.dedupe);
-  const warnOfWait = warnOfUnconfirmed(settings, hasSharedUuids);
+  const warnOfWait = warnOfUnconfirmed(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
   const running = createRunningRequests();
@@ -85,7 +82,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         listOtherHashes: received.listOtherSignatures,
         authTokenIndex: received.authTokenIndex,
         publicUrlIndex: received.publicUrlIndex,
-        needsConfirmation: confirmTypes.has(event.type),
+        needsConfirmation: received.needsConfirmation,
+        ambiguity: received.ambiguity,
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;

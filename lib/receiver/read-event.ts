@@ -2,17 +2,19 @@ import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
 import type { AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 
 /**
  * Creates the step that parses the event of an authenticated webhook request, and finds the indexes
  * of the token and of the publicUrl that were signed with. It throws a WebhookError
  * `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be another event or a request of another
- * product, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
+ * product when no `confirm` can decide, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed
+ * too.
  */
 export function createReadEvent(settings: VerifySettings) {
-  const findAmbiguity = createFindAmbiguity(settings);
+  const { extraParameters, confirm, confirmTypes } = settings;
+  const findAmbiguity = createFindAmbiguity(extraParameters);
 
   return function readEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
@@ -21,8 +23,11 @@ export function createReadEvent(settings: VerifySettings) {
     const text = signedText.slice(signedUrl.length);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =
-      method === "GET" ? findForeignParameter(parts.params, settings) : findAmbiguity(event, text);
-    if (ambiguity !== undefined) {
+      method === "GET"
+        ? findForeignParameter(parts.params, extraParameters)
+        : findAmbiguity(event, text);
+    // An unknown type has no second source.
+    if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
       const { reason, parameter } = ambiguity;
       throw new WebhookError(
         "PAYLOAD_AMBIGUOUS",
@@ -31,7 +36,14 @@ export function createReadEvent(settings: VerifySettings) {
       );
     }
     assertAllowed(settings, serviceSids, event);
-    return { event, authTokenIndex, publicUrlIndex };
+    const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
+    return {
+      event,
+      authTokenIndex,
+      publicUrlIndex,
+      needsConfirmation,
+      ambiguity: ambiguity?.reason,
+    };
   };
 }
 

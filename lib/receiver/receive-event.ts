@@ -35,8 +35,7 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const accepted = body as ReceivedEvidence["body"];
     const readEvidence = () => ({ receivedUrl: joinReceivedUrl(request), body: accepted });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
-    const { event, authTokenIndex, publicUrlIndex } = readEvent(authenticated);
     const { signature, listOtherSignatures } = authenticated;
-    return { event, form, authTokenIndex, publicUrlIndex, signature, listOtherSignatures };
+    return { ...readEvent(authenticated), form, signature, listOtherSignatures };
   };
 }

@@ -1,6 +1,8 @@
+import type { Confirm } from "../delivery/confirmation";
+import { isPushEventType, PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { KNOWN_NAMES } from "../form/parameters";
 import { isSid } from "../form/sid";
-import { HEADER_NAME } from "../validation/option-rules";
+import { CONFIRM, HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
@@ -54,11 +56,20 @@ export interface VerifyOptions {
    */
   extraParameters?: readonly string[] | undefined;
   /**
-   * For an emergency: `"accept"` also accepts parameters that are not declared where they leave more
-   * than one reading. An attacker with a captured request whose user is called `adaevent_id1` can then
-   * pass it off as a request of `ada`. @default "reject"
+   * Returns whether an authentic event is true, by a source other than its signature; `confirmWith`
+   * of `express-push-verification/admin` asks the API of the service. With `false` the request is
+   * rejected with `NOT_CONFIRMED`. It decides about the events of `confirmTypes`, and about each
+   * event of a known type whose text can be read in another way: without `confirm`, such a request
+   * is rejected with `PAYLOAD_AMBIGUOUS`. With a queue, a worker calls it after the response: that
+   * of `push.handlers` in this process, or its own option `confirm`.
+   * @default none: the signature is the only proof
    */
-  undeclaredParameters?: "reject" | "accept" | undefined;
+  confirm?: Confirm | undefined;
+  /**
+   * The types of event to confirm.
+   * @default ["challenge.approved", "challenge.denied"]
+   */
+  confirmTypes?: readonly PushEventType[] | undefined;
 }
 
 /** Options of {@link VerifyOptions} with their defaults. */
@@ -92,7 +103,11 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     expected:
       "a list of parameter names of up to 100 characters, none of which is in the specification, contains AccountSid or bodySHA256, or contains entity_identity and sorts before it",
   },
-  undeclaredParameters: oneOf("reject", "accept"),
+  confirm: CONFIRM,
+  confirmTypes: {
+    accepts: isFilledList((type) => isPushEventType(type as string)),
+    expected: `a list of types of event that is not empty, of ${PUSH_EVENT_TYPES.join(", ")}`,
+  },
 };
 
 /**
@@ -115,6 +130,11 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
+    );
+  }
+  if (options.confirmTypes !== undefined && options.confirm === undefined) {
+    throw new TypeError(
+      `${owner}: option confirmTypes must not be set without option confirm. Pass the function confirm, or remove confirmTypes.`,
     );
   }
   // The value of the first may hide the uuid of the request and the beginning of the second.
@@ -140,7 +160,11 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     /** Undefined: every service. */
     allowedServiceSids: allowedServiceSids && new Set(allowedServiceSids),
     extraParameters: Object.freeze([...extraParameters]),
-    undeclaredParameters: options.undeclaredParameters ?? "reject",
+    confirm: options.confirm,
+    /** Empty without `confirm`. */
+    confirmTypes: new Set<string>(
+      options.confirm && (options.confirmTypes ?? ["challenge.approved", "challenge.denied"]),
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createExplainBudget } from "./explain-budget";
 import { addCode } from "./response";
 import { createReceiveEvent } from "./receive-event";
@@ -47,7 +48,9 @@ export async function verifyPushRequest(
       "bodyUsed" in request
         ? new WebRequest(request, { ...settings, bodyTimeoutMs: BODY_TIMEOUT_MS })
         : readGiven(request);
-    return (await receiveEvent(received)).event;
+    const { event, needsConfirmation, ambiguity } = await receiveEvent(received);
+    if (needsConfirmation) await confirmOnce(settings.confirm, event, CONFIRM_MS, ambiguity);
+    return event;
   } catch (error) {
     throw addCode(error);
   }

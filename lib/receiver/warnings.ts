@@ -1,4 +1,5 @@
 import type { PushWebhooksSettings } from "./options";
+import { isMemoryDedupe } from "../delivery/memory-dedupe";
 import { shortenPath } from "./received-request";
 
 /**
@@ -40,8 +41,8 @@ const MAX_WARNINGS = 20;
  * `WAIT_UNCONFIRMED`, at the first call of the returned function in production: a restart forgets
  * uuids in memory, and an approval that is sent again then completes a login.
  */
-export function warnOfUnconfirmed(settings: PushWebhooksSettings, hasSharedUuids: boolean) {
-  const { methods, confirm } = settings;
+export function warnOfUnconfirmed(settings: PushWebhooksSettings) {
+  const { methods, confirm, queue, dedupe } = settings;
   const [url] = settings.publicUrls;
   const mayWarnOfGet = warnedUrls.size < MAX_WARNINGS && !warnedUrls.has(url);
   if (methods.includes("GET") && confirm === undefined && mayWarnOfGet) {
@@ -51,7 +52,8 @@ export function warnOfUnconfirmed(settings: PushWebhooksSettings, hasSharedUuids
       "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
     );
   }
-  let mayWarn = confirm === undefined && !hasSharedUuids && process.env.NODE_ENV === "production";
+  const areUuidsShared = queue !== undefined || (dedupe !== false && !isMemoryDedupe(dedupe));
+  let mayWarn = confirm === undefined && !areUuidsShared && process.env.NODE_ENV === "production";
 
   return function warnOfWait(): void {
     if (!mayWarn) return;

@@ -6,6 +6,7 @@ import {
   InputError,
   type FetchedChallenge,
 } from "express-push-verification/admin";
+import type { PushEventType } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Emulator } from "express-push-verification/emulator";
 import { startEmulator, stopEmulators } from "../../support/emulators";
@@ -111,6 +112,7 @@ describe("confirmWith", () => {
     await expect(confirm(createChallenge("approve"), { signal })).resolves.toBe(true);
     const denied = createChallenge("deny");
     const event = eventFixture("challenge.denied", {
+      account_sid: denied.account_sid,
       service_sid: denied.service_sid,
       entity_identity: IDENTITY,
       factor_sid: denied.factor_sid,
@@ -129,6 +131,7 @@ describe("confirmWith", () => {
 
   it.each([
     { challenge_sid: `YC${"1".repeat(32)}` },
+    { account_sid: `AC${"1".repeat(32)}` },
     { service_sid: `VA${"1".repeat(32)}` },
     { entity_identity: "mallory" },
     { factor_sid: `YF${"1".repeat(32)}` },
@@ -143,7 +146,7 @@ describe("confirmWith", () => {
       const event = createChallenge("approve");
       const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
       const fetched = { ...(await client.challenges.fetch(key)), ...difference };
-      const other = { challenges: { fetch: async () => fetched } };
+      const other = { ...client, challenges: { fetch: async () => fetched } };
       await expect(confirmWith(other)(event, { signal })).resolves.toBe(false);
     },
   );
@@ -157,19 +160,73 @@ describe("confirmWith", () => {
     const event = createChallenge("approve");
     const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
     const fetched = { ...(await client.challenges.fetch(key)), date_updated: null };
-    const dated = { challenges: { fetch: async () => ({ ...fetched, date_responded: date }) } };
+    const dated = {
+      ...client,
+      challenges: { fetch: async () => ({ ...fetched, date_responded: date }) },
+    };
     const confirm = confirmWith(dated, { maxAgeMs: 600_000 });
     await expect(confirm(event, { signal })).resolves.toBe(isConfirmed);
   });
 
-  it("throws when the service fails, at the end of the signal, and for an event of a factor", async () => {
+  const other = { factor_sid: `YF${"1".repeat(32)}` };
+  it.each<[type: PushEventType, state: "created" | "verified", isTrue: boolean, differs: object]>([
+    ["factor.created", "created", true, {}],
+    ["factor.created", "verified", true, {}],
+    ["factor.created", "created", false, other],
+    ["factor.created", "created", false, { entity_identity: "mallory" }],
+    ["factor.created", "created", false, { service_sid: `VA${"1".repeat(32)}` }],
+    ["factor.verified", "verified", true, {}],
+    ["factor.verified", "created", false, {}],
+    ["factor.verified", "verified", false, { entity_identity: "mallory" }],
+    ["factor.deleted", "verified", false, {}],
+    ["factor.deleted", "verified", true, other],
+    ["factor.deleted", "verified", false, { ...other, account_sid: `AC${"1".repeat(32)}` }],
+    ["factor.deleted", "verified", false, { ...other, service_sid: `VA${"1".repeat(32)}` }],
+  ])("of %s, while the factor is %s, returns %s for %j", async (type, state, isTrue, differs) => {
+    const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
+    if (state === "verified") emulator.verifyFactor(sid);
+    const { accountSid: account_sid, serviceSid: service_sid } = emulator;
+    const names = { account_sid, service_sid, entity_identity: IDENTITY, factor_sid: sid };
+    const event = eventFixture(type, { ...names, ...differs });
+    await expect(confirmWith(client)(event, { signal })).resolves.toBe(isTrue);
+  });
+
+  it("confirms no factor.deleted whose text can be read in another way", async () => {
+    const { accountSid: account_sid, serviceSid: service_sid } = emulator;
+    const event = eventFixture("factor.deleted", { account_sid, service_sid });
+    await expect(confirmWith(client)(event, { signal })).resolves.toBe(true);
+    const context = { signal, ambiguity: "an addition" };
+    await expect(confirmWith(client)(event, context)).resolves.toBe(false);
+  });
+
+  it.each(["factor.created", "factor.verified"] as const)(
+    "confirms no %s that is older than maxAgeMs, or of another factor",
+    async (type) => {
+      const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
+      emulator.verifyFactor(sid);
+      const { accountSid: account_sid, serviceSid: service_sid } = emulator;
+      const names = { account_sid, service_sid, entity_identity: IDENTITY, factor_sid: sid };
+      const event = eventFixture(type, names);
+      const key = { entityIdentity: IDENTITY, factorSid: sid };
+      const fetched = await client.factors.fetch(key);
+      const old = new Date(Date.now() - 86_500_000).toISOString();
+      for (const differs of [
+        { date_created: old, date_updated: old },
+        { sid: "YF1" },
+        { identity: "x" },
+      ]) {
+        const factors = { fetch: async () => ({ ...fetched, ...differs }) };
+        await expect(confirmWith({ ...client, factors })(event, { signal })).resolves.toBe(false);
+      }
+    },
+  );
+
+  it("throws when the service fails, and at the end of the signal", async () => {
     const event = createChallenge("approve");
     const unauthorized = confirmWith(clientOf(emulator.url, { password: "wrong" }));
     await expect(unauthorized(event, { signal })).rejects.toBeInstanceOf(ApiError);
     const aborted = { signal: AbortSignal.abort(new Error("late")) };
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
-    const factor = eventFixture("factor.verified");
-    await expect(confirmWith(client)(factor, { signal })).rejects.toBeInstanceOf(TypeError);
   });
 
   it("rejects an unknown option", () => {

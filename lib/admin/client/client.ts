@@ -3,6 +3,7 @@ import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/parameters";
 import { checkWebhooks, type Receiver } from "./configuration-drift";
 import type { ChallengeKey, FetchedChallenge } from "./challenge";
+import type { FactorKey, FetchedFactor } from "./factor";
 import { ensureWebhook } from "./ensure-webhook";
 import { CLIENT_RULES, type AdminClientOptions } from "./options";
 import type { CreatedKey, Key, KeyInput } from "./key";
@@ -11,6 +12,8 @@ import {
   challengeKeySchema,
   challengeSchema,
   createdKeySchema,
+  factorKeySchema,
+  factorSchema,
   keyInputSchema,
   keyListSchema,
   keySchema,
@@ -87,8 +90,23 @@ export interface Challenges {
   fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
 }
 
+/** Factors of the verification service. A Standard key may read them. */
+export interface Factors {
+  /**
+   * Fetches a factor. Its errors do not show the user.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
+   *   InputError for a malformed `factorSid` or `entityIdentity`.
+   */
+  fetch(key: FactorKey, options?: RequestOptions): Promise<FetchedFactor>;
+}
+
 /** Client of the two REST APIs of the service. */
 export interface AdminClient {
+  /** The option `accountSid`. */
+  readonly accountSid: string;
+  /** The option `serviceSid`. */
+  readonly serviceSid: string;
   /** Whether the client authenticates with a Key instead of the account. */
   readonly usesKey: boolean;
   /** SID of the Key that it authenticates with; undefined when it authenticates with the account. */
@@ -96,6 +114,7 @@ export interface AdminClient {
   readonly keys: Keys;
   readonly webhooks: Webhooks;
   readonly challenges: Challenges;
+  readonly factors: Factors;
 }
 
 /**
@@ -154,19 +173,29 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     check: async (receiver, { signal } = {}) => checkWebhooks(webhooks.list({ signal }), receiver),
   };
 
+  /** The URL of a resource of a user, and its path without the user. */
+  const locate = (entityIdentity: string, resource: string) => ({
+    url: `${serviceUrl}/Entities/${encodeURIComponent(entityIdentity)}/${resource}`,
+    shownPath: new URL(`${serviceUrl}/Entities/-/${resource}`).pathname,
+  });
   const challenges: Challenges = {
     async fetch(key, { signal } = {}) {
       const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
-      const urlOf = (identity: string) =>
-        `${serviceUrl}/Entities/${identity}/Challenges/${challengeSid}`;
-      const url = urlOf(encodeURIComponent(entityIdentity));
-      const shownPath = new URL(urlOf("-")).pathname;
-      return send({ method: "GET", url, shownPath, signal }, challengeSchema);
+      const location = locate(entityIdentity, `Challenges/${challengeSid}`);
+      return send({ method: "GET", ...location, signal }, challengeSchema);
+    },
+  };
+  const factors: Factors = {
+    async fetch(key, { signal } = {}) {
+      const { entityIdentity, factorSid } = parseInput("factor", factorKeySchema, key);
+      const location = locate(entityIdentity, `Factors/${factorSid}`);
+      return send({ method: "GET", ...location, signal }, factorSchema);
     },
   };
 
   const keySid = username === accountSid ? undefined : username;
-  return { usesKey: keySid !== undefined, keySid, keys, webhooks, challenges };
+  const usesKey = keySid !== undefined;
+  return { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */

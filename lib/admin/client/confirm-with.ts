@@ -1,15 +1,14 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../validation/validate-options";
 import type { Confirm } from "../../delivery/confirmation";
-import { isChallengeEvent } from "../../event/event";
+import { isChallengeEvent, type PushEvent } from "../../event/event";
 import { ApiError } from "./api-error";
-import type { FetchedChallenge } from "./challenge";
-import type { Challenges } from "./client";
+import type { AdminClient } from "./client";
 
 /** Options of {@link confirmWith}. */
 export interface ConfirmWithOptions {
   /**
-   * How long ago the user may have responded to the challenge, in milliseconds: an older event is a
-   * replay. @default 86_400_000 (24 h)
+   * How long ago the user may have responded to the challenge, or the factor may have changed, in
+   * milliseconds: an older event is a replay. @default 86_400_000 (24 h)
    */
   maxAgeMs?: number | undefined;
 }
@@ -19,47 +18,60 @@ const RULES: OptionRules<ConfirmWithOptions> = {
 };
 
 /**
- * Creates the option `confirm` of a receiver or a worker: it fetches the challenge of an event from
- * the API of the service. The event is confirmed if the SIDs of challenge, service and factor, the
- * user and the status are equal, and the response of the user is not older than `maxAgeMs`.
+ * Creates the option `confirm` of a receiver or a worker: it asks the API of the service. An event is
+ * confirmed if account and service are those of the client, and
+ *
+ * - its challenge has the same SID, user, factor and status, or
+ * - for `factor.created` and `factor.verified`, its factor exists with the same user, and is verified
+ *   for the second;
+ * - and the response of the user, or the change of the factor, is not older than `maxAgeMs`;
+ * - for `factor.deleted`, the user has no such factor, and the signed text has one reading: that it
+ *   does not exist shows neither its age nor whose it was.
  *
  * @example
  * pushWebhooks({ authToken, publicUrl, confirm: confirmWith(client) });
  *
  * @throws TypeError for an option that is unknown or impossible. The function throws ApiError when
- *   the service does not respond, and TypeError for an event of a factor.
+ *   the service does not respond.
  */
 export function confirmWith(
-  client: { readonly challenges: Challenges },
+  client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges" | "factors">,
   options: ConfirmWithOptions = {},
 ): Confirm {
   validateOptions("confirmWith", options, RULES);
   const { maxAgeMs = 86_400_000 } = options;
+  // False for a date that is missing or unreadable.
+  const isRecent = (date: string | null) => Date.now() - Date.parse(date ?? "") <= maxAgeMs;
 
-  return async function confirm(event, { signal }) {
-    if (!isChallengeEvent(event)) {
-      throw new TypeError(
-        "confirmWith confirms events of challenges only. Remove the other types from confirmTypes.",
+  async function fetchAndCompare(event: PushEvent, signal: AbortSignal): Promise<boolean> {
+    const { entity_identity: entityIdentity, factor_sid: factorSid } = event;
+    if (isChallengeEvent(event)) {
+      const challengeSid = event.challenge_sid;
+      const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, { signal });
+      return (
+        challenge.sid === challengeSid &&
+        challenge.identity === entityIdentity &&
+        challenge.factor_sid === factorSid &&
+        `challenge.${challenge.status}` === event.type &&
+        isRecent(challenge.date_responded ?? challenge.date_updated)
       );
     }
-    const { entity_identity: entityIdentity, challenge_sid: challengeSid } = event;
-    let challenge: FetchedChallenge;
+    const factor = await client.factors.fetch({ entityIdentity, factorSid }, { signal });
+    if (factor.sid !== factorSid || factor.identity !== entityIdentity) return false;
+    if (event.type === "factor.created") return isRecent(factor.date_created);
+    const isVerified = event.type === "factor.verified" && factor.status === "verified";
+    return isVerified && isRecent(factor.date_updated);
+  }
+
+  return async function confirm(event, { signal, ambiguity }) {
+    if (event.account_sid !== client.accountSid) return false;
+    if (event.service_sid !== client.serviceSid) return false;
     try {
-      challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, { signal });
+      return await fetchAndCompare(event, signal);
     } catch (error) {
-      // The service has no such challenge of this user.
-      if (error instanceof ApiError && error.status === 404) return false;
-      throw error;
+      // This user has no such challenge or factor.
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      return event.type === "factor.deleted" && ambiguity === undefined;
     }
-    const respondedMs = Date.parse(challenge.date_responded ?? challenge.date_updated ?? "");
-    return (
-      challenge.sid === challengeSid &&
-      challenge.service_sid === event.service_sid &&
-      challenge.identity === entityIdentity &&
-      challenge.factor_sid === event.factor_sid &&
-      `challenge.${challenge.status}` === event.type &&
-      // False for a date that is missing or unreadable.
-      Date.now() - respondedMs <= maxAgeMs
-    );
   };
 }

@@ -48,10 +48,32 @@ export const challengeSchema = z.looseObject({
   expiration_date: text,
 });
 
+/** The schema of a `FetchedFactor`; unknown fields are kept. */
+export const factorSchema = z.looseObject({
+  sid: sidSchema("YF"),
+  account_sid: text,
+  service_sid: text,
+  identity: text,
+  status: text,
+  date_created: text,
+  date_updated: text,
+});
+
+const entityIdentitySchema = z
+  .string()
+  .min(1)
+  .refine(isPathSegment, "must be well-formed, and not . or ..");
+
 /** The schema of a `ChallengeKey`. */
 export const challengeKeySchema = z.strictObject({
-  entityIdentity: z.string().min(1).refine(isPathSegment, "must be well-formed, and not . or .."),
+  entityIdentity: entityIdentitySchema,
   challengeSid: sidSchema("YC"),
+});
+
+/** The schema of a `FactorKey`. */
+export const factorKeySchema = z.strictObject({
+  entityIdentity: entityIdentitySchema,
+  factorSid: sidSchema("YF"),
 });
 
 /** A URL drops the segments "." and "..", and has no form for a lone surrogate. */

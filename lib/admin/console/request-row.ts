@@ -1,4 +1,3 @@
-import type { WebhookError } from "../../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import { cutText } from "../../form/text";
 import type { ObservedRequest } from "../../receiver/inspection";
@@ -29,7 +28,7 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     result: findResult(observed, context.hasQueue),
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,
-    message: describeError(error) ?? MESSAGES[observed.result ?? "new"],
+    message: error?.message ?? MESSAGES[observed.result ?? "new"],
     failure: error && showFailure(error.cause, event, context.reveals),
     attempt: context.attempt,
     ...viewEvent(event, context.reveals),
@@ -51,11 +50,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
   conflict:
     "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
 };
-
-function describeError(error: WebhookError | undefined): string | undefined {
-  if (error?.parameter === undefined) return error?.message;
-  return `${error.message} If the service sends "${error.parameter}", declare it in extraParameters.`;
-}
 
 function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
   if (error !== undefined) return error.status < 500 ? "rejected" : "failed";

@@ -5,7 +5,7 @@ import { parseJson } from "../../form/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/challenge";
-import type { Factors } from "../resources/factors";
+import type { FactorControl } from "../resources/factors";
 import type { Fault, Faults } from "../outbound/faults";
 
 /**
@@ -15,7 +15,7 @@ import type { Fault, Faults } from "../outbound/faults";
  * @experimental
  */
 export function createControlEndpoints(
-  factors: Factors,
+  factors: FactorControl,
   deliveries: Deliveries,
   faults: Faults,
 ): EndpointGroup {

@@ -5,7 +5,7 @@ import type { Factor, FactorBinding, NewFactor } from "./factor";
 import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 
 /** Methods of an emulator that create and change factors and challenges. They return copies. */
-export interface Factors {
+export interface FactorControl {
   /** Creates an unverified factor and sends `factor.created`. */
   createFactor(factor?: NewFactor): Factor;
   /** Returns a factor. */
@@ -34,8 +34,8 @@ export interface Factors {
 }
 
 /** Creates the methods of an emulator that act on entities for users and devices. */
-export function createFactors(entities: Entities): Factors {
-  const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/Factors/${sid}`);
+export function createFactors(entities: Entities): FactorControl {
+  const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/FactorControl/${sid}`);
 
   function decide(sid: string, status: "approved" | "denied", given: ChallengeDecision = {}) {
     const challenge = findChallenge(entities, sid);
