@@ -2,8 +2,8 @@ import express from "express";
 import { pushWebhooks } from "express-push-verification";
 
 const push = pushWebhooks({
-  authToken: process.env.PUSH_AUTH_TOKEN ?? "",
-  publicUrl: process.env.PUSH_PUBLIC_URL ?? "", // the webhook_url, exactly as configured
+  authToken: process.env.PUSH_AUTH_TOKEN,
+  publicUrl: process.env.PUSH_PUBLIC_URL, // the webhook_url, exactly as configured
 });
 
 push.on("challenge.approved", (event) => {

@@ -10,8 +10,8 @@ export function createQueue(): DurableQueue {
 
 export function createPush(queue: DurableQueue) {
   return pushWebhooks({
-    authToken: process.env.PUSH_AUTH_TOKEN ?? "",
-    publicUrl: process.env.PUSH_PUBLIC_URL ?? "",
+    authToken: process.env.PUSH_AUTH_TOKEN,
+    publicUrl: process.env.PUSH_PUBLIC_URL,
     queue,
   });
 }

@@ -19,13 +19,14 @@ export interface VerifyOptions {
    * The auth token of the account; a list of tokens of this account during a rotation; or a
    * function that returns the tokens of the account that a request claims to come from. A text that
    * anyone can guess, such as `""`, `"undefined"` or a SID, and white space at an end are rejected.
+   * The type allows undefined, for `process.env`: it throws.
    */
-  authToken: AuthTokens | AuthTokenResolver;
+  authToken: AuthTokens | AuthTokenResolver | undefined;
   /**
    * The webhook_url exactly as configured at the service, byte for byte. The signature covers this
    * URL, even if a proxy changes the request. A list while you move to another domain.
    */
-  publicUrl: string | readonly string[];
+  publicUrl: string | readonly string[] | undefined;
   /**
    * The methods that are accepted. Add `"GET"` only for a Webhook whose `webhook_method` is GET:
    * an attacker who makes the service
@@ -126,7 +127,12 @@ export function resolveVerifyOptions(options: VerifyOptions): VerifySettings {
  * @throws TypeError for options that must not be combined.
  */
 export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
-  const { authToken, allowedAccountSids, allowedServiceSids, extraParameters = [] } = options;
+  const { allowedAccountSids, allowedServiceSids, extraParameters = [] } = options;
+  // Validated: both are set.
+  const { authToken, publicUrl } = options as {
+    authToken: AuthTokens | AuthTokenResolver;
+    publicUrl: string | readonly string[];
+  };
   if (Array.isArray(authToken) && authToken.length > 1 && (allowedAccountSids?.length ?? 0) > 1) {
     throw new TypeError(
       `${owner}: option authToken must not be a list when allowedAccountSids has several accounts, because a list does not say which token belongs to which account. Pass a function as authToken that returns the tokens of the claimed account.`,
@@ -149,7 +155,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
   return {
     // Copied, so that a later change of the list has no effect.
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
-    publicUrls: Object.freeze([options.publicUrl].flat()),
+    publicUrls: Object.freeze([publicUrl].flat()),
     methods: [...new Set(options.methods ?? (["POST"] as const))],
     /** In lower case. */
     signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),

@@ -20,7 +20,7 @@ export interface ReceiverSettings {
    */
   authToken: VerifyOptions["authToken"];
   /** The publicUrl, or the first of a list. */
-  publicUrl: string | readonly string[];
+  publicUrl: VerifyOptions["publicUrl"];
   /** @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
 }

@@ -48,6 +48,11 @@ export function validateOptions<Options extends object>(
   for (const [name, rule] of Object.entries<OptionRule>(rules)) {
     const value = (options as Record<string, unknown>)[name];
     if (value === undefined && rule.required !== true) continue;
+    if (value === undefined) {
+      throw new TypeError(
+        `${owner}: option ${name} is not set. It must be ${rule.expected}. If it comes from an environment variable, set that one.`,
+      );
+    }
     if (rule.accepts(value)) continue;
     const problem = rule.explain === undefined ? "" : ` ${rule.explain(value)}`;
     const received = rule.secret === true ? `${describeType(value)} (not shown)` : show(value);

@@ -5,7 +5,7 @@ import { checkWebhooks, type Receiver } from "./configuration-drift";
 import type { ChallengeKey, FetchedChallenge } from "./challenge";
 import type { FactorKey, FetchedFactor } from "./factor";
 import { ensureWebhook } from "./ensure-webhook";
-import { CLIENT_RULES, type AdminClientOptions } from "./options";
+import { CLIENT_RULES, type AdminClientOptions, type CheckedClientOptions } from "./options";
 import type { CreatedKey, Key, KeyInput } from "./key";
 import { createList, type List } from "./list";
 import {
@@ -125,10 +125,11 @@ export interface AdminClient {
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   validateOptions("createAdminClient", options, CLIENT_RULES);
-  const { accountSid, serviceSid, username = accountSid } = options;
-  const send = createTransport(options, username);
-  const keysUrl = `${trimSlash(options.accountUrl)}/2010-04-01/Accounts/${accountSid}/Keys`;
-  const serviceUrl = `${trimSlash(options.verifyUrl)}/v2/Services/${serviceSid}`;
+  const checked = options as CheckedClientOptions;
+  const { accountSid, serviceSid, accountUrl, verifyUrl, username = accountSid } = checked;
+  const send = createTransport(checked, username);
+  const keysUrl = `${trimSlash(accountUrl)}/2010-04-01/Accounts/${accountSid}/Keys`;
+  const serviceUrl = `${trimSlash(verifyUrl)}/v2/Services/${serviceSid}`;
   const webhooksUrl = `${serviceUrl}/Webhooks`;
   const keyUrl = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
   const webhookUrl = (sid: string) =>

@@ -4,18 +4,18 @@ import { DURATION_MS, FUNCTION, sidRule } from "../../validation/option-rules";
 import { isText, wholeNumber } from "../../validation/validate-options";
 import type { OptionRule, OptionRules } from "../../validation/validate-options";
 
-/** Options of `createAdminClient`. */
+/** Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. */
 export interface AdminClientOptions {
   /** Base URL of the account API, which manages Keys: {base_url} of the specification. */
-  accountUrl: string;
+  accountUrl: string | undefined;
   /** Base URL of the verification API, which manages Webhooks: {verify_url}. */
-  verifyUrl: string;
-  accountSid: string;
-  serviceSid: string;
+  verifyUrl: string | undefined;
+  accountSid: string | undefined;
+  serviceSid: string | undefined;
   /** The account SID, or the SID of a Key. @default `accountSid` */
   username?: string | undefined;
   /** The auth token of the account, or the secret of that Key. */
-  password: string;
+  password: string | undefined;
   /** Longest time of a request with all its attempts, in milliseconds. @default 10_000 */
   timeoutMs?: number | undefined;
   /** Number of retries after a failed attempt. @default 2 */
@@ -23,6 +23,10 @@ export interface AdminClientOptions {
   /** Function that sends the requests. @default the global `fetch` */
   fetch?: typeof globalThis.fetch | undefined;
 }
+
+/** Options whose required ones are set. */
+export type CheckedClientOptions = AdminClientOptions &
+  Record<"accountUrl" | "verifyUrl" | "accountSid" | "serviceSid" | "password", string>;
 
 const BASE_URL: OptionRule = {
   accepts: (value) =>

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/parameters";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import type { AdminClientOptions } from "./options";
+import type { CheckedClientOptions } from "./options";
 
 /** Options of each method of the client. */
 export interface RequestOptions {
@@ -37,7 +37,7 @@ const MAX_RESPONSE_BYTES = 8_388_608;
  *
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
-export function createTransport(options: AdminClientOptions, username: string) {
+export function createTransport(options: CheckedClientOptions, username: string) {
   const { password, timeoutMs = 10_000, maxRetries = 2, fetch = globalThis.fetch } = options;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 

@@ -35,7 +35,7 @@ export interface FactorControl {
 
 /** Creates the methods of an emulator that act on entities for users and devices. */
 export function createFactors(entities: Entities): FactorControl {
-  const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/FactorControl/${sid}`);
+  const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/Factors/${sid}`);
 
   function decide(sid: string, status: "approved" | "denied", given: ChallengeDecision = {}) {
     const challenge = findChallenge(entities, sid);
