@@ -6,6 +6,7 @@ import {
   type NewWebhook,
   type WebhookResource,
 } from "express-push-verification/emulator";
+import type { WebhookInput } from "express-push-verification/admin";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
 import { startServer, stopServers } from "./servers";
 
@@ -144,7 +145,7 @@ export function clientOptions(url: string, as: "account" | "main" | "standard" =
   };
 }
 
-export const WEBHOOK: NewWebhook = {
+export const WEBHOOK: WebhookInput = {
   friendly_name: "login events",
   event_types: ["challenge.approved", "challenge.denied"],
   webhook_url: "https://hooks.example.test/push/events",

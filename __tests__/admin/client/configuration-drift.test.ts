@@ -1,5 +1,9 @@
-import { pushWebhooks } from "express-push-verification";
-import { createAdminClient } from "express-push-verification/admin";
+import { pushWebhooks, type PushEventType } from "express-push-verification";
+import {
+  createAdminClient,
+  type AdminClient,
+  type WebhookInput,
+} from "express-push-verification/admin";
 import type { NewWebhook } from "express-push-verification/emulator";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import {
@@ -11,19 +15,27 @@ import {
 } from "../../support/upstream";
 
 const TRUSTED = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, confirm: () => true };
+const CHALLENGES = ["challenge.approved", "challenge.denied"] as const;
+const FACTORS = ["factor.created", "factor.verified", "factor.deleted"] as const;
 let upstream: Upstream;
-let check: (publicUrl?: string) => Promise<string[]>;
+let client: AdminClient;
+let check: (publicUrl?: string, handled?: readonly PushEventType[]) => Promise<string[]>;
 
 beforeEach(async () => {
   upstream = await startUpstream();
-  const client = createAdminClient(clientOptions(upstream.url));
-  check = async (publicUrl = PUBLIC_URL) => {
+  client = createAdminClient(clientOptions(upstream.url));
+  check = async (publicUrl = PUBLIC_URL, handled = CHALLENGES) => {
     const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl });
-    push.on(["challenge.approved", "challenge.denied"], () => {});
+    push.on([...handled], () => {});
     const findings = await client.webhooks.check(push);
     for (const { message, fix } of findings) expect([message, fix]).not.toContain("");
     const sids = (await upstream.listWebhooks()).map(({ sid }) => sid);
-    return findings.map(({ code, sid = "" }) => `${code} ${sids.indexOf(sid)}`);
+    return findings.map(({ code, sid = "", eventType, sharedTypes }) =>
+      [code, sids.indexOf(sid), eventType, sharedTypes]
+        .flat()
+        .filter((one) => one !== undefined)
+        .join(" "),
+    );
   };
 });
 afterEach(stopUpstreams);
@@ -52,23 +64,77 @@ describe("webhooks.check", () => {
     expect(await check(url)).toEqual([]);
   });
 
-  it.each<[Partial<NewWebhook>, string[]]>([
-    [{ status: "disabled" }, ["DISABLED 0"]],
-    [{ version: "v1" }, ["VERSION_LEGACY 0"]],
-    [{ webhook_method: "GET" }, ["METHOD_DIFFERS 0"]],
-    [{ event_types: ["challenge.approved"] }, ["EVENT_NOT_SUBSCRIBED 0"]],
+  const all = [...FACTORS, ...CHALLENGES];
+  const disabled = { status: "disabled" } as const;
+  /** The Webhooks of the URL, the types that are handled, the findings, and those that mends leave. */
+  const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]?][] = [
+    [[disabled], CHALLENGES, ["DISABLED 0"]],
+    [[{ version: "v1" }], CHALLENGES, ["VERSION_LEGACY 0"]],
+    [[{ webhook_method: "GET" }], CHALLENGES, ["METHOD_DIFFERS 0"]],
     [
-      { event_types: ["factor.created"] },
-      ["EVENT_NOT_HANDLED 0", "EVENT_NOT_SUBSCRIBED 0", "EVENT_NOT_SUBSCRIBED 0"],
+      [{ event_types: ["challenge.approved"] }],
+      CHALLENGES,
+      ["EVENT_NOT_SUBSCRIBED 0 challenge.denied"],
     ],
-    [{ event_types: ["*"] }, ["EVENT_NOT_HANDLED 0", "EVENT_NOT_HANDLED 0", "EVENT_NOT_HANDLED 0"]],
-  ])("of %j finds %j", async (difference, findings) => {
-    upstream.createWebhook({ ...WEBHOOK, ...difference });
-    expect(await check()).toEqual(findings);
-  });
+    [
+      [{ event_types: ["factor.created"] }],
+      CHALLENGES,
+      [
+        "EVENT_NOT_HANDLED 0 factor.created",
+        "EVENT_NOT_SUBSCRIBED 0 challenge.approved",
+        "EVENT_NOT_SUBSCRIBED 0 challenge.denied",
+      ],
+    ],
+    [
+      [{ event_types: ["*"] }],
+      CHALLENGES,
+      FACTORS.map((type) => `EVENT_NOT_HANDLED 0 ${type}`),
+      FACTORS.map((type) => `EVENT_NOT_HANDLED 0 ${type}`),
+    ],
+    // Several Webhooks of the URL.
+    [[{ event_types: FACTORS }, { event_types: CHALLENGES }], all, []],
+    [[{ event_types: CHALLENGES }, { event_types: FACTORS, ...disabled }], all, ["DISABLED 1"]],
+    [[{ event_types: CHALLENGES, ...disabled }, { event_types: FACTORS }], FACTORS, []],
+    [[{ event_types: ["*"] }, { ...disabled }], all, []],
+    [[{ ...disabled }, { event_types: ["*"] }], all, []],
+    [[{ ...disabled }, {}], CHALLENGES, []],
+    [[disabled, disabled], CHALLENGES, ["DISABLED 0", "DISABLED 1"]],
+    [[{}, { event_types: all, ...disabled }], all, ["DISABLED 1"]],
+    [[{}, {}], CHALLENGES, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
+    [[{ event_types: ["*"] }, {}], all, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
+    [[{}, { event_types: ["*"] }], all, [`DUPLICATE 0 ${CHALLENGES.join(" ")}`]],
+    [
+      [{ event_types: [...FACTORS, "challenge.denied"] }, {}],
+      all,
+      ["DUPLICATE 1 challenge.denied"],
+    ],
+    [
+      [{}, { event_types: ["factor.created"] }],
+      all,
+      ["EVENT_NOT_SUBSCRIBED 0 factor.verified", "EVENT_NOT_SUBSCRIBED 0 factor.deleted"],
+    ],
+  ];
+  it.each(rows)(
+    "of %j with handlers of %j finds %j",
+    async (webhooks, handled, found, left = []) => {
+      for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+      const expected = expect.arrayContaining(found) as string[];
+      expect(await check(PUBLIC_URL, handled)).toEqual(expected);
+      expect(await check(PUBLIC_URL, handled)).toHaveLength(found.length);
+      // What `mend` says leaves only the findings that have none, and sends no event twice.
+      for (let turn = 0; turn < 5; turn++) {
+        const push = pushWebhooks({ ...TRUSTED }).on([...handled], () => {});
+        const { sid = "", mend } =
+          (await client.webhooks.check(push)).find((one) => one.mend !== undefined) ?? {};
+        if (mend?.action === "update") await client.webhooks.update(sid, mend.change);
+        if (mend?.action === "replace") await client.webhooks.create(WEBHOOK);
+        if (mend !== undefined && mend.action !== "update") await client.webhooks.delete(sid);
+      }
+      expect(await check(PUBLIC_URL, handled)).toEqual(left);
+    },
+  );
 
   it("finds the method that the receiver rejects", async () => {
-    const client = createAdminClient(clientOptions(upstream.url));
     const checkWith = async (methods: ("GET" | "POST")[]) => {
       const push = pushWebhooks({ ...TRUSTED, methods }).onAny(() => {});
       return (await client.webhooks.check(push)).map(({ code }) => code);
@@ -87,7 +153,6 @@ describe("webhooks.check", () => {
     for (const webhook_url of [PUBLIC_URL, second, ...longer, PUBLIC_URL.slice(0, -1)]) {
       upstream.createWebhook({ ...WEBHOOK, event_types: ["*"], webhook_url });
     }
-    const client = createAdminClient(clientOptions(upstream.url));
     const push = pushWebhooks({ ...TRUSTED, publicUrl: [PUBLIC_URL, second] }).onAny(() => {});
     const findings = await client.webhooks.check(push);
     expect(findings.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
@@ -100,7 +165,6 @@ describe("webhooks.check", () => {
   });
 
   it("shows no user info of a URL", async () => {
-    const client = createAdminClient(clientOptions(upstream.url));
     const publicUrl = "https://svc:hunter2@hooks.example.test/push";
     const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl });
     const findings = [await client.webhooks.check(push)];
@@ -122,9 +186,36 @@ describe("webhooks.check", () => {
     expect(await check()).toEqual(findings);
   });
 
-  it("finds that two have the URL", async () => {
-    upstream.createWebhook(WEBHOOK);
-    upstream.createWebhook(WEBHOOK);
-    expect(await check()).toEqual(["DUPLICATE 1"]);
+  it.each<[WebhookInput["event_types"][], WebhookInput["event_types"], string, string[][]]>([
+    [[FACTORS, CHALLENGES], CHALLENGES, "unchanged", [[...FACTORS], [...CHALLENGES]]],
+    [[FACTORS, CHALLENGES], FACTORS, "unchanged", [[...FACTORS], [...CHALLENGES]]],
+    [[FACTORS, CHALLENGES], ["*"], "unchanged", [[...FACTORS], [...CHALLENGES]]],
+    [
+      [["factor.created"], CHALLENGES],
+      [...FACTORS, ...CHALLENGES],
+      "updated",
+      [[...FACTORS], [...CHALLENGES]],
+    ],
+    [[["*"]], CHALLENGES, "updated", [[...CHALLENGES]]],
+  ])("ensure beside Webhooks of %j, of %j: %s, then %j", async (before, input, result, after) => {
+    for (const event_types of before) upstream.createWebhook({ ...WEBHOOK, event_types });
+    const { friendly_name, webhook_url } = WEBHOOK;
+    const ensured = { friendly_name, webhook_url, event_types: [...input] };
+    expect(await client.webhooks.ensure(ensured)).toMatchObject({ result, findings: [] });
+    expect((await upstream.listWebhooks()).map(({ event_types }) => event_types)).toEqual(after);
+  });
+
+  it("ensure uses the enabled one, and finds those that send an event twice", async () => {
+    upstream.createWebhook({ ...WEBHOOK, status: "disabled" });
+    const second = upstream.createWebhook({ ...WEBHOOK, event_types: ["*"] });
+    const third = upstream.createWebhook({ ...WEBHOOK, event_types: ["challenge.denied"] });
+    const { friendly_name, webhook_url } = WEBHOOK;
+    expect(
+      await client.webhooks.ensure({ friendly_name, webhook_url, event_types: ["*"] }),
+    ).toMatchObject({
+      result: "unchanged",
+      webhook: { sid: second.sid },
+      findings: [{ code: "DUPLICATE", sid: third.sid, mend: { action: "delete" } }],
+    });
   });
 });

@@ -95,7 +95,7 @@ describeWithBrowser("the page of the webhooks", () => {
 
   it("mends each finding with its button, and counts them in the navigation", async () => {
     const app = await startConsole();
-    app.push.on(["challenge.approved", "factor.deleted"], () => {});
+    app.push.on(["challenge.approved", "factor.created", "factor.deleted"], () => {});
     app.upstream.createWebhook({
       friendly_name: "first",
       webhook_url: app.publicUrl,
@@ -104,36 +104,36 @@ describeWithBrowser("the page of the webhooks", () => {
       status: "disabled",
       webhook_method: "GET",
     });
-    app.upstream.createWebhook({
-      friendly_name: "second",
-      webhook_url: app.publicUrl,
-      event_types: ["challenge.approved", "factor.deleted"],
-    });
+    for (const friendly_name of ["second", "third"]) {
+      const event_types = ["factor.deleted"] as const;
+      app.upstream.createWebhook({ friendly_name, webhook_url: app.publicUrl, event_types });
+    }
     const page = await openPage(`${app.url}#/webhooks`);
-    const labels = [
-      "Delete this webhook",
-      "Enable the webhook",
-      "Set version to v2",
-      "Subscribe to factor.deleted",
-      "Unsubscribe from challenge.denied",
-      "Replace it with a webhook that uses POST",
+    // Enabled, the first one has a finding more: it sends an event without a handler.
+    const steps: [findings: number, label: string][] = [
+      [5, "Delete this webhook"],
+      [4, "Enable the webhook"],
+      [4, "Set version to v2"],
+      [3, "Subscribe to factor.created"],
+      [2, "Unsubscribe from challenge.denied"],
+      [1, "Replace it with a webhook that uses POST"],
     ];
-    for (const [index, label] of labels.entries()) {
-      const left = labels.length - index;
+    for (const [left, label] of steps) {
       await badge(page)
         .getByText(`${left} finding${left === 1 ? "" : "s"}`)
         .waitFor();
       await press(page, label);
-      if (index === 0) await press(page, "Delete webhook");
+      if (label.startsWith("Delete")) await press(page, "Delete webhook");
     }
     await badge(page).waitFor({ state: "hidden" });
     expect(await app.upstream.listWebhooks()).toMatchObject([
+      { friendly_name: "second", event_types: ["factor.deleted"] },
       {
         friendly_name: "first",
         status: "enabled",
         version: "v2",
         webhook_method: "POST",
-        event_types: ["challenge.approved", "factor.deleted"],
+        event_types: ["challenge.approved", "factor.created"],
       },
     ]);
   });

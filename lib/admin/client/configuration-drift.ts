@@ -16,7 +16,7 @@ export interface Receiver {
 
 /**
  * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte, and
- * reports those with a similar URL.
+ * reports those with a similar URL. The enabled Webhooks of one URL count together.
  */
 export async function checkWebhooks(
   webhooks: AsyncIterable<Webhook>,
@@ -25,32 +25,43 @@ export async function checkWebhooks(
   const all: Webhook[] = [];
   for await (const webhook of webhooks) all.push(webhook);
   const { publicUrl, publicUrls = [publicUrl] } = receiver;
-  const findings = publicUrls.flatMap((url) => {
-    const exact = all.filter(({ webhook_url }) => webhook_url === url);
-    const compared = exact.flatMap((webhook) => compareWebhook(webhook, receiver));
-    const duplicates = exact.slice(1).map(({ sid }) => ({
-      code: "DUPLICATE" as const,
-      sid,
-      message: "Another Webhook has the same URL: events that both subscribe to are sent twice.",
-      fix: "Delete one of the two.",
-    }));
-    return [...compared, ...duplicates];
-  });
+  const findings = publicUrls.flatMap((url) =>
+    compareWebhooks(
+      all.filter(({ webhook_url }) => webhook_url === url),
+      receiver,
+    ),
+  );
   const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));
-  const isConfigured = others.length < all.length;
+  const own = all.filter((webhook) => !others.includes(webhook));
   // Another port or query beside the right URL is probably that of another receiver.
-  const simplify = isConfigured ? simplifySpelling : simplifyUrl;
+  const simplify = own.length > 0 ? simplifySpelling : simplifyUrl;
   const near = others.filter(({ webhook_url }) =>
     publicUrls.some((url) => simplify(webhook_url ?? "") === simplify(url)),
   );
-  for (const { sid, webhook_url } of near) {
+  for (const webhook of near) {
+    const { sid, webhook_url } = webhook;
     const message = `Its URL is ${showWebhookUrl(webhook_url)}, and publicUrl is ${showWebhookUrl(publicUrl)}: signatures will not match.`;
-    findings.push({ code: "URL_DIFFERS", sid, message, fix: "Make both equal, byte for byte." });
+    const hasPassword = hideUserInfo(publicUrl) !== publicUrl;
+    const isDuplicate = listSentTypes(webhook).every((type) =>
+      own.some((one) => isEnabled(one) && sends(one, type)),
+    );
+    findings.push({
+      code: "URL_DIFFERS",
+      sid,
+      mend:
+        hasPassword || isDuplicate
+          ? undefined
+          : { action: "update", change: { webhook_url: publicUrl } },
+      message,
+      fix: isDuplicate
+        ? "Delete it, unless another receiver has its URL: another Webhook sends its events to publicUrl."
+        : "Make both equal, byte for byte.",
+    });
   }
   // One finding about a URL that is near.
   const far = all.filter((webhook) => !near.includes(webhook));
   const extending = findExtending(far, publicUrls);
-  if (isConfigured || near.length > 0) return [...findings, ...extending];
+  if (own.length > 0 || near.length > 0) return [...findings, ...extending];
   const message = `No Webhook has the URL ${showWebhookUrl(publicUrl)}.`;
   const fix =
     "Create one with webhooks.ensure(), or set publicUrl to the webhook_url of the Webhook in use.";
@@ -78,36 +89,150 @@ export function findMethod(
   if (methods.includes(method)) return [];
   const message = `It sends requests with ${method}, and a receiver with the option methods: ${JSON.stringify(methods)} rejects them with 405.`;
   const fix = `Set the method to ${methods.join(" or ")} in the console of the service, or change the option methods: SECURITY.md says what GET costs.`;
-  return [{ code: "METHOD_DIFFERS", sid, message, fix }];
+  // The API creates Webhooks that use POST, and changes the method of none.
+  const mend = methods.includes("POST") ? ({ action: "replace" } as const) : undefined;
+  return [{ code: "METHOD_DIFFERS", sid, mend, message, fix }];
 }
 
-function compareWebhook(webhook: Webhook, receiver: Receiver): Finding[] {
-  const { sid, status, version } = webhook;
-  const subscribed = new Set(webhook.event_types ?? []);
-  const handled = new Set<string>(receiver.handledTypes());
-  const findings: Finding[] = [];
-  const add = (code: Finding["code"], message: string, fix: string) =>
-    void findings.push({ code, sid, message, fix });
+/**
+ * Lists the findings about the enabled Webhooks of one URL that send events which another one sends:
+ * of two, about the one with fewer types, and else about the newer.
+ */
+export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
+  const enabled = webhooks
+    .filter(isEnabled)
+    .toSorted((a, b) => countTypes(b) - countTypes(a) || compareAge(a, b));
+  return enabled.flatMap((webhook, index) => {
+    const before = enabled.slice(0, index);
+    const [shared, others] = [true, false].map((isShared) =>
+      listSentTypes(webhook).filter((type) => before.some((one) => sends(one, type)) === isShared),
+    ) as [WebhookEventType[], WebhookEventType[]];
+    if (shared.length === 0) return [];
+    const isWhole = others.length === 0;
+    return {
+      code: "DUPLICATE" as const,
+      sid: webhook.sid,
+      sharedTypes: shared,
+      mend: isWhole
+        ? ({ action: "delete" } as const)
+        : ({ action: "update", change: { event_types: others } } as const),
+      message: `Another enabled Webhook of this URL also sends ${shared.join(", ")}: each of these events is sent twice.`,
+      fix: isWhole ? "Delete this Webhook." : "Remove these types from its event_types.",
+    };
+  });
+}
 
-  if (status !== "enabled") {
-    const message = `Its status is ${String(status)}, so it sends no requests.`;
-    add("DISABLED", message, 'Set status to "enabled".');
+/** Returns whether a Webhook subscribes to an event type, also by `*`. */
+export function sends({ event_types }: Webhook, type: string): boolean {
+  return event_types !== null && (event_types.includes(type) || event_types.includes("*"));
+}
+
+/** Returns whether a Webhook sends requests. */
+export function isEnabled({ status }: Webhook): boolean {
+  return status === "enabled";
+}
+
+/** Compares by age, the oldest first; the service gives whole seconds. */
+export function compareAge(a: Webhook, b: Webhook): number {
+  const [createdA = 0, createdB = 0] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
+  return createdA - createdB;
+}
+
+/** Lists the event types that a Webhook sends; those of this package for `*`. */
+function listSentTypes(webhook: Webhook): WebhookEventType[] {
+  return sends(webhook, "*")
+    ? [...PUSH_EVENT_TYPES]
+    : [...((webhook.event_types ?? []) as WebhookEventType[])];
+}
+
+function countTypes(webhook: Webhook): number {
+  // `*` also sends types that this package does not know.
+  return sends(webhook, "*") ? 1_000 : listSentTypes(webhook).length;
+}
+
+/** Lists the findings about the Webhooks of one URL of a receiver. */
+function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Finding[] {
+  const handled: readonly string[] = receiver.handledTypes();
+  const enabled = webhooks.filter(isEnabled);
+  const isSent = (type: string) => enabled.some((one) => sends(one, type));
+  // A disabled Webhook is harmless beside enabled ones that send all that is handled.
+  const disabled = webhooks.filter(
+    (one) =>
+      !isEnabled(one) &&
+      (enabled.length === 0 || handled.some((type) => sends(one, type) && !isSent(type))),
+  );
+  const shown = [...enabled, ...disabled];
+  const findings = shown.flatMap((webhook) => compareSettings(webhook, receiver, isSent));
+  const [first] = shown;
+  for (const eventType of PUSH_EVENT_TYPES) {
+    if (handled.includes(eventType)) {
+      if (first === undefined || shown.some((one) => sends(one, eventType))) continue;
+      findings.push({
+        code: "EVENT_NOT_SUBSCRIBED",
+        sid: first.sid,
+        eventType,
+        mend: {
+          action: "update",
+          change: { event_types: [...listSentTypes(first), eventType] },
+        },
+        message: `${eventType} has a handler, but no Webhook of this URL subscribes to it.`,
+        fix: `Add ${JSON.stringify(eventType)} to event_types, or remove the handler.`,
+      });
+      continue;
+    }
+    for (const webhook of enabled.filter((one) => sends(one, eventType))) {
+      const others = listSentTypes(webhook).filter((type) => type !== eventType);
+      findings.push({
+        code: "EVENT_NOT_HANDLED",
+        sid: webhook.sid,
+        eventType,
+        mend:
+          sends(webhook, "*") || others.length === 0
+            ? undefined
+            : { action: "update", change: { event_types: others } },
+        message: `The Webhook subscribes to ${eventType}, which has no handler.`,
+        fix: `Add push.on(${JSON.stringify(eventType)}, …), or remove it from event_types.`,
+      });
+    }
+  }
+  return [...findings, ...findDuplicates(webhooks)];
+}
+
+/** Lists the findings about the status, the method and the version of a Webhook. */
+function compareSettings(
+  webhook: Webhook,
+  receiver: Receiver,
+  isSent: (type: string) => boolean,
+): Finding[] {
+  const { sid, status, version } = webhook;
+  const findings: Finding[] = [];
+  if (!isEnabled(webhook)) {
+    findings.push({
+      code: "DISABLED",
+      sid,
+      mend: {
+        action: "update",
+        change: {
+          status: "enabled",
+          // Enabled as it is, it would send some events twice.
+          ...(listSentTypes(webhook).some(isSent) && {
+            event_types: listSentTypes(webhook).filter((type) => !isSent(type)),
+          }),
+        },
+      },
+      message: `Its status is ${String(status)}, so it sends no requests.`,
+      fix: 'Set status to "enabled".',
+    });
   }
   findings.push(...findMethod(webhook, receiver.methods));
   if (version !== "v2") {
-    add("VERSION_LEGACY", `It sends ${String(version)} events.`, 'Set version to "v2".');
-  }
-  for (const type of PUSH_EVENT_TYPES) {
-    const isSubscribed = subscribed.has(type) || subscribed.has("*");
-    if (handled.has(type) && !isSubscribed) {
-      const message = `${type} has a handler, but the Webhook does not subscribe to it.`;
-      const fix = `Add ${JSON.stringify(type)} to event_types, or remove the handler.`;
-      add("EVENT_NOT_SUBSCRIBED", message, fix);
-    } else if (isSubscribed && !handled.has(type)) {
-      const message = `The Webhook subscribes to ${type}, which has no handler.`;
-      const fix = `Add push.on(${JSON.stringify(type)}, …), or remove it from event_types.`;
-      add("EVENT_NOT_HANDLED", message, fix);
-    }
+    findings.push({
+      code: "VERSION_LEGACY",
+      sid,
+      mend: { action: "update", change: { version: "v2" } },
+      message: `It sends ${String(version)} events.`,
+      fix: 'Set version to "v2".',
+    });
   }
   return findings;
 }

@@ -1,4 +1,12 @@
-import { findExtending, findMethod } from "./configuration-drift";
+import { PUSH_EVENT_TYPES } from "../../event/event";
+import {
+  compareAge,
+  findDuplicates,
+  findExtending,
+  findMethod,
+  isEnabled,
+  sends,
+} from "./configuration-drift";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 
 interface Options {
@@ -16,9 +24,11 @@ interface WebhookOperations {
 /**
  * Creates the Webhook of a URL, or changes the fields that differ.
  *
- * Uses the oldest Webhook of the URL and changes no other. Deployments at the same time may each
- * create one: each then lists again, and deletes its own Webhook unless it is the oldest. Two
- * remain only if both were created within one second; `webhooks.check` reports these.
+ * Of several Webhooks of the URL it uses an enabled one, one with the same event types, else the
+ * oldest, and changes no other. It leaves to the other enabled ones the types that they send.
+ * Deployments at the same time may each create one: each then lists again, and deletes its own
+ * Webhook unless it is the oldest. Two remain only if both were created within one second;
+ * `webhooks.check` reports these.
  */
 export async function ensureWebhook(
   webhooks: WebhookOperations,
@@ -27,22 +37,44 @@ export async function ensureWebhook(
 ): Promise<Ensured> {
   let all: Webhook[] = [];
 
-  async function findOldest(): Promise<Webhook | undefined> {
+  async function findWebhook(): Promise<Webhook | undefined> {
     all = [];
     for await (const webhook of webhooks.list({ pageSize: 1000, signal })) all.push(webhook);
-    const [oldest] = all
-      .filter(({ webhook_url }) => webhook_url === input.webhook_url)
-      .toSorted(compareAge);
-    return oldest;
+    const [found] = listOwn().toSorted(
+      (a, b) => rank(b, input) - rank(a, input) || compareAge(a, b) || (a.sid < b.sid ? -1 : 1),
+    );
+    return found;
+  }
+
+  function listOwn(): Webhook[] {
+    return all.filter(({ webhook_url }) => webhook_url === input.webhook_url);
   }
 
   function finish(result: Ensured["result"], webhook: Webhook): Ensured {
-    const findings = [...findMethod(webhook), ...findExtending(all, [input.webhook_url])];
+    const own = listOwn().map((one) => (one.sid === webhook.sid ? webhook : one));
+    const duplicates = findDuplicates(own);
+    const findings = [
+      ...findMethod(webhook),
+      ...duplicates,
+      ...findExtending(all, [input.webhook_url]),
+    ];
     return { result, webhook, findings };
   }
 
+  /** Returns the event types that the other enabled Webhooks of the URL leave to this one. */
+  function chooseTypes(webhook: Webhook): readonly string[] | null {
+    const others = listOwn().filter((one) => one.sid !== webhook.sid && isEnabled(one));
+    if (others.length === 0) return input.event_types;
+    const wantsAll = input.event_types.includes("*");
+    const wanted = wantsAll ? PUSH_EVENT_TYPES : input.event_types;
+    const left = wanted.filter((type) => !others.some((one) => sends(one, type)));
+    const isKept = left.length === 0 || (wantsAll && sends(webhook, "*"));
+    return isKept ? webhook.event_types : left;
+  }
+
   async function alignWebhook(webhook: Webhook): Promise<Ensured> {
-    const differences = Object.entries(input).filter(
+    const wanted = { ...input, event_types: chooseTypes(webhook) };
+    const differences = Object.entries(wanted).filter(
       ([name, value]) => value !== undefined && !isSame(Reflect.get(webhook, name), value),
     );
     if (differences.length === 0) return finish("unchanged", webhook);
@@ -50,19 +82,19 @@ export async function ensureWebhook(
     return finish("updated", await webhooks.update(webhook.sid, change, { signal }));
   }
 
-  const existing = await findOldest();
+  const existing = await findWebhook();
   if (existing !== undefined) return alignWebhook(existing);
   const created = await webhooks.create(input, { signal });
-  const oldest = (await findOldest()) ?? created;
+  const oldest = (await findWebhook()) ?? created;
   if (oldest.sid === created.sid) return finish("created", created);
   await webhooks.delete(created.sid, { signal });
+  all = all.filter(({ sid }) => sid !== created.sid);
   return alignWebhook(oldest);
 }
 
-function compareAge(a: Webhook, b: Webhook): number {
-  const [createdA, createdB] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
-  if (createdA !== createdB) return (createdA ?? 0) - (createdB ?? 0);
-  return a.sid < b.sid ? -1 : 1;
+/** Ranks Webhooks of one URL: an enabled one first, then one with the same event types. */
+function rank(webhook: Webhook, { event_types }: WebhookInput): number {
+  return Number(isEnabled(webhook)) * 2 + Number(isSame(webhook.event_types, event_types));
 }
 
 /** Compares a field; the order of a list does not matter, since it is a set of event types. */

@@ -79,6 +79,18 @@ export interface Finding {
     | "EVENT_NOT_HANDLED";
   /** SID of the Webhook; undefined for `NOT_CONFIGURED`. */
   readonly sid: string | undefined;
+  /** The type that `EVENT_NOT_SUBSCRIBED` and `EVENT_NOT_HANDLED` are about. */
+  readonly eventType?: Exclude<WebhookEventType, "*"> | undefined;
+  /** The types of `DUPLICATE` that another enabled Webhook of the URL also sends. */
+  readonly sharedTypes?: readonly string[] | undefined;
+  /**
+   * What mends it at the Webhook `sid`: `webhooks.update(sid, change)`, `webhooks.delete(sid)`, or a
+   * new Webhook with its fields, and then its deletion. Undefined where a person has to decide.
+   */
+  readonly mend?:
+    | { readonly action: "update"; readonly change: WebhookChange }
+    | { readonly action: "delete" | "replace" }
+    | undefined;
   /** The difference. */
   readonly message: string;
   /** The change to make. */
@@ -90,8 +102,9 @@ export interface Ensured {
   readonly result: "created" | "updated" | "unchanged";
   readonly webhook: Webhook;
   /**
-   * Differences that only a person can resolve: `METHOD_DIFFERS` when the Webhook does not use POST, and
-   * `URL_EXTENDS` for each other Webhook whose URL begins with this one.
+   * Differences that a person has to resolve: `METHOD_DIFFERS` when the Webhook does not use POST,
+   * `DUPLICATE` when several Webhooks of the URL send an event, and `URL_EXTENDS` for each other
+   * Webhook whose URL begins with this one.
    */
   readonly findings: readonly Finding[];
 }

@@ -235,38 +235,29 @@ export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remo
   );
 }
 
-/** Finds the change that mends a finding; undefined where the API of the service cannot make it. */
-function findMend(
-  { code, message }: Finding,
-  webhook: Webhook,
-  remove: () => void,
-): Action | undefined {
-  const types = webhook.event_types ?? [];
-  // The message of a finding names the type that it is about.
-  const type = settings.eventTypes.find((name) => message.includes(name)) ?? "";
-  const others = types.filter((one) => one !== type);
-  switch (code) {
-    case "URL_DIFFERS":
-      return mendUrl(webhook);
-    case "DISABLED":
-      return patch(webhook, "Enable the webhook", { status: "enabled" }, "primary");
-    case "DUPLICATE":
+/** The labels of the updates that mend a finding. */
+const UPDATE_LABELS: Partial<Record<Finding["code"], string>> = {
+  DISABLED: "Enable the webhook",
+  DUPLICATE: "Unsubscribe from the events sent twice",
+  VERSION_LEGACY: "Set version to v2",
+  EVENT_NOT_SUBSCRIBED: "Subscribe to",
+  EVENT_NOT_HANDLED: "Unsubscribe from",
+};
+
+/** Finds the action that mends a finding; undefined where the API of the service cannot. */
+function findMend(finding: Finding, webhook: Webhook, remove: () => void): Action | undefined {
+  const { code, mend, eventType = "" } = finding;
+  switch (mend?.action) {
+    case "delete":
       return ["Delete this webhook", remove, "danger"];
-    case "VERSION_LEGACY":
-      return patch(webhook, "Set version to v2", { version: "v2" });
-    case "EVENT_NOT_SUBSCRIBED":
-      return patch(webhook, `Subscribe to ${type}`, { event_types: [...types, type] });
-    case "EVENT_NOT_HANDLED":
-      return types.length > others.length && others.length > 0
-        ? patch(webhook, `Unsubscribe from ${type}`, { event_types: others })
-        : undefined;
-    case "METHOD_DIFFERS":
-      // Of a receiver that accepts GET only, the page cannot mend the method.
-      return webhook.webhook_method === "POST"
-        ? undefined
-        : ["Replace it with a webhook that uses POST", () => replace(webhook)];
-    case "NOT_CONFIGURED":
-    case "URL_EXTENDS":
+    case "replace":
+      return ["Replace it with a webhook that uses POST", () => replace(webhook)];
+    case "update": {
+      if (code === "URL_DIFFERS") return mendUrl(webhook);
+      const label = `${UPDATE_LABELS[code]} ${eventType}`.trim();
+      return patch(webhook, label, mend.change, code === "DISABLED" ? "primary" : "");
+    }
+    case undefined:
   }
   return undefined;
 }
