@@ -42,7 +42,7 @@ describe("validateOptions", () => {
     [{ token: "" }, "an empty string"],
     [{ token: [] }, "an empty array"],
     [{ token: 5 }, "a number (not shown)"],
-    [undefined, "make", "token is not set"],
+    [undefined, "make", "nothing"],
     [null, "null"],
     [[], "an empty array"],
     ["text", "a string"],
