@@ -1,9 +1,8 @@
-import { copyText, createFairMap } from "../memory/fair-map";
+import { countBytes, createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
-import { decodeForm } from "../form/form";
-import { encodeForm } from "../form/text";
+import type { Pair } from "../form/parameters";
 import { createWaiters } from "./waiters";
 
 const BOUNDS = {
@@ -17,21 +16,22 @@ const BOUNDS = {
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
-  /** The bytes of each form, as Latin-1: its parsed event takes about three times as much. */
+  /** The parameters of each event, as JSON: the event takes about three times as much. */
   const outcomes = createFairMap<string>(BOUNDS);
   const waiters = createWaiters();
 
   return {
-    record(account, event, form = copyText(encodeForm(event.params))) {
+    record(account, event) {
       const { challenge_sid: challengeSid } = event;
-      const added = outcomes.add(account, challengeSid, form, { bytes: form.length });
+      const json = JSON.stringify(event.params);
+      const added = outcomes.add(account, challengeSid, json, { bytes: countBytes(json) });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
-      const form = outcomes.get(wait.account, wait.challengeSid);
-      return form === undefined
+      const json = outcomes.get(wait.account, wait.challengeSid);
+      return json === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(decodeForm(Buffer.from(form, "latin1"))) as ChallengeEvent);
+        : (parseEvent(JSON.parse(json) as Pair[]) as ChallengeEvent);
     },
   };
 }

@@ -26,11 +26,8 @@ export interface OutcomeStore {
   /**
    * Stores an outcome, unless the challenge already has one. Returns undefined if it is stored at
    * once, else a promise that resolves when it is stored.
-   *
-   * @param form the bytes of the body of the webhook request, as Latin-1, which a store may keep in
-   *   place of the event. @default the body that the parameters of the event make
    */
-  record(account: string, event: ChallengeEvent, form?: string): void | Promise<void>;
+  record(account: string, event: ChallengeEvent): void | Promise<void>;
   /**
    * Waits for the outcome of a challenge; resolves immediately if it is stored already.
    *

@@ -14,12 +14,8 @@ import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";
 
-/**
- * Delivers an event; resolves when it is decided whether its handlers run.
- *
- * @param form see {@link OutcomeStore.record}.
- */
-type Deliver = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Delivery>;
+/** Delivers an event; resolves when it is decided whether its handlers run. */
+type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -115,13 +111,13 @@ function createDeliverNow(
     longestPauseMs: 2_000,
   });
 
-  return function deliverNow(queued, deadlineAtMs, form) {
+  return function deliverNow(queued, deadlineAtMs) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, event, form);
+      if (isChallengeEvent(event)) await outcomes.record(account, event);
       const timeoutMs =
         acknowledge === "after"
           ? Math.max(Math.min(handlerTimeoutMs, untilMark()), 1)

@@ -83,7 +83,7 @@ function readText(form: Uint8Array | string): string {
   }
   // Change a copy: the bytes may be those of another middleware.
   const bytes = Buffer.from(form);
-  for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
   const text = bytes.toString("utf8");
   const isAscii = text.length === bytes.length && !text.includes(REPLACEMENT);

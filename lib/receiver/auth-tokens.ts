@@ -5,7 +5,8 @@ import type { Pair } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
-import { createKey, type FoundMatch, type TokenOrKey } from "../signature/signature";
+import { createHmacKey, type HmacKey } from "../signature/hmac";
+import type { FoundMatch } from "../signature/signature";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -60,12 +61,13 @@ export interface FoundTokens {
  */
 export type FindTokens = (
   params: readonly Pair[],
-  findMatch: (tokens: readonly TokenOrKey[]) => FoundMatch | undefined,
+  findMatch: (keys: readonly HmacKey[]) => FoundMatch | undefined,
   deadlineAtMs?: number,
 ) => Promise<FoundTokens>;
 
 /** The result of a lookup. */
 interface Answer extends Omit<FoundTokens, "match"> {
+  keys: readonly HmacKey[];
   untilMs: number;
   /** Whether one of the tokens has signed a request since the lookup. */
   hasMatched: boolean;
@@ -106,7 +108,7 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
   }
   const tokens = [authToken].flat();
   // Once: creating a key for each request takes time.
-  const keys = tokens.map(createKey);
+  const keys = tokens.map(createHmacKey);
   return (_params, findMatch) =>
     Promise.resolve({ tokens, serviceSids: undefined, match: findMatch(keys) });
 }
@@ -151,7 +153,8 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       const resolved = await limited(claimed, keepFailure);
       const found = readTokens(resolved);
       const keepMs = found.tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
-      identity.answer = { ...found, untilMs: performance.now() + keepMs, hasMatched: false };
+      const keys = found.tokens.map(createHmacKey);
+      identity.answer = { ...found, keys, untilMs: performance.now() + keepMs, hasMatched: false };
       return identity.answer;
     } catch (error) {
       const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
@@ -192,11 +195,11 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     if (answer === undefined || nowMs >= answer.untilMs) {
       answer = await lookUpOnce(identity, deadlineAtMs);
     }
-    let match = findMatch(answer.tokens);
+    let match = findMatch(answer.keys);
     // The account may have a new token. Look it up only once: the signature may be forged.
     if (match === undefined && answer.hasMatched) {
       answer = await lookUpOnce(identity, deadlineAtMs);
-      match = findMatch(answer.tokens);
+      match = findMatch(answer.keys);
     }
     if (match !== undefined) {
       answer.hasMatched = true;

@@ -87,11 +87,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;
-      const { result, finished } = await delivery.deliver(
-        queued,
-        startMs + deadlineMs,
-        received.form,
-      );
+      const { result, finished } = await delivery.deliver(queued, startMs + deadlineMs);
       if (observed !== undefined) observed.result = result;
       isDelivered = true;
       if (acknowledge === "after") await finished;

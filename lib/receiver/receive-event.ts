@@ -5,7 +5,6 @@ import { checkHeaders, uncoveredBody } from "./headers";
 import { createReadEvent } from "./read-event";
 import type { VerifySettings } from "./verify-options";
 import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
-import { isRawBody } from "../form/form";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
 
 /**
@@ -27,15 +26,12 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const params = readParams(body, limitBytes);
     const isGet = checked.method === "GET";
     if (isGet && params.length > 0) throw uncoveredBody();
-    // Copied now: another middleware may use the bytes again later.
-    const hasForm = !isGet && isRawBody(body);
-    const form = hasForm ? Buffer.from(body as string).toString("latin1") : undefined;
     const signedParts = isGet ? getParts(request.target) : postParts(params);
     // readParams has accepted the body.
     const accepted = body as ReceivedEvidence["body"];
     const readEvidence = () => ({ receivedUrl: joinReceivedUrl(request), body: accepted });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { signature, listOtherSignatures } = authenticated;
-    return { ...readEvent(authenticated), form, signature, listOtherSignatures };
+    return { ...readEvent(authenticated), signature, listOtherSignatures };
   };
 }

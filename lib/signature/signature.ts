@@ -1,7 +1,7 @@
-import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Pair } from "../form/parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
+import { signText, type HmacKey } from "./hmac";
 import { describeType } from "../validation/validate-options";
 
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
@@ -91,7 +91,7 @@ export interface FoundMatch extends SignatureMatch {
  */
 export function findMatch(
   signature: string,
-  authTokens: readonly TokenOrKey[],
+  authTokens: readonly (string | HmacKey)[],
   signedUrls: readonly string[],
   joined: string,
 ): FoundMatch | undefined {
@@ -99,7 +99,9 @@ export function findMatch(
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const signedText = signedUrl + joined;
-      const expected = Buffer.from(digest(token, signedText), "latin1");
+      const made =
+        typeof token === "string" ? digest(token, signedText) : signText(token, signedText);
+      const expected = Buffer.from(made, "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
     }
   }
@@ -160,17 +162,9 @@ function compareCodeUnits(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** A token, or the key that {@link createKey} made of it. */
-export type TokenOrKey = string | KeyObject;
-
-/** Returns a token as a key that {@link findMatch} uses for many requests. */
-export function createKey(authToken: string): TokenOrKey {
-  return createSecretKey(authToken, "utf8");
-}
-
 /** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
 export function digest(
-  authToken: TokenOrKey,
+  authToken: string,
   text: string,
   algorithm: "sha1" | "sha256" = "sha1",
 ): string {
