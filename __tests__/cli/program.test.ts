@@ -13,6 +13,7 @@ import {
   stopEmulators,
   type Receiver,
 } from "../support/emulators";
+import { CONTROL } from "../support/control-characters";
 import { findFreePort } from "../support/ports";
 import { createTerminal, runCommand } from "../support/terminals";
 
@@ -187,23 +188,31 @@ describe("trigger", () => {
     }
   });
 
-  it.each<[number, RegExp]>([
-    [404, /mounted/],
-    [405, /POST/],
-  ])("hints at the mount and the method after a %i", async (status, hint) => {
-    let accepted = "POST";
-    const url = await startTarget((req, res) => {
-      res.writeHead(req.method === accepted ? 200 : status).end();
-    });
-    const send = (method: string) =>
-      runLine(`trigger factor.created --url ${url}/push --method ${method}`);
-    const failed = { code: 1, stdout: expect.stringMatching(`^${status} `) };
-    expect(await send("POST")).toMatchObject({ code: 0, stderr: "" });
-    const get = expect.stringMatching(/GET.*app\.use\(.*app\.post\(/);
-    expect(await send("GET")).toMatchObject({ ...failed, stderr: get });
-    accepted = "GET";
-    expect(await send("POST")).toMatchObject({ ...failed, stderr: expect.stringMatching(hint) });
-  });
+  it.each<[status: number, method: string, reason: RegExp, headers?: Record<string, string>]>([
+    [301, "POST", /redirects to \/push\/ /, { Location: "/push/" }],
+    [302, "POST", /redirects to .login. /, { Location: "\u009Blogin\u0085" }],
+    [308, "GET", /redirects to https:\/\/a\.test\/push /, { Location: "https://a.test/push" }],
+    [401, "POST", /^Another part of the app.*credentials/],
+    [403, "POST", /^Another part of the app.*CSRF/],
+    [404, "POST", /mounted/],
+    [404, "GET", /GET.*app\.use\(.*app\.post\(/],
+    [405, "POST", /POST/],
+    [405, "GET", /GET.*app\.use\(.*app\.post\(/],
+    [429, "POST", /^Another part of the app.*limiter/],
+    [500, "POST", /^Another part of the app/, { "Cache-Control": "no-store" }],
+  ])(
+    "explains %i after a %s that reaches no receiver",
+    async (status, method, reason, headers = {}) => {
+      const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
+      const line = `trigger factor.created --url ${url}/push --method ${method}`;
+      const { code, stdout, stderr } = await runLine(line);
+      expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} `)]);
+      expect(stderr).toMatch(reason);
+      expect(stderr.trimEnd()).not.toMatch(CONTROL);
+      const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
+      expect(result).toMatchObject({ status, reason: expect.stringMatching(reason) });
+    },
+  );
 
   it.each([
     ["sends an incomplete response", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
@@ -220,10 +229,16 @@ describe("trigger", () => {
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
-  it("prints the status and fails when the receiver rejects the request", async () => {
-    const { code, stdout } = await trigger("factor.deleted", "--bad-signature");
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^403 factor\.deleted/)]);
-    expect(receiver.rejected).toEqual(["SIGNATURE_MISMATCH"]);
+  it.each([
+    [403, "SIGNATURE_MISMATCH", /authToken/, "--bad-signature"],
+    [405, "METHOD_NOT_ALLOWED", /option methods/, "--method=GET"],
+    [400, "PAYLOAD_INVALID", /^The receiver rejected/, "--set=account_sid=x"],
+  ])("explains %i, the receiver's own %s", async (status, rejection, reason, option) => {
+    const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { methods: ["POST"] });
+    const args = ["trigger", "factor.deleted", "--url", publicUrl, option];
+    const { code, stdout, stderr } = await runCommand(args, secret);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} factor\\.deleted`)]);
+    expect([rejected, stderr]).toEqual([[rejection], expect.stringMatching(reason)]);
   });
 
   it("sends to another URL with --to, and signs in another header", async () => {

@@ -1,8 +1,10 @@
+import { STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
+import { cutText } from "../form/text";
 import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import { SendError, sendRequest, type WebhookRequest } from "../emulator";
+import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
 import { assertUrl, choice, UsageError } from "./arguments";
@@ -56,11 +58,12 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const results: object[] = [];
       const addressed = addressRequest(request, options);
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
-        const { status, durationMs } = await sendToLateReceiver(terminal, addressed);
-        results.push({ type, version, ...ids, status, durationMs });
+        const { response, durationMs } = await sendToLateReceiver(terminal, addressed);
+        const { status } = response;
+        const reason = explainResponse(response, method);
+        results.push({ type, version, ...ids, status, durationMs, reason });
         if (status !== 200) terminal.hasFailed = true;
-        const hint = findHint(status, method);
-        if (hint !== undefined) printNote(terminal, hint);
+        if (reason !== undefined) printNote(terminal, reason);
         if (options.json === true) continue;
         const rest = ` ${type} ${version} in ${durationMs.toFixed(1)} ms (${shownIds.join(", ")})`;
         printPainted(terminal, status === 200 ? "green" : "red", String(status), rest);
@@ -89,8 +92,8 @@ async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
   for (let attempt = 1; ; attempt++) {
     const startMs = performance.now();
     try {
-      const { status } = await sendRequest(request, options);
-      return { status, durationMs: performance.now() - startMs };
+      const response = await sendRequest(request, options);
+      return { response, durationMs: performance.now() - startMs };
     } catch (error) {
       const isRefused = error instanceof SendError && error.code === "ECONNREFUSED";
       if (!isRefused || performance.now() >= deadlineMs) throw error;
@@ -102,17 +105,38 @@ async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
   }
 }
 
-/** Returns advice for a response that is not 200. */
-function findHint(status: number, method: "POST" | "GET"): string | undefined {
-  if (status === 403) {
-    return "The receiver's publicUrl and authToken must be equal to --url and PUSH_AUTH_TOKEN. Its onRejected listeners receive the reason.";
+/** What may respond with a status before a request reaches the receiver. */
+const OTHER_PARTS = new Map([
+  [401, "one that asks for credentials"],
+  [403, "CSRF protection, a login or a firewall"],
+  [429, "a rate limiter"],
+]);
+
+/** Explains a response that is not 200. */
+function explainResponse(response: WebhookResponse, method: "POST" | "GET"): string | undefined {
+  const { status, headers, body } = response;
+  if (status === 200) return undefined;
+  // The receiver responds so; nothing else ends the name of a status with a line break.
+  if (headers["cache-control"] === "no-store" && body === `${STATUS_CODES[status]}\n`) {
+    if (status === 403) {
+      return "The receiver's publicUrl and authToken must be equal to --url and PUSH_AUTH_TOKEN. Its onRejected listeners receive the reason.";
+    }
+    if (status === 405) {
+      return `The receiver does not accept ${method}. Add it to the option methods of the receiver.`;
+    }
+    return "The receiver rejected the request. Its onRejected listeners and its log receive the reason.";
+  }
+  const { location } = headers;
+  if (typeof location === "string") {
+    return `Another part of the app, or a proxy, redirects to ${cutText(location, 300)} instead of the receiver. Use that URL as webhook_url if only its scheme, host or slash differs; otherwise mount the receiver before this part.`;
   }
   if (method === "GET" && (status === 404 || status === 405)) {
     return "The app does not accept GET at this path. Mount the receiver with app.use(path, push), which passes on GET; app.post(path, push) does not.";
   }
   if (status === 404) return "No receiver is mounted at this path.";
   if (status === 405) return "The app or a proxy does not accept POST at this path.";
-  return undefined;
+  const example = OTHER_PARTS.get(status) ?? "its error handler";
+  return `Another part of the app, or a proxy, responded instead of the receiver, such as ${example}. Mount the receiver before it.`;
 }
 
 async function createRequest(
