@@ -27,7 +27,7 @@ const CORE = [
 const TESTS: Record<string, string[]> = {
   "delivery/dedupe": [
     "delivery/dedupe",
-    "delivery/deliver",
+    "delivery/delivery",
     "delivery/confirmation",
     "receiver/deadline",
     "receiver/health",

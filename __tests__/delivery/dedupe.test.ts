@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMemoryDedupe, type Claim, type DedupeStore } from "express-push-verification";
 import {
-  createDeliverOnce,
-  type Delivery,
-  type DeliverOnce,
+  createAcceptOnce,
+  type Acceptance,
+  type AcceptOnce,
   type RequestIdentity,
 } from "../../lib/delivery/dedupe";
 import { until } from "../support/redis";
@@ -15,14 +15,14 @@ const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
   contentHash,
 });
 
-function withoutDeadline(deliverOnce: DeliverOnce) {
+function withoutDeadline(acceptOnce: AcceptOnce) {
   const never = Number.POSITIVE_INFINITY;
   return (request: RequestIdentity, run: () => Promise<void> = async () => {}) =>
-    deliverOnce(request, { run, deadlineAtMs: never, finishAtMs: never });
+    acceptOnce(request, { run, deadlineAtMs: never, finishAtMs: never });
 }
 
 /** Awaits a delivery and its handlers; returns its result. */
-async function finish(delivery: Promise<Delivery>) {
+async function finish(delivery: Promise<Acceptance>) {
   const { result, finished } = await delivery;
   await finished;
   return result;
@@ -36,15 +36,15 @@ it("gives a store a hash of the signature", async () => {
     hashes.push(given.contentHash);
     return store.claim(given);
   };
-  const deliver = withoutDeadline(createDeliverOnce({ ...store, claim }, () => {}));
+  const deliver = withoutDeadline(createAcceptOnce({ ...store, claim }, () => {}));
   await finish(deliver(keyOf("a", signature)));
   expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
 });
 
-describe("createDeliverOnce", () => {
+describe("createAcceptOnce", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(createDeliverOnce(store, (error) => failures.push(error), { retryForMs }));
+    withoutDeadline(createAcceptOnce(store, (error) => failures.push(error), { retryForMs }));
 
   beforeEach(() => failures.splice(0));
 
@@ -88,15 +88,15 @@ describe("createDeliverOnce", () => {
   });
 
   it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
-    const deliverOnce = once();
+    const acceptOnce = once();
     const failure = new Error("failed");
     const run = jest.fn(() => Promise.reject(failure));
     const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(() => finish(deliverOnce(keyOf("a"), run))),
+      [1, 2, 3].map(() => finish(acceptOnce(keyOf("a"), run))),
     );
     expect(outcomes).toEqual(Array(3).fill({ status: "rejected", reason: failure }));
     expect(run).toHaveBeenCalledTimes(1);
-    expect(await finish(deliverOnce(keyOf("a")))).toBe("new");
+    expect(await finish(acceptOnce(keyOf("a")))).toBe("new");
   });
 
   it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
@@ -105,9 +105,9 @@ describe("createDeliverOnce", () => {
       owners.add(owner);
       throw new Error("down");
     };
-    const deliverOnce = once({ ...scripted([]), claim }, 40);
+    const acceptOnce = once({ ...scripted([]), claim }, 40);
     const requests = [keyOf("a", "one"), keyOf("a", "two")];
-    const settled = await Promise.allSettled(requests.map((request) => deliverOnce(request)));
+    const settled = await Promise.allSettled(requests.map((request) => acceptOnce(request)));
     expect(settled).toMatchObject(Array(2).fill({ reason: { code: "STORE_UNAVAILABLE" } }));
     expect(owners.size).toBe(1);
   });
@@ -123,9 +123,9 @@ describe("createDeliverOnce", () => {
 
   it("completes after the run, releases after a failure", async () => {
     const log: string[] = [];
-    const deliverOnce = once(scripted(["new"], log));
-    await finish(deliverOnce(keyOf("a"), async () => void log.push("run")));
-    const failed = finish(deliverOnce(keyOf("b"), () => Promise.reject(new Error("no"))));
+    const acceptOnce = once(scripted(["new"], log));
+    await finish(acceptOnce(keyOf("a"), async () => void log.push("run")));
+    const failed = finish(acceptOnce(keyOf("b"), () => Promise.reject(new Error("no"))));
     await expect(failed).rejects.toThrow("no");
     expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
   });
@@ -169,23 +169,23 @@ describe("createDeliverOnce", () => {
         ...scripted([]),
         claim: (claim) => scripted([answer]).claim(claim),
       };
-      const deliverOnce = once(store, 40);
-      await Promise.allSettled([deliverOnce(keyOf("a"))]);
+      const acceptOnce = once(store, 40);
+      await Promise.allSettled([acceptOnce(keyOf("a"))]);
       answer = "new";
       const run = jest.fn(async () => {});
-      expect(await finish(deliverOnce(keyOf("a"), run))).toBe("new");
+      expect(await finish(acceptOnce(keyOf("a"), run))).toBe("new");
       expect(run).toHaveBeenCalledTimes(1);
     },
   );
 
   it("claims once for a request whose handlers run", async () => {
     const log: string[] = [];
-    const deliverOnce = once(scripted(["new"], log));
+    const acceptOnce = once(scripted(["new"], log));
     let end!: () => void;
     const run = () => new Promise<void>((done) => (end = done));
-    const first = finish(deliverOnce(keyOf("a"), run));
+    const first = finish(acceptOnce(keyOf("a"), run));
     await new Promise(setImmediate);
-    const second = finish(deliverOnce(keyOf("a")));
+    const second = finish(acceptOnce(keyOf("a")));
     await new Promise(setImmediate);
     end();
     expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
@@ -210,10 +210,10 @@ describe("createDeliverOnce", () => {
     const marked = new Promise<void>((resolve) => (mark = resolve));
     const slow: DedupeStore = { claim: () => "new", complete: () => marked, release: () => {} };
     const lost = jest.fn();
-    const deliverOnce = withoutDeadline(createDeliverOnce(slow, lost));
+    const acceptOnce = withoutDeadline(createAcceptOnce(slow, lost));
     // One more than a bounded retry accepts.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
-    const deliveries = await Promise.all(uuids.map((uuid) => deliverOnce(keyOf(uuid))));
+    const deliveries = await Promise.all(uuids.map((uuid) => acceptOnce(keyOf(uuid))));
     // Longer than the only attempt of an operation over a limit.
     await sleep(300);
     mark();
@@ -254,11 +254,11 @@ describe("createDeliverOnce", () => {
         return isHanging ? new Promise(() => {}) : found;
       },
     };
-    const deliverOnce = once(hanging, 60);
+    const acceptOnce = once(hanging, 60);
     const run = jest.fn(async () => {});
-    await expect(deliverOnce(keyOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    await expect(acceptOnce(keyOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     isHanging = false;
-    expect(await finish(deliverOnce(keyOf("a"), run))).toBe("new");
+    expect(await finish(acceptOnce(keyOf("a"), run))).toBe("new");
     expect(run).toHaveBeenCalledTimes(1);
   });
 

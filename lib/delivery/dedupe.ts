@@ -4,10 +4,10 @@ import { WebhookError } from "../errors/webhook-error";
 import { hashText } from "../form/hash";
 import type { DeliveryResult } from "../event/event";
 import { createRetry, isPending } from "../time/retry";
-import type { StoreState } from "../observability/health";
+import { createStoreState, type StoreState } from "../observability/health";
 
-/** One delivery whose result is decided. */
-export interface Delivery {
+/** The decision about a delivery. */
+export interface Acceptance {
   result: DeliveryResult;
   /** Settles as the run of the handlers does; the same promise for every concurrent duplicate. */
   finished: Promise<void>;
@@ -33,22 +33,22 @@ export interface FirstDelivery {
   finishAtMs: number;
 }
 
-/** Options of {@link createDeliverOnce}. */
-export interface DeliverOnceOptions {
+/** Options of {@link createAcceptOnce}. */
+export interface AcceptOnceOptions {
   /** How long a method of the store is retried, in milliseconds. @default 8_000 */
   retryForMs?: number;
   /** Kept current: a claim that fails begins an outage, one that succeeds ends it. */
   storeState?: StoreState;
 }
 
-/** A delivery whose result is not decided yet, or whose handlers run. */
+/** A delivery that is not decided yet, or whose handlers run. */
 interface RunningDelivery {
   contentHash: string;
-  delivery: Promise<Delivery>;
+  accepted: Promise<Acceptance>;
 }
 
-/** Runs a first delivery unless one ran, or runs, for the same request; resolves when that is decided. */
-export type DeliverOnce = (request: RequestIdentity, first: FirstDelivery) => Promise<Delivery>;
+/** Runs a first delivery unless one ran, or runs, for the same webhook request. */
+export type AcceptOnce = (request: RequestIdentity, first: FirstDelivery) => Promise<Acceptance>;
 
 /** Begins the owner of each claim of this process: a counter makes the rest unique. */
 const PROCESS_OWNER = crypto.randomUUID();
@@ -65,11 +65,11 @@ const LEASE_MARGIN_MS = 10_000;
  *
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
  */
-export function createDeliverOnce(
+export function createAcceptOnce(
   store: DedupeStore,
   onStoreFailure: (error: WebhookError) => void,
-  { retryForMs = 8_000, storeState = { outage: undefined } }: DeliverOnceOptions = {},
-): DeliverOnce {
+  { retryForMs = 8_000, storeState = createStoreState() }: AcceptOnceOptions = {},
+): AcceptOnce {
   const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
@@ -77,7 +77,7 @@ export function createDeliverOnce(
 
   function noteFailure(error: unknown): void {
     if (error instanceof ClaimedElsewhere) return;
-    storeState.outage ??= { error: createNeutralCause(error), since: new Date() };
+    storeState.begin(createNeutralCause(error));
   }
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
@@ -89,17 +89,16 @@ export function createDeliverOnce(
     };
     try {
       const found = await retryClaim(claimOnce, deadlineAtMs, noteFailure);
-      storeState.outage = undefined;
+      storeState.end();
       return found;
     } catch (error) {
       // The store may have kept the claim although its response was lost: release it now, and again
       // once a late response has come.
-      const release = () => store.release(claim);
-      for (const before of [undefined, attempt]) {
-        Promise.resolve(before)
-          .then(release, release)
-          .catch(() => "the claim lapses");
-      }
+      const release = async () => store.release(claim);
+      release().catch(() => "the claim lapses");
+      Promise.resolve(attempt)
+        .then(release, release)
+        .catch(() => "the claim lapses");
       throw error;
     }
   }
@@ -142,7 +141,7 @@ export function createDeliverOnce(
     key: string,
     request: RequestIdentity,
     first: FirstDelivery,
-  ): Promise<Delivery> {
+  ): Promise<Acceptance> {
     const { accountSid, uuid } = request;
     const { deadlineAtMs, finishAtMs } = first;
     const contentHash = hashContent(request.contentHash);
@@ -179,31 +178,31 @@ export function createDeliverOnce(
     current: RunningDelivery,
     request: RequestIdentity,
     first: FirstDelivery,
-  ): Promise<Delivery> {
+  ): Promise<Acceptance> {
     const isEqual =
       current.contentHash === request.contentHash ||
       request.listOtherHashes?.().includes(current.contentHash) === true;
     try {
-      const { finished } = await current.delivery;
+      const { finished } = await current.accepted;
       return { result: isEqual ? "duplicate" : "conflict", finished };
     } catch (error) {
       if (isEqual || !isNotConfirmed(error)) throw error;
       // Other content was forged with this uuid: this delivery is decided on its own.
-      return deliverOnce(request, first);
+      return acceptOnce(request, first);
     }
   }
 
-  function deliverOnce(request: RequestIdentity, first: FirstDelivery): Promise<Delivery> {
+  function acceptOnce(request: RequestIdentity, first: FirstDelivery): Promise<Acceptance> {
     const { accountSid, uuid, contentHash } = request;
     const key = `${accountSid} ${uuid}`;
     const current = inFlight.get(key);
     if (current !== undefined) return joinDelivery(current, request, first);
-    const delivery = claimThenRun(key, request, first);
-    inFlight.set(key, { contentHash, delivery });
-    return delivery;
+    const accepted = claimThenRun(key, request, first);
+    inFlight.set(key, { contentHash, accepted });
+    return accepted;
   }
 
-  return deliverOnce;
+  return acceptOnce;
 }
 
 /** A store need not see signatures, and half of the hash is enough. */
@@ -232,7 +231,7 @@ function decide(found: Claim): Claim {
 }
 
 /** Runs each delivery, without a store: for `dedupe: false`. */
-export const deliverEach: DeliverOnce = async (_request, { confirm, run }) => {
+export const acceptEach: AcceptOnce = async (_request, { confirm, run }) => {
   await confirm?.();
   return { result: "new", finished: run() };
 };

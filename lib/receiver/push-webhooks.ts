@@ -16,7 +16,7 @@ import { createReceiveEvent } from "./receive-event";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
-import { createDelivery } from "../delivery/deliver";
+import { createDelivery } from "../delivery/delivery";
 import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import { createAccountScope } from "../challenge/account-scope";
@@ -87,7 +87,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         receiver: name,
       };
       if (observed !== undefined) observed.queued = queued;
-      const { result, finished } = await delivery.deliver(queued, startMs + deadlineMs);
+      const { result, finished } = await delivery.accept(queued, startMs + deadlineMs);
       if (observed !== undefined) observed.result = result;
       isDelivered = true;
       if (acknowledge === "after") await finished;

@@ -1,11 +1,11 @@
 import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
-import { createDeliverOnce, deliverEach, type DeliverOnce, type Delivery } from "./dedupe";
+import { createAcceptOnce, acceptEach, type Acceptance, type AcceptOnce } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
 import { createDispatch, type Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
-import { describeOutage, type Health, type StoreState } from "../observability/health";
+import { describeOutage, createStoreState, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
 import { isText } from "../validation/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
@@ -14,8 +14,8 @@ import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";
 
-/** Delivers an event; resolves when it is decided whether its handlers run. */
-type Deliver = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Delivery>;
+/** Decides whether the handlers of an event run, or whether it is stored. */
+type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Acceptance>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -48,18 +48,19 @@ export function createDelivery(
 ) {
   const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
   if (queue !== undefined && confirm !== undefined) setConfirm(handlers, name, confirm);
-  const storeState: StoreState = { outage: undefined };
+  const storeState = createStoreState();
   const dispatchToHandlers = createDispatch(handlers, reports);
   const retryRecord = createRetry();
 
-  const deliverOnce =
-    dedupe === false ? deliverEach : createDeliverOnce(dedupe, reports.error, { storeState });
+  const acceptOnce =
+    dedupe === false ? acceptEach : createAcceptOnce(dedupe, reports.error, { storeState });
 
   return {
-    deliver:
+    /** Accepts the event of a webhook request. */
+    accept:
       queue === undefined
-        ? createDeliverNow(settings, deliverOnce, outcomes, dispatchToHandlers)
-        : createDeliverLater(queue),
+        ? createAcceptNow(settings, acceptOnce, outcomes, dispatchToHandlers)
+        : createAcceptLater(queue),
     /** Records the outcome of an event, which wakes the waits for it, and runs its handlers. */
     async dispatch(
       event: PushEvent | UnknownPushEvent,
@@ -83,7 +84,7 @@ export function createDelivery(
     /** Returns the health of the queue, or that of the dedupe store. */
     async health(): Promise<Health> {
       if (queue?.health !== undefined) return queue.health();
-      const { outage } = storeState;
+      const outage = storeState.current();
       return outage === undefined ? { status: "healthy" } : describeOutage(outage);
     },
   };
@@ -94,12 +95,12 @@ export function createDelivery(
  * throws a WebhookError `NOT_CONFIRMED`, and `CONFIRM_UNAVAILABLE` when `confirm` failed until the
  * deadline.
  */
-function createDeliverNow(
+function createAcceptNow(
   { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
-  deliverOnce: DeliverOnce,
+  acceptOnce: AcceptOnce,
   outcomes: OutcomeStore,
   dispatch: Dispatch,
-): Deliver {
+): Accept {
   // Handlers that no response awaits may go on after the deadline.
   const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
   const retryConfirm = createRetry({
@@ -111,7 +112,7 @@ function createDeliverNow(
     longestPauseMs: 2_000,
   });
 
-  return function deliverNow(queued, deadlineAtMs) {
+  return function acceptNow(queued, deadlineAtMs) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
 
@@ -140,13 +141,13 @@ function createDeliverNow(
             )
         : undefined;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
-    return deliverOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
+    return acceptOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
   };
 }
 
 /** Creates the step that stores an event, so that its handlers run later. */
-function createDeliverLater(queue: EventQueue): Deliver {
-  return async function deliverLater(queued, deadlineAtMs) {
+function createAcceptLater(queue: EventQueue): Accept {
+  return async function acceptLater(queued, deadlineAtMs) {
     const startMs = performance.now();
     const result = await queue.store(queued, deadlineAtMs);
     if (result === "new") {
