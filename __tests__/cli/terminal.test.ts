@@ -85,7 +85,7 @@ it.each<[string, unknown]>([
   const fetched = jest.spyOn(globalThis, "fetch").mockRejectedValue(cause);
   const { run, written } = listKeys();
   expect(await run).toBe(1);
-  expect(written.stderr).toMatch(/^push-webhooks: The service could not be reached: /);
+  expect(written.stderr).toMatch(/^push-webhooks: The service at \S+ could not be reached: /);
   expect(written.stderr).toContain(`: ${reason}.\n`);
   fetched.mockRestore();
 });

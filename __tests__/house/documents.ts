@@ -43,6 +43,7 @@ const API_ERROR_CODES = Object.keys({
   BAD_RESPONSE: true,
   REDIRECTED: true,
   FOREIGN_PAGE: true,
+  MAIN_KEY_REQUIRED: true,
   OWN_KEY: true,
 } satisfies Record<ApiErrorCode, true>);
 

@@ -67,7 +67,7 @@ function codeOfAbort({ signal }: Terminal): number {
 
 /**
  * Describes an error in one text: its message, and the reason of its innermost cause unless the
- * message has it, such as `The service could not be reached: connect ECONNREFUSED 127.0.0.1:80.`
+ * message has it, such as `fetch failed: connect ECONNREFUSED 127.0.0.1:80.`
  */
 function describeFailure(error: unknown): string {
   if (!isNativeError(error)) return String(error);
@@ -78,7 +78,10 @@ function describeFailure(error: unknown): string {
   }
   const [message, reason] = [readMessage(error), readMessage(innermost)];
   if (message.includes(reason)) return message;
-  return `${message.replace(/\.$/, "")}: ${reason.replace(/\.$/, "")}.`;
+  // The message of an ApiError ends with the code of the reason.
+  const { code } = innermost as NodeJS.ErrnoException;
+  const subject = message.replace(/\.$/, "").replace(`: ${code}`, "");
+  return `${subject}: ${reason.replace(/\.$/, "")}.`;
 }
 
 function readMessage(error: Error): string {

@@ -1,3 +1,4 @@
+import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
 import { until } from "../../support/redis";
 import {
@@ -109,7 +110,11 @@ describe("keys", () => {
 
   it("are rejected for a Standard Key", async () => {
     const asKey = createAdminClient(clientOptions(upstream.url, "standard"));
-    await expect(asKey.keys.create()).rejects.toMatchObject({ status: 401, serviceCode: 20003 });
+    await expect(asKey.keys.create()).rejects.toMatchObject({
+      code: "MAIN_KEY_REQUIRED",
+      status: 401,
+      cause: { serviceCode: 20003 },
+    });
     expect([asKey.usesKey, client.usesKey]).toEqual([true, false]);
   });
 });
@@ -290,8 +295,9 @@ describe("failures", () => {
   });
 
   it.each(answers)("%s", async (_name, status, body) => {
-    upstream.script.push(...Array(3).fill({ status, body }));
-    await expect(client.keys.update(KEY_SID, {})).rejects.toMatchObject({
+    upstream.script.push({ status, body });
+    const once = createAdminClient({ ...clientOptions(upstream.url), maxRetries: 0 });
+    await expect(once.keys.update(KEY_SID, {})).rejects.toMatchObject({
       name: "ApiError",
       status,
       code: "SERVICE_ERROR",
@@ -343,6 +349,7 @@ describe("failures", () => {
     await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
       code: "UNREACHABLE",
       status: 0,
+      message: `The service at ${new URL(upstream.url).host} could not be reached: ECONNREFUSED.`,
     });
   });
 
@@ -403,6 +410,45 @@ describe("tries again", () => {
     const stubborn = createAdminClient({ ...clientOptions(upstream.url), maxRetries: 4 });
     await expect(stubborn.keys.fetch(KEY_SID)).rejects.toHaveProperty("status", 503);
     expect(upstream.seen).toHaveLength(5);
+  });
+
+  it("until timeoutMs after 429: 100 calls against 20 a second without Retry-After", async () => {
+    let nowMs = 0;
+    const pauses: { untilMs: number; end: () => void }[] = [];
+    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+    jest.spyOn(timers, "setTimeout").mockImplementation(
+      ((ms: number) =>
+        new Promise<void>((end) => {
+          pauses.push({ untilMs: nowMs + ms, end });
+        })) as typeof timers.setTimeout,
+    );
+    const served = new Map<number, number>();
+    const key = JSON.stringify({ ...keyPage0.keys[0], sid: KEY_SID });
+    const limited = createAdminClient({
+      ...clientOptions(upstream.url),
+      fetch: async () => {
+        const second = Math.floor(nowMs / 1_000);
+        served.set(second, (served.get(second) ?? 0) + 1);
+        const isServed = (served.get(second) ?? 0) <= 20;
+        return new Response(isServed ? key : null, { status: isServed ? 200 : 429 });
+      },
+    });
+    let left = 100;
+    const calls = Array.from({ length: left }, () =>
+      limited.keys.fetch(KEY_SID).finally(() => left--),
+    );
+    const settled = Promise.allSettled(calls);
+    while (left > 0) {
+      // A turn lets the calls of this moment reach their next pause.
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      pauses.sort((a, b) => a.untilMs - b.untilMs);
+      const next = pauses.shift();
+      nowMs = next?.untilMs ?? nowMs;
+      next?.end();
+    }
+    jest.restoreAllMocks();
+    expect((await settled).filter(({ status }) => status === "rejected")).toEqual([]);
+    expect(nowMs).toBeGreaterThan(4_000);
   });
 
   it("not when Retry-After is later than timeoutMs", async () => {

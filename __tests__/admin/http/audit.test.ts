@@ -84,7 +84,7 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
     const socket = connect(await startServer(app), "127.0.0.1");
     await once(socket, "connect");
     socket.write(
-      "POST /admin/keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+      "POST /admin/keys HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
     );
     await arrived;
     socket.destroy();

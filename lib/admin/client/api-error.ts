@@ -1,3 +1,4 @@
+import { isNativeError } from "node:util/types";
 import { brand } from "../../errors/brand";
 
 /**
@@ -9,9 +10,16 @@ import { brand } from "../../errors/brand";
  * - `REDIRECTED`: the response is a redirect, which is not followed.
  * - `FOREIGN_PAGE`: a list links to a page of another origin, which is not requested.
  * - `OWN_KEY`: the client authenticates with the Key to delete; no request was sent.
+ * - `MAIN_KEY_REQUIRED`: the client authenticates with a Standard key, which may not manage Keys.
  */
 export type ApiFailure =
-  "UNREACHABLE" | "TIMEOUT" | "BAD_RESPONSE" | "REDIRECTED" | "FOREIGN_PAGE" | "OWN_KEY";
+  | "UNREACHABLE"
+  | "TIMEOUT"
+  | "BAD_RESPONSE"
+  | "REDIRECTED"
+  | "FOREIGN_PAGE"
+  | "OWN_KEY"
+  | "MAIN_KEY_REQUIRED";
 
 /** The code of an {@link ApiError}; `SERVICE_ERROR` when the service responded with an error. */
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
@@ -70,7 +78,8 @@ export interface FailedRequest {
   shownPath?: string;
 }
 
-const MESSAGES: Record<ApiFailure, string> = {
+/** The messages of failures, without the address of the service. */
+export const FAILURE_MESSAGES: Record<ApiFailure, string> = {
   UNREACHABLE: "The service could not be reached.",
   TIMEOUT: "The service did not respond within timeoutMs.",
   BAD_RESPONSE: "The response does not match the specification. Check the base URL of the service.",
@@ -79,9 +88,14 @@ const MESSAGES: Record<ApiFailure, string> = {
   FOREIGN_PAGE: "The service linked to a page of another origin, which is not requested.",
   OWN_KEY:
     "The client authenticates with this Key. Delete it with force, or with other credentials.",
+  MAIN_KEY_REQUIRED:
+    "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
 };
 
-/** Creates the error of a failure that is not an error response; `status` is 0 without a response. */
+/**
+ * Creates the error of a failure that is not an error response; `status` is 0 without a response.
+ * Without a response, the message has the host of the service and the code of the cause.
+ */
 export function createApiError(
   { method, url, shownPath = new URL(url).pathname }: FailedRequest,
   code: ApiFailure,
@@ -89,5 +103,24 @@ export function createApiError(
   status = 0,
 ): ApiError {
   const fields = { method, path: shownPath, code, status };
-  return new ApiError(MESSAGES[code], fields, cause === undefined ? undefined : { cause });
+  let message = FAILURE_MESSAGES[code];
+  if (code === "UNREACHABLE" || code === "TIMEOUT") {
+    message = message.replace("The service", `The service at ${new URL(url).host}`);
+  }
+  // The code alone: the message of an option `fetch` may have anything, such as a header.
+  const reason = code === "UNREACHABLE" ? findErrorCode(cause) : undefined;
+  if (reason !== undefined) message = message.replace(/\.$/, `: ${reason}.`);
+  return new ApiError(message, fields, cause === undefined ? undefined : { cause });
+}
+
+/** Finds the code of an error or of its causes, such as `ECONNREFUSED`. */
+function findErrorCode(error: unknown): string | undefined {
+  let current = error;
+  // Bounded: causes may form a circle.
+  for (let depth = 0; depth < 10 && isNativeError(current); depth++) {
+    const { code, cause } = current as NodeJS.ErrnoException;
+    if (typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
+    current = cause;
+  }
+  return undefined;
 }

@@ -23,12 +23,13 @@ import {
   webhookListSchema,
   webhookSchema,
 } from "./schemas";
-import { createApiError } from "./api-error";
-import { createTransport, type RequestOptions } from "./transport";
+import { ApiError, createApiError } from "./api-error";
+import { createTransport, type RequestOptions, type Transport } from "./transport";
 import type { Ensured, Finding, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
- * Keys of the account (section 4.1). Requires the credentials of the account or of a Main key.
+ * Keys of the account (section 4.1). Requires the credentials of the account or of a Main key: with
+ * a Standard key, each method rejects with ApiError `MAIN_KEY_REQUIRED`.
  *
  * @throws (from the methods) ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known;
  *   InputError for a malformed SID and for a name over 64 characters.
@@ -135,22 +136,48 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const webhookUrl = (sid: string) =>
     `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
 
+  const sendForKeys: Transport = async (request, schema) => {
+    try {
+      return await send(request, schema);
+    } catch (error) {
+      if (!(await needsMainKey(error))) throw error;
+      throw createApiError(request, "MAIN_KEY_REQUIRED", error, (error as ApiError).status);
+    }
+  };
+
+  /** Returns whether the service rejected a valid Standard key, and not wrong credentials. */
+  async function needsMainKey(error: unknown): Promise<boolean> {
+    if (keySid === undefined || !(error instanceof ApiError)) return false;
+    if (error.status === 403) return true;
+    if (error.status !== 401) return false;
+    try {
+      await webhooks.page({ pageSize: 1 });
+      return true;
+    } catch {
+      // The credentials are rejected everywhere, so the kind of Key is not the reason.
+      return false;
+    }
+  }
+
   const keys: Keys = {
-    ...createList(send, `${keysUrl}.json`, keyListSchema),
+    ...createList(sendForKeys, `${keysUrl}.json`, keyListSchema),
     fetch: async (sid, { signal } = {}) =>
-      send({ method: "GET", url: keyUrl(sid), signal }, keySchema),
+      sendForKeys({ method: "GET", url: keyUrl(sid), signal }, keySchema),
     async create(input = {}, { signal } = {}) {
       const form = toFormPairs(parseInput("key", keyInputSchema, input));
-      return send({ method: "POST", url: `${keysUrl}.json`, form, signal }, createdKeySchema);
+      return sendForKeys(
+        { method: "POST", url: `${keysUrl}.json`, form, signal },
+        createdKeySchema,
+      );
     },
     async update(sid, input, { signal } = {}) {
       const form = toFormPairs(parseInput("key", keyInputSchema, input));
-      return send({ method: "POST", url: keyUrl(sid), form, signal }, keySchema);
+      return sendForKeys({ method: "POST", url: keyUrl(sid), form, signal }, keySchema);
     },
     async delete(sid, { signal, force = false } = {}) {
       const request = { method: "DELETE", url: keyUrl(sid), signal } as const;
       if (sid === username && !force) throw createApiError(request, "OWN_KEY", undefined, 409);
-      await send(request, z.unknown());
+      await sendForKeys(request, z.unknown());
     },
   };
 

@@ -18,7 +18,10 @@ export interface AdminClientOptions {
   password: string | undefined;
   /** Longest time of a request with all its attempts, in milliseconds. @default 10_000 */
   timeoutMs?: number | undefined;
-  /** Number of retries after a failed attempt. @default 2 */
+  /**
+   * Number of retries after a failed attempt. After a 429 the client retries until `timeoutMs`,
+   * unless this is 0. @default 2
+   */
   maxRetries?: number | undefined;
   /** Function that sends the requests. @default the global `fetch` */
   fetch?: typeof globalThis.fetch | undefined;

@@ -26,14 +26,17 @@ export interface ResponseSchema<Output> {
 export type Transport = ReturnType<typeof createTransport>;
 
 const FIRST_PAUSE_MS = 200;
+/** Limits are counted in seconds: with shorter pauses, 100 calls against 20 a second would fail. */
+const LONGEST_PAUSE_MS = 2_000;
 const MAX_RESPONSE_BYTES = 8_388_608;
 
 /**
  * Creates the function that sends requests to the service: HTTP Basic, form-encoded, without
  * following redirects, within `timeoutMs` for all attempts together.
  *
- * Retries a 429, and for GET and DELETE also a 5xx or a missing response (specification, section 8).
- * The pause before a retry is the response's `Retry-After`, else random (full jitter).
+ * Retries a 429 until `timeoutMs`, and for GET and DELETE also a 5xx or a missing response
+ * `maxRetries` times (specification, section 8). The pause before a retry is the response's
+ * `Retry-After`, else random, and grows to 2 s.
  *
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
@@ -84,7 +87,8 @@ export function createTransport(options: CheckedClientOptions, username: string)
           if (deleted?.success === true) return deleted.data;
           const pauseMs = choosePause(error, retry);
           const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
-          if (!isRetried(request, error) || retry >= maxRetries || isTooLate) throw error;
+          const isLast = retry >= maxRetries && (error.status !== 429 || maxRetries === 0);
+          if (!isRetried(request, error) || isLast || isTooLate) throw error;
           await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
           request.signal?.throwIfAborted();
         }
@@ -109,7 +113,8 @@ function isRetried({ method }: ServiceRequest, { code, status }: ApiError): bool
 
 function choosePause({ retryAfterSeconds }: ApiError, retry: number): number {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  return Math.random() * FIRST_PAUSE_MS * 2 ** retry;
+  const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** retry, LONGEST_PAUSE_MS);
+  return longestMs * (0.5 + Math.random() / 2);
 }
 
 /** Reads a body of up to 8 MiB as UTF-8: no page of the service is larger. */

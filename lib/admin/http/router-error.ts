@@ -1,5 +1,5 @@
 import { SID_DIGITS } from "../../form/sid";
-import { ApiError } from "../client/api-error";
+import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";
 
 /** Error that the router responds with: its code is a number of the service, or a name of the router. */
@@ -35,13 +35,6 @@ export const HOST_NOT_ALLOWED = new RouterError(
   "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
 );
 
-/** Rejection of a client whose Key may not manage Keys (specification, section 5). */
-export const MAIN_KEY_REQUIRED = new RouterError(
-  403,
-  "MAIN_KEY_REQUIRED",
-  "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
-);
-
 /** Statuses of the service that the router responds with, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
@@ -57,8 +50,10 @@ export function toRouterError(error: unknown): RouterError {
   }
   const { code, serviceCode, message, status, retryAfterSeconds } = error;
   if (code === "OWN_KEY") return new RouterError(status, code, message);
+  if (code === "MAIN_KEY_REQUIRED") return new RouterError(403, code, message);
   if (code !== "SERVICE_ERROR") {
-    return new RouterError(code === "TIMEOUT" ? 504 : 502, `UPSTREAM_${code}`, message);
+    const shown = FAILURE_MESSAGES[code];
+    return new RouterError(code === "TIMEOUT" ? 504 : 502, `UPSTREAM_${code}`, shown);
   }
   if (PASSED_ON.has(status)) {
     const shownCode = serviceCode ?? `UPSTREAM_${status}`;

@@ -1,11 +1,9 @@
 import type { Request } from "express";
 import { hideUserInfo } from "../../form/url";
-import { ApiError } from "../client/api-error";
 import type { AuditAction } from "../http/audit";
 import type { AdminClient } from "../client/client";
 import type { ConsoleRoute } from "../console/console-routes";
 import { readJson } from "../http/json-body";
-import { MAIN_KEY_REQUIRED } from "../http/router-error";
 import type { KeyInput } from "../client/key";
 import { parseInput } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
@@ -120,8 +118,8 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /**
- * Lists the routes with a client. `run` throws ApiError or InputError of the client, RouterError 403
- * when its credentials may not manage Keys, and RouterError as `readJson`.
+ * Lists the routes with a client. `run` throws ApiError or InputError of the client, and RouterError
+ * as `readJson`.
  */
 export function listRoutes(client: AdminClient): ConsoleRoute[] {
   return ROUTES.map(({ method, path, action, status = 200, input, output, run }) => {
@@ -131,32 +129,12 @@ export function listRoutes(client: AdminClient): ConsoleRoute[] {
       path,
       action,
       async run(req, res) {
-        try {
-          const given =
-            input && parseInput(resource, BODY_SCHEMAS[input], await readJson(req, res));
-          const body = await run(client, req, given);
-          return { status, body: output && BODY_SCHEMAS[output].parse(body) };
-        } catch (error) {
-          if (resource === "key" && (await needsMainKey(client, error))) throw MAIN_KEY_REQUIRED;
-          throw error;
-        }
+        const given = input && parseInput(resource, BODY_SCHEMAS[input], await readJson(req, res));
+        const body = await run(client, req, given);
+        return { status, body: output && BODY_SCHEMAS[output].parse(body) };
       },
     };
   });
-}
-
-/** Returns whether the service rejected a valid Standard Key, and not wrong credentials. */
-async function needsMainKey(client: AdminClient, error: unknown): Promise<boolean> {
-  if (!client.usesKey || !(error instanceof ApiError)) return false;
-  if (error.status === 403) return true;
-  if (error.status !== 401) return false;
-  try {
-    await client.webhooks.page({ pageSize: 1 });
-    return true;
-  } catch {
-    // The credentials are rejected everywhere, so the kind of Key is not the reason.
-    return false;
-  }
 }
 
 function readSid(req: Request): string {
