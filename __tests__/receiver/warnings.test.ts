@@ -150,3 +150,12 @@ it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
   }
   expect(takeCodes()).toEqual(codes);
 });
+
+it("warns once of a deadline after which the service has given up", () => {
+  for (const deadlineMs of [14_000, 15_000]) create({ deadlineMs });
+  expect(takeWarnings()).toEqual([]);
+  for (const deadlineMs of [15_001, 60_000]) create({ deadlineMs });
+  expect(warnings.mock.calls).toEqual([
+    [expect.stringContaining("15001"), expect.objectContaining({ code: "DEADLINE_LATE" })],
+  ]);
+});

@@ -9,7 +9,7 @@ import { createObservers, registerInspection, type Observation } from "./inspect
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { NodeRequest } from "./node-request";
 import { sendResponse } from "./node-response";
-import { createWarnOfPath, warnOfUnconfirmed } from "./warnings";
+import { createWarnOfPath, warnOfDeadline, warnOfUnconfirmed } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
 import { createReceiveEvent } from "./receive-event";
@@ -53,6 +53,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const waits = createChallengeWaits(outcomes, scope);
   const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
   const receiveEvent = createReceiveEvent(settings);
+  warnOfDeadline(settings);
   const warnOfWait = warnOfUnconfirmed(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();

@@ -31,6 +31,18 @@ function isAtOrBelow(target: string, path: string): boolean {
   return path.endsWith("/") || ["", "/", "?"].includes(target.charAt(path.length));
 }
 
+let hasWarnedOfDeadline = false;
+
+/** Emits the process warning `DEADLINE_LATE`, once, for a deadline after the 15 s of the service. */
+export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
+  if (deadlineMs <= 15_000 || hasWarnedOfDeadline) return;
+  hasWarnedOfDeadline = true;
+  emit(
+    "DEADLINE_LATE",
+    `deadlineMs is ${deadlineMs}: the service gives up after 15 s and delivers the event again while its handlers still run. Use at most 14_000, and acknowledge: "before" or a queue for longer work.`,
+  );
+}
+
 /** The receivers that `GET_UNCONFIRMED` was emitted for: tests create many receivers of one URL. */
 const warnedUrls = new Set<string | undefined>();
 const MAX_WARNINGS = 20;

@@ -433,12 +433,11 @@ describe("tries again", () => {
         return new Response(isServed ? key : null, { status: isServed ? 200 : 429 });
       },
     });
-    let left = 100;
-    const calls = Array.from({ length: left }, () =>
-      limited.keys.fetch(KEY_SID).finally(() => left--),
+    const left = new Set(Array.from({ length: 100 }, (_, index) => index));
+    const settled = Promise.allSettled(
+      [...left].map((index) => limited.keys.fetch(KEY_SID).finally(() => left.delete(index))),
     );
-    const settled = Promise.allSettled(calls);
-    while (left > 0) {
+    while (left.size > 0) {
       // A turn lets the calls of this moment reach their next pause.
       for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
       pauses.sort((a, b) => a.untilMs - b.untilMs);
