@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 
 const lib = join(__dirname, "..", "..", "lib");
 const files = readdirSync(lib, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => file.replaceAll("\\", "/"));
 const importsOf = (file: string) =>
   [
@@ -43,6 +43,12 @@ const HOMES: Record<string, RegExp> = {
   bullmq: /^durable\/redis\/[\w-]+\.ts$/,
   ioredis: /^durable\/redis\/[\w-]+\.ts$/,
   pg: /^durable\/postgres\/[\w-]+\.ts$/,
+  ...Object.fromEntries(
+    ["preact", "preact/hooks", "@preact/signals"].map((name) => [
+      name,
+      /^admin\/console\/page\/[\w-]+\.tsx$/,
+    ]),
+  ),
   commander: /^cli\/[\w-]+\.ts$/,
 };
 
@@ -61,7 +67,6 @@ export function checkRooms(): string[] {
     ),
     ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
     ...listCircles(),
-    ...listSharedNames(),
   ];
 }
 
@@ -101,19 +106,4 @@ function listCircles(): string[] {
     return next.flatMap((one) => visit(one, [...path, file]));
   };
   return files.flatMap((file) => visit(file, []));
-}
-
-/** Each function and each type has a name of its own. */
-function listSharedNames(): string[] {
-  const homes = new Map<string, Set<string>>();
-  // This one loads the others: its functions are theirs.
-  for (const file of files.filter((name) => name !== "signature/explain.ts")) {
-    const declared = /^(?:export )?(?:async )?(?:function|interface|type|class) (\w+)/gm;
-    for (const [, name = ""] of readFileSync(join(lib, file), "utf8").matchAll(declared)) {
-      homes.set(name, (homes.get(name) ?? new Set()).add(file));
-    }
-  }
-  return [...homes]
-    .filter(([, where]) => where.size > 1)
-    .map(([name, where]) => `${name} is declared in ${[...where].join(", ")}`);
 }

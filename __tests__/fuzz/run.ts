@@ -12,21 +12,21 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
-import { decodeForm } from "../lib/form/form";
-import { joinParams } from "../lib/signature/signature";
+import { decodeForm } from "../../lib/form/form";
+import { joinParams } from "../../lib/signature/signature";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
   eventRequest,
   PUBLIC_URL,
   SERVICE_SID,
-} from "./support/webhook-requests";
-import { ATTACKED, countAttacked } from "./support/attacked-cuts";
-import { chooseHonestCut, createRandom } from "./support/attacker-texts";
-import { countForeign, joinCut } from "./support/cuts";
-import { createChooseCut } from "./support/random-cuts";
-import { countForgeries, findRejected, findUnconfirmed, SETTINGS } from "./support/forgery-run";
-import { rawRequest, send, sendRaw } from "./support/servers";
+} from "../support/webhook-requests";
+import { ATTACKED, countAttacked } from "../support/attacked-cuts";
+import { chooseHonestCut, createRandom } from "../support/attacker-texts";
+import { countForeign, joinCut } from "../support/cuts";
+import { createChooseCut } from "../support/random-cuts";
+import { countForgeries, findRejected, findUnconfirmed, SETTINGS } from "../support/forgery-run";
+import { rawRequest, send, sendRaw } from "../support/servers";
 
 const [, , seconds = "60", texts = "1000000"] = process.argv;
 const timeLimitMs = (Number(seconds) * 1_000) / 6;

@@ -6,7 +6,7 @@ import { urlencoded, raw, text as textParser } from "body-parser";
 import express from "express";
 import express4 from "express4";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { createRandom } from "./support/attacker-texts";
+import { createRandom } from "../support/attacker-texts";
 import {
   chooseForeignText,
   chooseForgery,
@@ -14,8 +14,8 @@ import {
   TOKEN,
   URL_HERE,
   type Target,
-} from "./support/foreign-texts";
-import { send, startServer, stopServers, type Middleware } from "./support/servers";
+} from "../support/foreign-texts";
+import { send, startServer, stopServers, type Middleware } from "../support/servers";
 
 const APPROVAL = {
   account_sid: `AC${"a".repeat(32)}`,
