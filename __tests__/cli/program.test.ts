@@ -47,6 +47,7 @@ describe("push-webhooks", () => {
     ["trigger challenge.denied --url here", 2, /--url must be/],
     [`${trigger} --dupe`, 2, /unknown option/],
     [`${trigger} --set x`, 2, /--set/],
+    [`${trigger} --set uuid=${"0".repeat(32)}-x`, 2, /uuid must not/],
     [`${trigger} --to there`, 2, /--to must be .*"there"/],
     [`${trigger} --header x`, 2, /--header must be "Name: value"; received "x"/],
     ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],

@@ -44,6 +44,11 @@ describe("eventFixture", () => {
     ["an unknown option", ["factor.created", {}, { versio: "v1" }], '"version"'],
     ["an unknown version", ["factor.created", {}, { version: "v3" }], "version"],
     ["null for the options", ["factor.created", {}, null], "options"],
+    [
+      "a uuid with two readings",
+      ["factor.created", { uuid: `${"0".repeat(32)}-x` }],
+      "uuid must not",
+    ],
   ])("rejects %s and names it", (_what, args, word) => {
     const make = () => Reflect.apply(eventFixture, undefined, args);
     expect(make).toThrow(TypeError);

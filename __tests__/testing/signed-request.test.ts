@@ -141,6 +141,7 @@ describe("signedRequest", () => {
     ["entity_identity", "factor.created", { entity_identitty: "x" }],
     ["challenge_sid", "factor.created", { challenge_sid: "x" }],
     ["factor_metadata", "factor.created", { factor_metadata: {} }, { version: "v1" }],
+    ["uuid must not", "factor.created", { uuid: `${crypto.randomUUID()}-retry` }],
     ["method", "factor.created", {}, { method: "PUT" }],
     ["extraParams", "factor.created", {}, { extraParams: { a: 1 } }],
     ["version", "factor.created", {}, { versio: "v1" }],

@@ -3,6 +3,7 @@ import type { ParameterName, PushEventVersion } from "../form/parameters";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
 import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";
+import { isUuidUnique } from "../event/uuid";
 import { describeType, oneOf, suggestName } from "../validation/validate-options";
 import { validateOptions, type OptionRules } from "../validation/validate-options";
 
@@ -65,7 +66,7 @@ const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
  * call a handler directly.
  *
  * @param overrides parameters with other values; undefined omits one.
- * @throws TypeError for a type, a parameter or an option that is unknown; WebhookError `PAYLOAD_INVALID` when
+ * @throws TypeError for a type, a parameter or an option that is unknown, or a uuid with two readings; WebhookError `PAYLOAD_INVALID` when
  *   a receiver would reject the overrides.
  */
 export function eventFixture<Type extends PushEventType, Version extends PushEventVersion = "v2">(
@@ -81,8 +82,8 @@ export function eventFixture<Type extends PushEventType, Version extends PushEve
 /**
  * Lists the parameters of an event: those of its fixture with overrides.
  *
- * @throws TypeError for a type that does not exist, or a parameter that the type does not have in
- *   this version.
+ * @throws TypeError for a type that does not exist, a parameter that the type does not have in this
+ *   version, or a uuid with two readings.
  */
 export function listFixturePairs(
   type: PushEventType,
@@ -111,6 +112,11 @@ export function listFixturePairs(
   const biometrics = type === "challenge.denied" ? "none" : "face";
   const defaults = { uuid, type, ...FACTOR, ...CHALLENGE, challenge_metadata: { biometrics } };
   const fields: Record<string, unknown> = { ...defaults, ...overrides };
+  if (typeof fields.uuid === "string" && !isUuidUnique(fields.uuid)) {
+    throw new TypeError(
+      `uuid must not begin with a UUID, 32 hexadecimal digits or a SID and go on with a character from "u" on; received ${JSON.stringify(fields.uuid)}. A receiver without confirm rejects it. Pass another, such as crypto.randomUUID().`,
+    );
+  }
   return names.flatMap((name) => {
     const value = fields[name];
     const text = typeof value === "string" ? value : (JSON.stringify(value) as string | undefined);
