@@ -1,4 +1,5 @@
 /** Output of a terminal: columns, colours, prompts, and no control characters of others. */
+import http from "node:http";
 import fc from "fast-check";
 import type { Emulator } from "express-push-verification/emulator";
 import { runProgram } from "../../lib/cli/program";
@@ -74,6 +75,25 @@ describe("a secret that the environment does not have", () => {
     for (const { run, written } of [typed, signalled]) {
       expect([await run, written.stderr]).toEqual([130, "PUSH_AUTH_TOKEN: \n"]);
     }
+  });
+});
+
+describe("a proxy in the environment", () => {
+  const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
+  it("is named when it was not used", async () => {
+    const { run, written } = listKeys({ env: unused });
+    expect([await run, written.stderr]).toEqual([1, expect.stringMatching(/^HTTPS_PROXY was not/)]);
+  });
+
+  it("is used during the command where Node.js can", async () => {
+    const restore = jest.fn();
+    const setGlobalProxyFromEnv = jest.fn(() => restore);
+    Object.assign(http, { setGlobalProxyFromEnv });
+    const { run, written } = listKeys({ env: unused });
+    expect([await run, written.stderr]).toEqual([1, expect.not.stringContaining("HTTPS_PROXY")]);
+    expect(setGlobalProxyFromEnv).toHaveBeenCalledWith(expect.objectContaining(unused));
+    expect(restore).toHaveBeenCalledTimes(1);
+    Reflect.deleteProperty(http, "setGlobalProxyFromEnv");
   });
 });
 

@@ -3,6 +3,7 @@ import { ApiError, createAdminClient, type AdminClient, type Finding } from "../
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { choice, UsageError } from "./arguments";
+import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable, readSecret } from "./terminal";
 import type { Terminal } from "./terminal";
 
@@ -158,7 +159,7 @@ function addServiceAction(
   command.option("--json", "print one JSON document").action(async () => {
     const client = await connectToService(terminal, command.opts<ServiceOptions>());
     try {
-      await run(client, command.args[0] ?? "");
+      await withProxy(terminal, () => run(client, command.args[0] ?? ""));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       throw new Error(client.usesKey ? KEY_REJECTED : ACCOUNT_REJECTED, { cause: error });

@@ -1,9 +1,11 @@
 import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
+import type * as undici from "undici-types";
 import { until } from "../../support/redis";
 import {
   ApiError,
   createAdminClient,
+  type AdminClientOptions,
   type Key,
   type Webhook,
   type WebhookInput,
@@ -503,6 +505,17 @@ describe("createAdminClient", () => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(word);
     expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
+  });
+
+  it("has an option fetch that undici's fits, also with a dispatcher", () => {
+    type Option = NonNullable<AdminClientOptions["fetch"]>;
+    expectTypeOf<typeof undici.fetch>().toExtend<Option>();
+    expectTypeOf<typeof fetch>().toExtend<Option>();
+    const addDispatcher =
+      (send: typeof undici.fetch, dispatcher: undici.Dispatcher): Option =>
+      (url, init) =>
+        send(url, { ...init, dispatcher });
+    expectTypeOf(addDispatcher).returns.toEqualTypeOf<Option>();
   });
 
   it("keeps the path of its base URLs", async () => {

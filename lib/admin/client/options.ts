@@ -23,8 +23,28 @@ export interface AdminClientOptions {
    * unless this is 0. @default 2
    */
   maxRetries?: number | undefined;
-  /** Function that sends the requests. @default the global `fetch` */
-  fetch?: typeof globalThis.fetch | undefined;
+  /** Function that sends the requests, also that of undici. @default the global `fetch` */
+  fetch?: ServiceFetch | undefined;
+}
+
+/** What the client uses of `fetch`. */
+type ServiceFetch = (
+  url: string,
+  init: {
+    method: string;
+    headers: Record<string, string>;
+    body: string | null;
+    redirect: "manual";
+    signal: AbortSignal;
+  },
+) => Promise<ServiceResponse>;
+
+/** What the client uses of a response; its `body` is iterable, or null. */
+export interface ServiceResponse {
+  status: number;
+  ok: boolean;
+  headers: { get(name: string): string | null };
+  body: unknown;
 }
 
 /** Options whose required ones are set. */

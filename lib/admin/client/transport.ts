@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/parameters";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import type { CheckedClientOptions } from "./options";
+import type { CheckedClientOptions, ServiceResponse } from "./options";
 
 /** Options of each method of the client. */
 export interface RequestOptions {
@@ -118,7 +118,10 @@ function choosePause({ retryAfterSeconds }: ApiError, retry: number): number {
 }
 
 /** Reads a body of up to 8 MiB as UTF-8: no page of the service is larger. */
-async function readResponseText(request: FailedRequest, response: Response): Promise<string> {
+async function readResponseText(
+  request: FailedRequest,
+  response: ServiceResponse,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -142,7 +145,7 @@ function readRetryAfter(text: string | null): number | undefined {
 
 function createServiceError(
   { method, url, shownPath }: FailedRequest,
-  { status, headers }: Response,
+  { status, headers }: ServiceResponse,
   json: unknown,
 ): ApiError {
   const { code, message, detail, title, more_info } = Object(json) as Record<string, unknown>;
