@@ -114,7 +114,7 @@ export function listFixturePairs(
   const fields: Record<string, unknown> = { ...defaults, ...overrides };
   if (typeof fields.uuid === "string" && !isUuidUnique(fields.uuid)) {
     throw new TypeError(
-      `uuid must not begin with a UUID, 32 hexadecimal digits or a SID and go on with a character from "u" on; received ${JSON.stringify(fields.uuid)}. A receiver without confirm rejects it. Pass another, such as crypto.randomUUID().`,
+      `uuid must not begin with a UUID, 32 hexadecimal digits or a SID and go on with a character from u on; received ${JSON.stringify(fields.uuid)}. A receiver without confirm rejects it. Pass another, such as crypto.randomUUID().`,
     );
   }
   return names.flatMap((name) => {
