@@ -14,6 +14,7 @@ const REQUIREMENTS = [
     "SQLite: Node.js 22.13 or newer, or a registry to install it from",
   ],
   ["the recipes for other frameworks", "The packages of the recipes: npm run frameworks"],
+  ["behind nginx", "nginx: put it on the PATH (Debian: apt-get install nginx)"],
   ["the API reference", "typedoc: npm run docs"],
 ];
 

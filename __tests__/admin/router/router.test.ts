@@ -52,6 +52,15 @@ afterAll(() => {
   for (const secret of SECRETS) expect(seen.filter((line) => line.includes(secret))).toEqual([]);
 });
 
+/** The address that a link leads to in a response of this address. */
+function follow(from: string, link: string): string {
+  const { pathname, search } = new URL(link, `https://staff.example.test${from}`);
+  return pathname + search;
+}
+
+/** Calls the app through a proxy that removes the prefix /ops. */
+const callBehind = (app: App, path: string) => call(app, "get", path.replace(/^\/ops/, ""));
+
 /** An app at `/admin/push`, whose log lines and audits are searched for secrets. */
 function appOf(options: StaffAppOptions = {}): App {
   const onAudit = (entry: AuditEntry) => {
@@ -111,8 +120,10 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
           body: { ...webhookInput, account_sid: ACCOUNT_SID, service_sid: SERVICE_SID },
         });
         const url = `${at}/webhooks/${webhook.body.sid}`;
-        expect(webhook.body.url).toBe(url);
-        expect((await call(app, "get", url)).body).toEqual(webhook.body);
+        expect(follow(`${at}/webhooks`, webhook.body.url as string)).toBe(url);
+        const fetched = await call(app, "get", url);
+        expect(follow(url, fetched.body.url as string)).toBe(url);
+        expect({ ...fetched.body, url: webhook.body.url }).toEqual(webhook.body);
         for (const method of ["post", "patch"] as const) {
           expect((await call(app, method, url, { status: "disabled" })).body.status).toBe(
             "disabled",
@@ -123,36 +134,42 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
       },
     );
 
-    it("pages within its own mount, forwards and backwards", async () => {
-      for (let count = 0; count < 5; count++) {
-        if (count < 3) upstream.createKey(`key ${count}`);
-        upstream.createWebhook(WEBHOOK);
-      }
-      const app = appOf({ makeApp, before });
-      for (const list of ["keys", "webhooks"]) {
+    it.each(["keys", "webhooks", "webhooks/"])(
+      "pages %s behind a prefix that a proxy removes, forwards and backwards",
+      async (list) => {
+        for (let count = 0; count < 5; count++) {
+          if (count < 3) upstream.createKey(`key ${count}`);
+          upstream.createWebhook(WEBHOOK);
+        }
+        const app = appOf({ makeApp, before });
+        const name = list.replace("/", "");
         const sizes: number[] = [];
         let last;
-        let next: string | null = `/admin/push/${list}?page_size=2`;
+        let next: string | null = `/ops/admin/push/${list}?page_size=2`;
         while (next !== null) {
-          last = await call(app, "get", next);
+          last = await callBehind(app, next);
           expect(last.text).not.toContain(upstream.url);
-          sizes.push((last.body[list] as unknown[]).length);
-          next = last.body.meta.next_page_url as string | null;
+          sizes.push((last.body[name] as unknown[]).length);
+          const link = last.body.meta.next_page_url as string | null;
+          next = link && follow(next, link);
           if (next !== null)
             expect(next).toMatch(
-              new RegExp(`^/admin/push/${list}\\?page_size=2&page=\\d&page_token=[\\w-]+$`),
+              new RegExp(`^/ops/admin/push/${name}\\?page_size=2&page=\\d&page_token=[\\w-]+$`),
             );
         }
         expect(sizes).toEqual([2, 2, 1]);
-        const back = await call(app, "get", last?.body.meta.previous_page_url as string);
-        expect(back.body.meta).toMatchObject({
-          page: 1,
-          page_size: 2,
-          key: list,
-          first_page_url: `/admin/push/${list}?page_size=2&page=0`,
-        });
-      }
-    });
+        const at = `/ops/admin/push/${name}`;
+        const back = await callBehind(app, follow(at, last?.body.meta.previous_page_url as string));
+        expect(back.body.meta).toMatchObject({ page: 1, page_size: 2, key: name });
+        expect(follow(at, back.body.meta.first_page_url as string)).toBe(
+          `${at}?page_size=2&page=0`,
+        );
+        for (const { url } of (back.body.webhooks ?? []) as { url: string }[]) {
+          const { body } = await callBehind(app, follow(at, url));
+          expect(follow(`${at}/x`, body.url as string)).toBe(follow(at, url));
+        }
+      },
+    );
 
     it("returns an empty list", async () => {
       const { body } = await call(appOf({ makeApp, before }), "get", "/admin/push/webhooks");
@@ -170,7 +187,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
       ...webhookInput,
       webhook_url: url,
     });
-    const path = created.body.url as string;
+    const path = follow("/admin/push/webhooks", created.body.url as string);
     const shown = "https://***@a.test/p";
     const changed = await call(app, "patch", path, { status: "disabled" });
     const { body: list } = await call(app, "get", "/admin/push/webhooks");
@@ -506,7 +523,7 @@ describe("GET /openapi.json", () => {
       for (const [, name = ""] of text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g))
         expect(schemas).toHaveProperty(name);
       expect(text).not.toContain("$defs");
-      expect(body.servers).toEqual([{ url: "/admin/push" }]);
+      expect(body.servers).toEqual([{ url: "." }]);
       expect(Object.keys(body.paths["/keys"] as object)).toEqual(
         readOnly ? ["get"] : ["get", "post"],
       );

@@ -1,11 +1,11 @@
 import { sidPattern } from "../../form/sid";
 import * as z from "../../validation/zod";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
-import { PAGE_PARAMETERS } from "./page";
+import { PAGE_PARAMETERS } from "./lists";
 import { ROUTES, type Route } from "./routes";
 
-/** Creates the OpenAPI 3.1 document of a router mounted at the path `serverUrl`. @experimental */
-export function createOpenApi(serverUrl: string, readOnly: boolean): object {
+/** Creates the OpenAPI 3.1 document of a router. @experimental */
+export function createOpenApi(readOnly: boolean): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of ROUTES.filter(({ action }) => !readOnly || action === undefined)) {
     const path = route.path.replace(":sid", "{sid}");
@@ -14,7 +14,8 @@ export function createOpenApi(serverUrl: string, readOnly: boolean): object {
   return {
     openapi: "3.1.0",
     info: { title: "Keys and Webhooks of the push-verification service", version: "1" },
-    servers: [{ url: serverUrl === "" ? "/" : serverUrl }],
+    // Relative to the address of the document.
+    servers: [{ url: "." }],
     paths,
     components: { schemas: describeSchemas() },
   };

@@ -48,7 +48,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     {
       method: "get",
       path: "/openapi.json",
-      run: (req) => ({ status: 200, body: createOpenApi(req.baseUrl, readOnly) }),
+      run: () => ({ status: 200, body: createOpenApi(readOnly) }),
     },
     ...consoleRoutes,
   ];

@@ -7,7 +7,7 @@ import { readJson } from "../http/json-body";
 import type { KeyInput } from "../client/key";
 import { parseInput } from "../client/schemas";
 import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
-import { fetchPage } from "./page";
+import { fetchPage, linkFrom } from "./lists";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
 
 /** One route of the router. */
@@ -141,8 +141,8 @@ function readSid(req: Request): string {
   return String(req.params.sid);
 }
 
-/** Its `url` is that of the router; user info in its webhook_url is a password. */
+/** Its `url` leads to the router; user info in its webhook_url is a password. */
 function showWebhook(req: Request, webhook: Webhook): Webhook {
   const webhook_url = webhook.webhook_url && hideUserInfo(webhook.webhook_url);
-  return { ...webhook, webhook_url, url: `${req.baseUrl}/webhooks/${webhook.sid}` };
+  return { ...webhook, webhook_url, url: linkFrom(req, `webhooks/${webhook.sid}`) };
 }

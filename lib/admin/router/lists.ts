@@ -26,14 +26,14 @@ function numberText(number: z.ZodInt) {
 
 /**
  * Fetches the page of a list that the query of a request selects, each item as `show` returns it.
- * The links of its `meta` are within the router at its mount, `baseUrl`.
+ * The links of its `meta` lead to the router.
  *
  * @throws InputError for an invalid query; ApiError.
  */
 export async function fetchPage<Item>(
   list: List<Item>,
   key: "keys" | "webhooks",
-  req: { baseUrl: string; query: object },
+  req: { path: string; query: object },
   show: (item: Item) => Item = (item) => item,
 ): Promise<object> {
   const given = parseInput("query", pageQueryStringSchema, { ...req.query });
@@ -44,7 +44,7 @@ export async function fetchPage<Item>(
     const pairs = Object.entries(parameters).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)] as const],
     );
-    return `${req.baseUrl}/${key}${pairs.length === 0 ? "" : `?${encodeForm(pairs)}`}`;
+    return `${linkFrom(req, key)}${pairs.length === 0 ? "" : `?${encodeForm(pairs)}`}`;
   };
   const meta = {
     page: index,
@@ -56,4 +56,12 @@ export async function fetchPage<Item>(
     key,
   };
   return { [key]: items.map(show), meta };
+}
+
+/**
+ * Returns the address of a path of the router, relative to the address of a request: a proxy may
+ * serve the router under a prefix that it removes.
+ */
+export function linkFrom({ path }: { path: string }, target: string): string {
+  return "../".repeat(path.split("/").length - 2) + target;
 }
