@@ -126,7 +126,7 @@ async function main(): Promise<void> {
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,
     publicUrl: PUBLIC_URL,
-    bodyTimeoutMs: 50,
+    deadlineMs: 100,
     dedupe: false,
   });
   push.onAny(() => void handled++);

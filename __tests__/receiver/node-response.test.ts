@@ -36,7 +36,7 @@ it.each([
   ["a body of unknown length", 403, startOf({ ...unsigned, "transfer-encoding": "chunked" })],
   ["a body over the limit", 413, startOf({ ...good.headers, "content-length": "65537" })],
 ])("closes the connection instead of waiting for %s", async (_what, status, text) => {
-  const port = await start({ bodyTimeoutMs: 60 });
+  const port = await start({ deadlineMs: 100 });
   const response = await sendRaw(port, [text], { untilClosed: true, giveUpMs: 10_000 });
   expect(response).toMatchObject({ status, gaveUp: false });
 });

@@ -50,7 +50,6 @@ const BAD: Record<string, unknown[]> = {
   signatureHeader: ["", "X Signature", "X-Sig:", "é", 5],
   urlMatching: ["any", "", true],
   limitBytes: NO_NUMBERS,
-  bodyTimeoutMs: [...NO_NUMBERS, 14_001],
   handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],
   deadlineMs: [99, 1.5, "14s"],
   allowedAccountSids: ["", "AC1", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], /^AC/],
@@ -127,7 +126,6 @@ describe("pushWebhooks", () => {
         signatureHeader: "X-Twilio-Signature",
         urlMatching: "exact",
         limitBytes: 1,
-        bodyTimeoutMs: 1,
       },
     ],
     [{ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }],
@@ -155,7 +153,7 @@ describe("close", () => {
 
 describe("verifyPushRequest", () => {
   it.each([
-    ["bodyTimeoutMs", 5],
+    ["deadlineMs", 5],
     ["acknowledge", "after"],
     ["publicUrl", "x"],
     ["accountSid", ACCOUNT_SID],

@@ -58,20 +58,26 @@ it("responds 413 to an endless body without reading on", async () => {
 });
 
 it("responds 408 to a body that does not arrive, and 400 to one that breaks off", async () => {
-  const { push } = createReceiver({ bodyTimeoutMs: 20 });
+  const { push } = createReceiver({ deadlineMs: 100 });
   expect(await push.fetch(streamed(new ReadableStream()))).toHaveProperty("status", 408);
   const broken = new ReadableStream({ pull: (one) => one.error(new Error("gone")) });
   expect(await push.fetch(streamed(broken))).toHaveProperty("status", 400);
 });
 
-it("responds 500 to a request whose body was read, and names the fix", async () => {
-  const { push } = createReceiver();
+it.each<[string, (request: Request) => unknown]>([
+  ["read", (request) => request.text()],
+  ["locked by a reader", (request) => request.body?.getReader()],
+])("responds 500 to a request whose body was %s, and names the fix", async (_what, before) => {
+  const { push, rejected } = createReceiver();
   const messages: string[] = [];
   push.onError((error) => void messages.push(error.message));
   const request = toWebRequest(good());
-  await request.text();
+  await before(request);
   expect(await push.fetch(request)).toHaveProperty("status", 500);
-  expect(messages).toEqual([expect.stringContaining("or a clone of it")]);
+  expect([rejected, messages]).toEqual([
+    ["BODY_CONSUMED"],
+    [expect.stringContaining("or a clone of it")],
+  ]);
 });
 
 it.each([undefined, null, {}, "https://app.example.test/"])(

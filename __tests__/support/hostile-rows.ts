@@ -271,7 +271,7 @@ const BODIES: HostileRow[] = [
     "a chunk without its end",
     [`${chunked}5\r\nabc`],
     "BODY_TIMEOUT",
-    { options: { bodyTimeoutMs: 60 } },
+    { options: { deadlineMs: 100 } },
   ],
   ["a chunk of a nonsense size", [`${chunked}zz\r\nabc\r\n`], [400, 0]],
   ["a gzip bomb", [`${ofLength(20)}content-encoding: gzip\r\n\r\n`, Buffer.alloc(20)], 415],

@@ -82,8 +82,8 @@ describe("suggestName", () => {
   });
 
   it("suggests all names that a name is a part of", () => {
-    const known = ["bodyTimeoutMs", "limitBytes", "handlerTimeoutMs"];
-    const meant = ' Did you mean "bodyTimeoutMs" or "handlerTimeoutMs"?';
+    const known = ["closeTimeoutMs", "limitBytes", "handlerTimeoutMs"];
+    const meant = ' Did you mean "closeTimeoutMs" or "handlerTimeoutMs"?';
     expect(suggestName("timeout", known)).toBe(meant);
   });
 

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isUint8Array } from "node:util/types";
 import { StacklessError } from "./stackless-error";
 import { KNOWN_NAMES, type Pair } from "./parameters";
 
@@ -17,7 +18,8 @@ export function isFormType(contentType: string): boolean {
 
 /** Returns whether a body is the exact text or bytes that were received. */
 export function isRawBody(body: unknown): body is string | Uint8Array {
-  return typeof body === "string" || body instanceof Uint8Array;
+  // Not instanceof: the bytes of Node.js belong to another realm than a test in jsdom.
+  return typeof body === "string" || isUint8Array(body);
 }
 
 /** How many parameters a form may have. */

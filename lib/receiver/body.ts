@@ -1,3 +1,4 @@
+import { isUint8Array } from "node:util/types";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/parameters";
@@ -15,7 +16,7 @@ export function readParams(body: unknown, limitBytes: number): Pair[] {
   }
   // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);
-  if (pairs === undefined) throw consumed();
+  if (pairs === undefined) throw consumed("it kept neither bytes, text nor a flat form");
   let bytes = 0;
   for (const [name, value] of pairs) {
     assertWellFormed(name);
@@ -34,9 +35,14 @@ export class BodyCollector {
 
   constructor(readonly limitBytes: number) {}
 
-  /** Adds a chunk; throws a WebhookError `BODY_TOO_LARGE`, or `BODY_CONSUMED` for decoded text. */
-  add(chunk: unknown): void {
-    if (!(chunk instanceof Uint8Array)) throw consumed();
+  /**
+   * Adds bytes, or text that a stream decoded with an encoding.
+   *
+   * @throws WebhookError `BODY_TOO_LARGE`; `BODY_CONSUMED` for another value.
+   */
+  add(part: unknown, encoding?: BufferEncoding | null): void {
+    const chunk = typeof part === "string" ? Buffer.from(part, encoding ?? "utf8") : part;
+    if (!isUint8Array(chunk)) throw consumed("the stream has neither bytes nor text");
     const start = this.#bytes;
     this.#bytes += chunk.length;
     if (this.#bytes > this.limitBytes) throw tooLarge(this.limitBytes);
@@ -64,9 +70,22 @@ export function tooLarge(limitBytes: number): WebhookError {
   return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
 }
 
+/** Bounds a body; no deadline is 10 s. */
+export interface BodyLimits {
+  limitBytes: number;
+  deadlineMs?: number;
+}
+
+/** Returns how long a body may take to arrive: 10 s, or the shorter deadline of the request. */
+export function bodyTimeMs({ deadlineMs = MAX_BODY_MS }: Pick<BodyLimits, "deadlineMs">): number {
+  return Math.min(deadlineMs, MAX_BODY_MS);
+}
+
+const MAX_BODY_MS = 10_000;
+
 /** Returns the error of a body that did not arrive in time. */
-export function bodyTimeout(bodyTimeoutMs: number): WebhookError {
-  const message = `The body was not complete within bodyTimeoutMs, ${bodyTimeoutMs} ms.`;
+export function bodyTimeout(limits: BodyLimits): WebhookError {
+  const message = `The body was not complete within ${bodyTimeMs(limits)} ms, the shorter of 10 s and deadlineMs.`;
   return new WebhookError("BODY_TIMEOUT", message);
 }
 
@@ -82,10 +101,8 @@ export function truncated(cause: unknown): WebhookError {
 const MOUNT_BEFORE =
   "Mount pushWebhooks() before express.json(), express.urlencoded() and the like, or have them keep the bytes in req.rawBody.";
 
-/** Returns the error of a body that another middleware has read. */
-export function consumed(fix = MOUNT_BEFORE): WebhookError {
-  return new WebhookError(
-    "BODY_CONSUMED",
-    `Another middleware has read the body and kept nothing that the signature can be verified against. ${fix}`,
-  );
+/** Returns the error of a body that another middleware has read; `found` says what is left of it. */
+export function consumed(found: string, fix = MOUNT_BEFORE): WebhookError {
+  const message = `Another middleware has read the body: ${found}. ${fix}`;
+  return new WebhookError("BODY_CONSUMED", message);
 }

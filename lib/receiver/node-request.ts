@@ -1,14 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
-import type { PushWebhooksSettings } from "./options";
+import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
+import type { BodyLimits } from "./body";
 import type { ReceivedRequest } from "./received-request";
 import { isRawBody } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/parameters";
-
-/** Bounds the body that is read. */
-export type BodyLimits = Pick<PushWebhooksSettings, "limitBytes" | "bodyTimeoutMs">;
 
 /** A request of `node:http`; its body may have been read by another middleware or a platform. */
 export interface NodeMessage extends IncomingMessage {
@@ -78,18 +75,38 @@ export class NodeRequest implements ReceivedRequest {
     );
   }
 
-  /** Prefers `req.rawBody`, then bytes or text in `req.body`, the stream, a form in `req.body`. */
-  readBody(isAnnounced: boolean): unknown {
-    const { rawBody, body } = this.req;
-    if (isRawBody(rawBody)) return rawBody;
-    if (isRawBody(body)) return body;
+  /** Takes the source that has the whole body: `req.rawBody`, `req.body`, the stream, or a form. */
+  async readBody(isAnnounced: boolean): Promise<unknown> {
+    const { req, limits } = this;
+    const length = Number(this.#headers["content-length"] ?? 0);
+    // Without a length, a source is whole only if no other can have more.
+    const isWhole = (raw: string | Uint8Array, hasEnded: boolean) =>
+      raw.length > 0 && (length > 0 ? Buffer.byteLength(raw) >= length : hasEnded);
+    const findKept = (hasEnded: boolean) =>
+      [req.rawBody, req.body].find((one) => isRawBody(one) && isWhole(one, hasEnded));
+
+    const { readableDidRead: wasRead, readableEnded: hasEnded } = req;
     const mayFollow = isAnnounced || this.mayHaveBody;
-    if (mayFollow && !this.req.readableDidRead && !this.req.readableEnded) {
-      return readNodeStream(this.req, this.limits);
+    const kept = findKept(hasEnded || !mayFollow);
+    if (kept !== undefined) return kept;
+    let rest: Uint8Array | undefined;
+    if (mayFollow) {
+      rest = hasEnded ? readAgain(req, limits) : await readNodeStream(req, limits);
+      if (isWhole(rest, hasEnded || !wasRead)) return rest;
     }
-    if (listFlatPairs(body) !== undefined) return body;
-    if (isAnnounced) throw consumed();
-    return undefined;
+    // A middleware that read along may be complete now.
+    const body = findKept(true) ?? (listFlatPairs(req.body) && req.body);
+    if (body !== undefined || !isAnnounced || (!wasRead && length === 0)) return body;
+    throw consumed(this.#describeLeft(rest, length));
+  }
+
+  #describeLeft(rest: Uint8Array | undefined, length: number): string {
+    const { rawBody, body } = this.req;
+    const sources = { "req.rawBody": rawBody, "req.body": body, "the stream": rest };
+    const found = Object.entries(sources).find(([, raw]) => isRawBody(raw) && raw.length > 0);
+    if (found === undefined) return "it kept neither bytes, text nor a flat form";
+    const bytes = Buffer.byteLength(found[1] as Uint8Array).toLocaleString("en");
+    return `${found[0]} has ${bytes} of ${length > 0 ? length.toLocaleString("en") : "an unknown number of"} bytes`;
   }
 }
 
@@ -97,6 +114,13 @@ export class NodeRequest implements ReceivedRequest {
 export function pairHeaders(rawHeaders: readonly string[]): Pair[] {
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   return names.map((name, index) => [name, rawHeaders[2 * index + 1] ?? ""]);
+}
+
+/** Reads what a platform has put back into a request whose stream has ended. */
+function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uint8Array {
+  const collector = new BodyCollector(limitBytes);
+  for (let chunk: unknown; (chunk = req.read()) !== null;) collector.add(chunk);
+  return collector.take();
 }
 
 function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
@@ -117,7 +141,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     };
     const add = (chunk: unknown) => {
       try {
-        collector.add(chunk);
+        collector.add(chunk, req.readableEncoding);
       } catch (error) {
         fail(error);
       }
@@ -133,7 +157,10 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     // Most bodies arrive with their headers, and need no timer.
     setImmediate(() => {
       if (isSettled) return;
-      timer = setTimeout(() => fail(bodyTimeout(limits.bodyTimeoutMs)), limits.bodyTimeoutMs);
+      timer = setTimeout(() => {
+        const isHeld = req.readableLength > 0;
+        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+      }, bodyTimeMs(limits));
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setTimeout } from "node:timers";
+import { bodyTimeMs, type BodyLimits } from "./body";
 import { describeResponse } from "./response";
 import type { WebhookError } from "../errors/webhook-error";
 
@@ -9,10 +10,7 @@ const LINGER_MS = 1_000;
 const LINGER_BYTES = 262_144;
 
 /** Options of {@link sendResponse}. */
-export interface SendOptions {
-  limitBytes: number;
-  /** How long the rest of a small body may take to arrive, in milliseconds. */
-  bodyTimeoutMs: number;
+export interface SendOptions extends BodyLimits {
   /** Whether the client must open another connection for its next request: to another process. */
   isClosing: boolean;
 }
@@ -20,13 +18,13 @@ export interface SendOptions {
 /**
  * Responds to a request of `node:http`, unless another middleware has or the client disconnected.
  * When the rest of the body is too large, the connection is closed after the response; the rest of
- * a small body is discarded for up to `bodyTimeoutMs`.
+ * a small body is discarded for as long as a body may take.
  */
 export function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
   rejection: WebhookError | undefined,
-  { limitBytes, bodyTimeoutMs, isClosing }: SendOptions,
+  { isClosing, ...limits }: SendOptions,
 ): void {
   // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
@@ -34,7 +32,7 @@ export function sendResponse(
   const { status, headers, text } = describeResponse(rejection);
   const isComplete = req.complete;
   const isCut = status === 413 || status === 408;
-  const lingers = !isComplete && (isCut || isRestTooLarge(req, limitBytes));
+  const lingers = !isComplete && (isCut || isRestTooLarge(req, limits.limitBytes));
   const closes = lingers || isCut || isClosing;
   res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
   if (lingers) {
@@ -43,15 +41,15 @@ export function sendResponse(
     linger(req, () => res.end(() => res.destroy()));
   } else {
     res.end(text);
-    if (!isComplete) boundRest(req, bodyTimeoutMs);
+    if (!isComplete) boundRest(req, bodyTimeMs(limits));
   }
 }
 
 /** Destroys the connection if the body of a request is not complete in time. */
-function boundRest(req: IncomingMessage, bodyTimeoutMs: number): void {
+function boundRest(req: IncomingMessage, timeMs: number): void {
   const timer = setTimeout(() => {
     if (!req.complete) req.destroy();
-  }, bodyTimeoutMs);
+  }, timeMs);
   // The connection keeps the process alive, as long as it is open.
   timer.unref();
   req.once("close", () => clearTimeout(timer));

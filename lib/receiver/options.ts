@@ -22,12 +22,11 @@ export interface PushWebhooksOptions extends VerifyOptions {
   /** Handlers to share with other receivers and workers. @default a new registry */
   handlers?: Handlers | undefined;
   /**
-   * How long a webhook request may take until its response, in milliseconds: body, token lookup,
-   * claim, handlers and completion. The service waits for 15 s at most. @default 14_000
+   * How long a webhook request may take until its response, in milliseconds: body (10 s at most),
+   * token lookup, claim, handlers and completion. The service waits for 15 s at most.
+   * @default 14_000
    */
   deadlineMs?: number | undefined;
-  /** How long a body may take to arrive, in milliseconds; at most deadlineMs. @default 10_000 */
-  bodyTimeoutMs?: number | undefined;
   /**
    * When to respond. `"after"` the handlers: the service receives the status of a failure.
    * `"before"` the handlers: the service does not wait for them. Not allowed with a queue.
@@ -79,7 +78,6 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   },
   handlers: { accepts: isHandlers, expected: "an object that createHandlers() returned" },
   deadlineMs: wholeNumber(100, MAX_TIMER_MS, "milliseconds"),
-  bodyTimeoutMs: DURATION_MS,
   acknowledge: oneOf("after", "before"),
   handlerTimeoutMs: DURATION_MS,
   dedupe: {
@@ -109,13 +107,11 @@ export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhoo
     );
   }
   const { deadlineMs = 14_000, acknowledge = "after" } = options;
-  for (const name of ["bodyTimeoutMs", "handlerTimeoutMs"] as const) {
-    // Handlers that run after the response do not count against the deadline.
-    if (name === "handlerTimeoutMs" && acknowledge === "before") continue;
-    const value = options[name];
-    if (value === undefined || value <= deadlineMs) continue;
+  const { handlerTimeoutMs } = options;
+  // Handlers that run after the response do not count against the deadline.
+  if (acknowledge === "after" && handlerTimeoutMs !== undefined && handlerTimeoutMs > deadlineMs) {
     throw new TypeError(
-      `pushWebhooks: option ${name} must be at most deadlineMs, ${deadlineMs}; received ${value}. The service waits for 15 s at most.`,
+      `pushWebhooks: option handlerTimeoutMs must be at most deadlineMs, ${deadlineMs}; received ${handlerTimeoutMs}. The service waits for 15 s at most.`,
     );
   }
   return {
@@ -123,11 +119,9 @@ export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhoo
     name: options.name,
     handlers: options.handlers,
     deadlineMs,
-    bodyTimeoutMs: options.bodyTimeoutMs ?? Math.min(10_000, deadlineMs),
     acknowledge,
     handlerTimeoutMs:
-      options.handlerTimeoutMs ??
-      (acknowledge === "before" ? 10_000 : Math.min(10_000, deadlineMs)),
+      handlerTimeoutMs ?? (acknowledge === "before" ? 10_000 : Math.min(10_000, deadlineMs)),
     dedupe: options.dedupe ?? createMemoryDedupe(),
     queue: options.queue,
     forwardErrors: options.forwardErrors ?? false,

@@ -45,7 +45,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes, bodyTimeoutMs } = settings;
+  const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes } = settings;
   const reports = createReporter(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope(settings);
@@ -140,12 +140,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       if (rejection !== undefined && rejection.status < 500)
         warnOfPath(request.target, request.isMounted);
       if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
-      else
-        sendResponse(req, res, rejection, {
-          limitBytes,
-          bodyTimeoutMs,
-          isClosing: closing !== undefined,
-        });
+      else sendResponse(req, res, rejection, { limitBytes, deadlineMs, isClosing: !!closing });
     } catch (error) {
       // A library that replaced a method of `res`, or an error handler of the app, may throw.
       reports.error(toWebhookError(error));

@@ -20,9 +20,6 @@ export interface PushRequest {
     string | Uint8Array | Readonly<Record<string, string | readonly string[]>> | null | undefined;
 }
 
-/** How long the body of a `Request` may take to arrive. */
-const BODY_TIMEOUT_MS = 10_000;
-
 // One per process: each call resolves its own settings, so a budget per settings would bound nothing.
 const explainBudget = createExplainBudget();
 
@@ -44,10 +41,7 @@ export async function verifyPushRequest(
   assertRequest(request);
   const receiveEvent = createReceiveEvent(settings, explainBudget);
   try {
-    const received =
-      "bodyUsed" in request
-        ? new WebRequest(request, { ...settings, bodyTimeoutMs: BODY_TIMEOUT_MS })
-        : readGiven(request);
+    const received = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);
     const { event, needsConfirmation, ambiguity } = await receiveEvent(received);
     if (needsConfirmation) await confirmOnce(settings.confirm, event, CONFIRM_MS, ambiguity);
     return event;

@@ -1,7 +1,7 @@
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeout, consumed, truncated } from "./body";
-import type { BodyLimits } from "./node-request";
+import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
+import type { BodyLimits } from "./body";
 import type { ReceivedRequest } from "./received-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../form/parameters";
@@ -48,8 +48,12 @@ export class WebRequest implements ReceivedRequest {
 
   readBody(): unknown {
     const { body, bodyUsed } = this.request;
-    if (bodyUsed) throw consumed("Pass the request before its body is read, or a clone of it.");
-    return body === null ? undefined : readWebStream(body, this.limits);
+    if (body === null) return undefined;
+    if (bodyUsed || body.locked) {
+      const found = bodyUsed ? "bodyUsed is true" : "a reader holds the stream";
+      throw consumed(found, "Pass the request before its body is read, or a clone of it.");
+    }
+    return readWebStream(body, this.limits);
   }
 }
 
@@ -60,14 +64,13 @@ export function createResponse(rejection: WebhookError | undefined): Response {
 }
 
 async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
-  const { limitBytes, bodyTimeoutMs } = limits;
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(bodyTimeout(bodyTimeoutMs)), bodyTimeoutMs);
+    timer = setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
   });
   try {
-    return await Promise.race([collectBody(reader, new BodyCollector(limitBytes)), late]);
+    return await Promise.race([collectBody(reader, new BodyCollector(limits.limitBytes)), late]);
   } catch (error) {
     // Not awaited: a source that hangs would delay the response.
     reader.cancel(error).catch(() => "the error of the read is thrown");
