@@ -193,9 +193,8 @@ function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => s
       client.write(text);
       sent += text.length;
       // Ends when the receiver has responded, too.
-      while ((socket?.bytesRead ?? 0) < sent && client.bytesRead === 0) {
-        await new Promise(setImmediate);
-      }
+      const isReceived = () => (socket?.bytesRead ?? 0) >= sent || client.bytesRead > 0;
+      while (!isReceived()) await new Promise(setImmediate);
     }
     return result.finally(() => client.destroy());
   };
@@ -216,7 +215,7 @@ const COLUMNS: Record<string, Column> = {
     SERVERS.map(([name, listenerOf]) => [name, serve(listenerOf, announced(), String)]),
   ),
   chunked: serve(
-    (push, before) => (req, res) => void before?.(req, res, () => void push(req, res)),
+    (push, before) => (req, res) => void before(req, res, () => void push(req, res)),
     CHUNKED,
     (part) => chunk(part) + (body.endsWith(part) ? "0\r\n\r\n" : ""),
   ),
