@@ -58,6 +58,7 @@ function inspectSettings(settings: PushWebhooksSettings) {
     name,
     /** Number of static tokens; undefined when a function finds them. */
     tokenCount: tokens?.length,
+    confirm: settings.confirm,
     /** Whether events are stored in a queue, and handled later. */
     hasQueue: settings.queue !== undefined,
     allowedAccountSids: [...(settings.allowedAccountSids ?? [])],

@@ -1,5 +1,9 @@
 /** The requests of a receiver, as a console tells of them to its page. */
-import { PermanentError } from "express-push-verification";
+import {
+  PermanentError,
+  type PushEvent,
+  type PushWebhooksOptions,
+} from "express-push-verification";
 import type { ConsoleQueue } from "express-push-verification/admin";
 import type { RequestDetails, Statistics } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
@@ -140,6 +144,19 @@ describe("the rows", () => {
     }
     const { rows } = await readRequests(app);
     expect(rows.map(({ failure }) => failure)).toEqual(errors.map(([, masked]) => masked));
+  });
+
+  it.each([
+    ["of more texts than it compares", JSON.stringify([...Array(301).keys()].map(String))],
+    ["with JSON of more than 32 levels", "[".repeat(5_000) + "]".repeat(5_000)],
+  ])("show no error of an event %s", async (_what, challenge_hidden_details) => {
+    const app = await startConsole();
+    app.push.onAny(() => {
+      throw new Error("no user jane");
+    });
+    expect(await app.deliver(approve, { challenge_hidden_details })).toBe(500);
+    const { rows } = await readRequests(app);
+    expect(rows).toMatchObject([{ status: 500, failure: "(not shown)" }]);
   });
 
   it("count the deliveries of a uuid", async () => {
@@ -485,6 +502,47 @@ describe("POST /console/resend", () => {
       ["request.resend", "a"],
       ["request.resend", undefined],
     ]);
+  });
+
+  it.each<[code: string, options: Partial<PushWebhooksOptions>]>([
+    ["NOT_CONFIRMED", { confirm: () => false }],
+    ["PAYLOAD_AMBIGUOUS", {}],
+  ])("runs no event that was rejected: %s", async (code, options) => {
+    const app = await startConsole({ receiver: options });
+    const handled: unknown[] = [];
+    app.push.onAny((event) => void handled.push(event));
+    const wait = app.push.waitForChallenge({
+      challengeSid: CHALLENGE_SID,
+      entityIdentity: JANE,
+      timeoutMs: 500,
+    });
+    const names = { challenge_sid: CHALLENGE_SID, entity_identity: JANE };
+    await app.deliver(approve, { ...names, challenge_hidden_details: "AccountSid=" });
+    const { rows } = await readRequests(app);
+    expect(rows).toMatchObject([{ code }]);
+    expect((await app.call("/requests/1")).body).toMatchObject({ canResend: false });
+    const { body } = await resend(app, [1]);
+    expect(body.results).toMatchObject([{ problem: expect.any(String) }]);
+    expect(handled).toEqual([]);
+    await expect(wait).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+
+  it("runs no conflict, and asks confirm again", async () => {
+    let isTrue = true;
+    const asked: string[] = [];
+    const confirm = ({ type }: PushEvent) => asked.push(type) > 0 && isTrue;
+    const app = await startConsole({ receiver: { confirm } });
+    const handled: string[] = [];
+    app.push.onAny(({ type }) => void handled.push(type));
+    await app.deliver(approve, { uuid: "a" });
+    await app.deliver("challenge.denied", { uuid: "a" });
+    expect((await resend(app, [1])).body).toEqual({ results: [{ id: 1 }] });
+    isTrue = false;
+    expect((await resend(app, [1, 2])).body).toMatchObject({
+      results: [{ problem: "NOT_CONFIRMED" }, { problem: "Its event was not accepted." }],
+    });
+    expect(asked).toEqual([approve, approve, approve]);
+    expect(handled).toEqual([approve, approve]);
   });
 
   it("names the problem of each event", async () => {

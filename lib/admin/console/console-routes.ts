@@ -85,7 +85,7 @@ function listReceiverRoutes(
   { client, queue, reveals }: Console,
   { push, inspection, log, live }: ShownReceiver,
 ): ConsoleRoute[] {
-  const { signRequest } = inspection;
+  const { confirm, signRequest } = inspection;
   const routes: ConsoleRoute[] = [
     {
       method: "get",
@@ -113,7 +113,8 @@ function listReceiverRoutes(
         const requests = ids.map(log.find);
         const results: ResendResult[] = [];
         // One after the other: a page must not run the handlers of 200 events at a time.
-        for (const one of requests) results.push(await resendRequest(one, push, queue));
+        for (const one of requests)
+          results.push(await resendRequest(one, { push, confirm }, queue));
         const uuid = requests.length === 1 ? requests[0]?.queued?.uuid : undefined;
         return { status: 200, body: { results }, uuid };
       },

@@ -16,10 +16,12 @@ export function maskIdentity(identity: string): string {
   return `${start}…${end}`;
 }
 
-const pseudonymKey = crypto.randomUUID();
+let pseudonymKey: string | undefined;
 
 /** Names an identity by a keyed hash: the same for one identity, until the process ends. */
 export function createPseudonym(identity: string): string {
+  // Not while this file is loaded: Cloudflare Workers allow no random value then.
+  pseudonymKey ??= crypto.randomUUID();
   const hash = Buffer.from(digest(pseudonymKey, identity, "sha256"), "base64");
   return hash.toString("hex").slice(0, 8);
 }
@@ -32,66 +34,101 @@ const MIN_PART_CHARACTERS = 6;
 const MIN_CUT_CHARACTERS = 3;
 
 const MAX_ERROR_CHARACTERS = 500;
+/** Of an event with more texts, or deeper JSON, nothing is shown: masking stays below 20 ms. */
+const MAX_TEXTS = 300;
+const MAX_LEVELS = 32;
+const NOT_SHOWN = "(not shown)";
 
 /** Cuts a text of the handlers of an event, and masks the values of the event unless it `reveals`. */
 export function maskText(text: string, event: Event | undefined, reveals = false): string {
   const cut = cutText(text, MAX_ERROR_CHARACTERS);
-  if (reveals || event === undefined) return cut;
-  const isCut = cut.endsWith("…");
-  return isCut ? `${maskValues(cut.slice(0, -1), event, true)}…` : maskValues(cut, event, false);
+  return reveals || event === undefined ? cut : maskValues(cut, event, cut.endsWith("…"));
 }
 
 /**
  * Replaces each value of an event in a text by the name of its parameter, such as
  * `<entity_identity>`: also a value within its JSON, in another case or percent-encoded, and the
  * start of one at the end of a text that was cut. So one failure has one text for all users.
+ *
+ * @returns `(not shown)` for an event with too many texts.
  */
-export function maskValues(text: string, event: Event, isCut: boolean): string {
-  const values = listValues(event, text);
-  const names = new Map(values.map(([name, value]) => [value.toLowerCase(), name]));
-  const patterns = values.map(([, value]) => {
-    const escaped = value.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    return value.length < MIN_PART_CHARACTERS
-      ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`
-      : escaped;
-  });
-  const mask = (value: string) => `<${names.get(value.toLowerCase()) ?? "value"}>`;
-  const masked =
-    values.length === 0 ? text : text.replaceAll(new RegExp(patterns.join("|"), "giu"), mask);
-  return isCut ? maskCutValue(masked, event) : masked;
+function maskValues(text: string, event: Event, isCut: boolean): string {
+  const texts = listOwnTexts(event);
+  if (texts === undefined) return NOT_SHOWN;
+  const lower = toLowerCase(text);
+  const values = new Map<string, string>();
+  for (const [value, name] of texts) {
+    for (const spelled of listSpellings(value)) values.set(toLowerCase(spelled), name);
+  }
+  values.delete("");
+  /** The name in place of each character of a value; "" after the first. */
+  const names: (string | undefined)[] = [];
+  // The longest first: it may contain others.
+  for (const [value, name] of [...values].toSorted(([a], [b]) => b.length - a.length)) {
+    let at = lower.indexOf(value);
+    for (; at !== -1; at = lower.indexOf(value, at + 1)) {
+      const end = at + value.length;
+      // A longer one that overlaps it has one of its ends.
+      if (names[at] !== undefined || names[end - 1] !== undefined) continue;
+      if (value.length < MIN_PART_CHARACTERS && !isWord(lower, at, end)) continue;
+      for (let index = at; index < end; index++) names[index] = index === at ? `<${name}>` : "";
+    }
+  }
+  if (isCut) maskCutValue(text.slice(0, -1), texts, names);
+  return Array.from({ length: text.length }, (_, at) => names[at] ?? text.charAt(at)).join("");
 }
 
-/** Lists the values that occur in a text, the longest first. */
-function listValues(event: Event, text: string): [name: string, value: string][] {
-  const lower = text.toLowerCase();
-  return listOwnTexts(event)
-    .flatMap(([name, value]) => listSpellings(value).map((spelled) => [name, spelled] as const))
-    .filter(([, value]) => value !== "" && lower.includes(value.toLowerCase()))
-    .map(([name, value]): [string, string] => [name, value])
-    .toSorted(([, a], [, b]) => b.length - a.length);
+/** Lists the texts of an event with the names of their parameters; undefined for too many. */
+function listOwnTexts({ params }: Event): Map<string, string> | undefined {
+  const texts = new Map<string, string>();
+  for (const [name, value] of params) {
+    if (COMMON_NAMES.has(name)) continue;
+    texts.set(value, name);
+    let level: unknown[] = [parseJson(value)];
+    for (let depth = 0; level.length > 0; depth++) {
+      for (const one of level) if (typeof one === "string") texts.set(one, name);
+      if (depth === MAX_LEVELS || texts.size > MAX_TEXTS) return undefined;
+      level = level.flatMap((one) =>
+        typeof one === "object" && one !== null ? (Object.values(one) as unknown[]) : [],
+      );
+    }
+  }
+  return texts.size > MAX_TEXTS ? undefined : texts;
 }
 
-function listOwnTexts({ params }: Event): (readonly [name: string, value: string])[] {
-  const own = params.filter(([name]) => !COMMON_NAMES.has(name));
-  return own.flatMap(([name, value]) =>
-    [value, ...listStrings(parseJson(value))].map((text) => [name, text] as const),
-  );
-}
-
-function listStrings(json: unknown): string[] {
-  if (typeof json === "string") return [json];
-  return typeof json === "object" && json !== null ? Object.values(json).flatMap(listStrings) : [];
-}
-
+/** The spellings of a value that may be in a text; none of one that is longer than any text. */
 function listSpellings(value: string): string[] {
+  if (value.length > MAX_ERROR_CHARACTERS) return [];
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
 }
 
-function maskCutValue(text: string, event: Event): string {
-  for (const [name, value] of listOwnTexts(event)) {
-    for (let length = Math.min(value.length, text.length); length >= MIN_CUT_CHARACTERS; length--) {
-      if (text.endsWith(value.slice(0, length))) return `${text.slice(0, -length)}<${name}>`;
-    }
+/** Like the method, with the length of the text: "İ" becomes two characters. */
+function toLowerCase(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return Array.from({ length: text.length }, (_, at) => {
+    const one = text.charAt(at).toLowerCase();
+    return one.length === 1 ? one : text.charAt(at);
+  }).join("");
+}
+
+function isWord(text: string, at: number, end: number): boolean {
+  return !/[\p{L}\p{N}]$/u.test(text.slice(0, at)) && !/^[\p{L}\p{N}]/u.test(text.slice(end));
+}
+
+/** Masks the start of a value at the end of a text: the longest one. */
+function maskCutValue(
+  text: string,
+  texts: ReadonlyMap<string, string>,
+  names: (string | undefined)[],
+): void {
+  const entries = [...texts];
+  for (let at = 0; at <= text.length - MIN_CUT_CHARACTERS; at++) {
+    const end = text.slice(at);
+    const [, name] = entries.find(([value]) => value.startsWith(end)) ?? [];
+    if (name === undefined) continue;
+    for (let index = at; index < text.length; index++)
+      names[index] = index === at ? `<${name}>` : "";
+    return;
   }
-  return text;
 }

@@ -1,3 +1,4 @@
+import { CONFIRM_MS, confirmOnce, type Confirm } from "../../delivery/confirmation";
 import type { QueuedEvent } from "../../delivery/event-queue";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { Pair } from "../../form/parameters";
@@ -12,6 +13,8 @@ export interface KeptRequest {
   id: number;
   /** Undefined when the request was not authenticated, or is too large. */
   queued: QueuedEvent | undefined;
+  /** Whether the event was accepted, or only a store failed: its handlers may run again. */
+  isAccepted: boolean;
   headers: readonly Pair[];
   responseHeaders: readonly Pair[];
 }
@@ -30,12 +33,21 @@ const SHOWN_PARAMS = new Set([
   "challenge_sid",
 ]);
 
+/** The failures after which the app has not decided about an event. */
+const UNDECIDED = new Set<string | undefined>([
+  "STORE_UNAVAILABLE",
+  "CONFIRM_UNAVAILABLE",
+  "OVERLOADED",
+]);
+
 /** Keeps the details of requests, in bounded memory. */
-export function keepRequest({ id, queued, headers, error }: ObservedRequest): KeptRequest {
+export function keepRequest(observed: ObservedRequest): KeptRequest {
+  const { id, queued, headers, result, error } = observed;
   const characters = queued?.event.params.flat().reduce((sum, text) => sum + text.length, 0) ?? 0;
   return {
     id,
     queued: characters > MAX_CHARACTERS ? undefined : queued,
+    isAccepted: result === undefined ? UNDECIDED.has(error?.code) : result !== "conflict",
     headers,
     responseHeaders: Object.entries(error?.headers ?? {}),
   };
@@ -43,7 +55,7 @@ export function keepRequest({ id, queued, headers, error }: ObservedRequest): Ke
 
 /** Describes a request as the console may show it, and asks the queue for the state of its event. */
 export async function describeDetails(
-  { queued, headers, responseHeaders }: KeptRequest,
+  { queued, isAccepted, headers, responseHeaders }: KeptRequest,
   queue: ConsoleQueue | undefined,
   reveals: boolean,
 ): Promise<RequestDetails> {
@@ -55,7 +67,7 @@ export async function describeDetails(
     ]),
     headers,
     responseHeaders,
-    canResend: queued !== undefined,
+    canResend: queued !== undefined && isAccepted,
     queued: event && (await findQueued(event, queue, reveals)),
   };
 }
@@ -84,15 +96,16 @@ async function findQueued(
 }
 
 /**
- * Runs the handlers again for the event of a request: by the queue when it is a dead letter, else
- * in this process.
+ * Runs the handlers again for the event of a request that was accepted: by the queue when it is a
+ * dead letter, else in this process, after `confirm` if the event needs it.
  */
 export async function resendRequest(
-  { id, queued }: KeptRequest,
-  push: PushWebhooks,
+  { id, queued, isAccepted }: KeptRequest,
+  { push, confirm }: { push: PushWebhooks; confirm: Confirm | undefined },
   queue: ConsoleQueue | undefined,
 ): Promise<ResendResult> {
   if (queued === undefined) return { id, problem: "Its event is not in memory." };
+  if (!isAccepted) return { id, problem: "Its event was not accepted." };
   const { event, accountSid, uuid, authTokenIndex, publicUrlIndex, receiver } = queued;
   const state = (await queue?.find?.(uuid, { accountSid }))?.state;
   if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
@@ -105,6 +118,9 @@ export async function resendRequest(
     return { id, problem: "No handler for it is registered in this process." };
   }
   try {
+    if (queued.needsConfirmation === true) {
+      await confirmOnce(confirm, event, CONFIRM_MS, queued.ambiguity);
+    }
     await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
     return { id, problem: undefined };
   } catch (error) {

@@ -61,7 +61,7 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     if (earlier?.row.id === observed.id) {
       const row = toRow(earlier.row.attempt);
       counters.move(earlier.row, row);
-      earlier.row = row;
+      ring[place] = { row, request: keepRequest(observed) };
     } else if (observed.failedLater) {
       // A later request has its row.
       return;
