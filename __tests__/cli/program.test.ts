@@ -58,6 +58,11 @@ describe("push-webhooks", () => {
     ["webhooks check --url http://a --handled challenge.aproved", 2, /Allowed choices/],
     ["explain --url http://a --header x --method GET", 2, /--received-url/],
     ["explain --url http://a.test --header x --body-file /no", 2, /\/no/],
+    ["explain --url http://a --capture a --received-url b", 2, /--capture.*--received-url/],
+    ["explain --url http://a --capture a --method GET", 2, /--capture.*--method/],
+    ["queue stats --name a --queue redis://a --ca /no", 2, /--ca \/no/],
+    ["queue stats --name a --queue postgres://a --ca /no", 2, /--ca \/no/],
+    ["queue stats --name a --queue /dev/null --ca /no", 2, /--ca is for/],
     ["keys list", 2, /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
     ["keys list --username SK1", 2, /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
   ])("%s ends with %i", async (line, code, text) => {
@@ -504,7 +509,10 @@ describe("webhooks and keys", () => {
   it("do not delete the key of --username, unless forced", async () => {
     const { sid, secret: keySecret } = emulator.createKey({ type: "main" });
     const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
-    expect(await runCommand(["keys", "delete", sid], asKey)).toHaveProperty("code", 1);
+    expect(await runCommand(["keys", "delete", sid], asKey)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/--force/),
+    });
     expect(await runCommand(["keys", "delete", sid, "--force"], asKey)).toHaveProperty("code", 0);
   });
 });

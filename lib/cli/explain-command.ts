@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
 import { explainCause, explainSignature } from "../signature/explain";
 import { listBodyPairs } from "../signature/explain/bodies";
@@ -30,9 +30,11 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .command("explain")
     .description("explain why the signature of a captured webhook request does not match")
     .requiredOption("--url <url>", "publicUrl of the receiver")
-    .option(
-      "--capture <file>",
-      "file of captures, as record writes it, instead of the options below",
+    .addOption(
+      new Option(
+        "--capture <file>",
+        "file of captures, as record writes it, instead of the request's options",
+      ).conflicts(["header", "bodyFile", "receivedUrl", "method"]),
     )
     .option(
       "-H, --header <line>",

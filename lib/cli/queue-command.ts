@@ -1,13 +1,15 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../observability/logger";
+import { decodeSafely } from "../form/text";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
 import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {
   queue?: string;
+  ca?: string;
   name: string;
   accountSid?: string;
   all?: boolean;
@@ -27,6 +29,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   ): void {
     command
       .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
+      .option("--ca <file>", "PEM file of the authority that signed the certificate of the store")
       .requiredOption("--name <name>", "name of the queue")
       .option("--json", "print one JSON document")
       .action(async () => {
@@ -112,19 +115,62 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
   const settings = { name, logger: createLogger(log) };
   // It stores nothing, so the store need not be durable.
   const durability = "trust" as const;
-  if (/^rediss?:\/\//.test(store))
-    return redisQueue({ ...settings, connection: store, durability });
-  if (/^postgres(ql)?:\/\//.test(store)) {
-    return postgresQueue({ ...settings, connection: store, durability });
+  if (/^rediss?:\/\//.test(store)) {
+    const connection = options.ca === undefined ? store : addRedisAuthority(store, options.ca);
+    return redisQueue({ ...settings, connection, durability });
   }
+  if (/^postgres(ql)?:\/\//.test(store)) {
+    const connection = options.ca === undefined ? store : addPostgresAuthority(store, options.ca);
+    return postgresQueue({ ...settings, connection, durability });
+  }
+  if (options.ca !== undefined) throw new UsageError("--ca is for redis:// and postgres:// only.");
   if (store !== "" && existsSync(store)) return sqliteQueue({ ...settings, file: store });
   throw new UsageError(
     "--queue, or PUSH_QUEUE, must be a URL with redis:// or postgres://, or a file that exists.",
   );
 }
 
+/** Returns the options of a URL of Redis with the authority of its certificate. */
+function addRedisAuthority(store: string, file: string) {
+  const { hostname, port, username, password, pathname } = new URL(store);
+  return {
+    host: hostname.replaceAll(/^\[|\]$/g, ""),
+    port: Number(port || 6379),
+    ...(username !== "" && { username: decodeSafely(username) }),
+    ...(password !== "" && { password: decodeSafely(password) }),
+    db: Number(pathname.slice(1)),
+    tls: { ca: readAuthority(file) },
+  };
+}
+
+/** Returns a URL of Postgres with the authority of its certificate. */
+function addPostgresAuthority(store: string, file: string): string {
+  readAuthority(file);
+  const url = new URL(store);
+  if (!url.searchParams.has("sslmode")) url.searchParams.set("sslmode", "verify-full");
+  url.searchParams.set("sslrootcert", file);
+  return url.href;
+}
+
+function readAuthority(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new UsageError(`--ca ${file} cannot be read.`, { cause: error });
+  }
+}
+
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
-  const end = AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]);
-  await Promise.race([queue.ready(), once(end, "abort")]);
-  if (end.aborted) throw new Error(`The queue was not ready within ${READY_WITHIN_MS / 1_000} s.`);
+  // Not AbortSignal.any or AbortSignal.timeout: garbage collection may take them away.
+  const end = new AbortController();
+  const stop = () => end.abort();
+  const timer = setTimeout(stop, READY_WITHIN_MS);
+  signal.addEventListener("abort", stop);
+  try {
+    await Promise.race([queue.ready(), once(end.signal, "abort")]);
+  } finally {
+    clearTimeout(timer);
+  }
+  const seconds = READY_WITHIN_MS / 1_000;
+  if (end.signal.aborted) throw new Error(`The queue was not ready within ${seconds} s.`);
 }

@@ -149,13 +149,15 @@ function sendCapture({ method, url, headers, body }: Capture, to: string, signal
         path: url,
         // As a list, they are sent as they are, repeated names included.
         headers: headers.flat(),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        signal,
       },
       (response) => {
         response.resume();
         response.once("end", () => resolve(response.statusCode ?? 0)).once("error", reject);
       },
     );
+    const stop = () => request.destroy(new Error(`There was no response in ${TIMEOUT_MS} ms.`));
+    request.setTimeout(TIMEOUT_MS, stop);
     request.once("error", reject).end(Buffer.from(body, "base64"));
   });
 }

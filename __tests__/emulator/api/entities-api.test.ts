@@ -13,10 +13,10 @@ const NEW_FACTOR = {
   "Config.NotificationPlatform": "none",
 };
 
-const createPublicKey = (namedCurve: string) =>
-  generateKeyPairSync("ec", { namedCurve })
-    .publicKey.export({ type: "spki", format: "der" })
-    .toString("base64");
+const { publicKey: P256 } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { publicKey: P384 } = generateKeyPairSync("ec", { namedCurve: "P-384" });
+/** The point alone, without the header of its encoding. */
+const RAW = P256.export({ type: "spki", format: "der" }).subarray(26);
 const pathOf = ({ serviceSid }: Emulator, rest: string) => `/v2/Services/${serviceSid}/${rest}`;
 const post = (emulator: Emulator, rest: string, form: Form) =>
   callApi(emulator, "POST", pathOf(emulator, rest), { form });
@@ -99,15 +99,21 @@ describe("a factor over REST", () => {
     ["FriendlyName", "x".repeat(65)],
     ["FactorType", "sms"],
     ["Binding.Alg", "RS256"],
-    ["Binding.PublicKey", "x"],
-    ["Binding.PublicKey", createPublicKey("P-384")],
+    ["Binding.PublicKey (must be base64 of the DER", "x"],
+    ...[
+      P384.export({ type: "spki", format: "der" }).toString("base64"),
+      P256.export({ type: "spki", format: "pem" }) as string,
+      JSON.stringify(P256.export({ format: "jwk" })),
+      RAW.toString("base64"),
+    ].map((key): [string, string] => ["Binding.PublicKey (must be base64 of the DER", key]),
     ["Config.AppId", undefined],
     ["Config.NotificationPlatform", "sms"],
     ["Config.NotificationToken", "x".repeat(31)],
     ["Metadata", "{"],
     ["Metadata", '{"a":1}'],
     ["Metadata", JSON.stringify({ a: "x".repeat(1024) })],
-  ])("is not created with the %s %j", async (name, value) => {
+  ])("is not created with the %s %j", async (reason, value) => {
+    const [name = ""] = reason.split(" ");
     const emulator = await startEmulator();
     const { [name]: _, ...form }: Record<string, string> = {
       ...NEW_FACTOR,
@@ -116,7 +122,7 @@ describe("a factor over REST", () => {
     if (value !== undefined) form[name] = value;
     expect(await post(emulator, `Entities/${IDENTITY}/Factors`, form)).toMatchObject({
       status: 400,
-      body: { code: 60306, message: `Invalid parameter: ${name}` },
+      body: { code: 60306, message: expect.stringContaining(`Invalid parameter: ${reason}`) },
     });
     expect((await callApi(emulator, "GET", pathOf(emulator, "Entities"))).body.entities).toEqual(
       [],

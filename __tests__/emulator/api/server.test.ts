@@ -85,6 +85,7 @@ describe("the emulator's server", () => {
     "/v2/Services",
     "/v2/Services/x/RateLimits",
     "/v1/Services/x/Webhooks",
+    "/v1/Keys",
   ])("says that it does not have %s", async (path) => {
     const emulator = await startEmulator();
     const rejected = await callApi(emulator, "GET", path);

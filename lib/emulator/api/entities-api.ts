@@ -13,6 +13,12 @@ import { textSchema } from "../resources/schemas";
 import { createTotpSecret, createTotpUri } from "../resources/totp";
 
 const identitySchema = z.string().regex(/^[A-Za-z0-9-]{8,64}$/);
+const publicKeySchema = z
+  .string()
+  .refine(
+    isPublicKey,
+    "must be base64 of the DER encoding (SPKI) of a P-256 public key; not PEM, JWK or raw",
+  );
 const secretSchema = z.string().regex(/^[A-Z2-7]{16,128}$/);
 const pushConfig = {
   notification_platform: z.enum(["apn", "fcm", "none"]),
@@ -31,7 +37,7 @@ const NEW_FACTOR = z.discriminatedUnion("factor_type", [
   z.object({
     factor_type: z.literal("push"),
     friendly_name: nameSchema,
-    binding: group({ alg: z.literal("ES256"), public_key: z.string().refine(isPublicKey) }),
+    binding: group({ alg: z.literal("ES256"), public_key: publicKeySchema }),
     config: group({ app_id: textSchema.min(1), ...pushConfig }),
     metadata: metadataParameter.optional(),
   }),

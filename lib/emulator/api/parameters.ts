@@ -37,12 +37,15 @@ export function readParameters<Schema extends z.ZodType>(
   const result = schema.safeParse(Object.fromEntries(members));
   if (result.success) return result.data;
   // Deeper parts of the path are within the JSON of a parameter, or are the index of a repeated one.
-  const path = result.error.issues[0]?.path.slice(0, 2) ?? [];
+  const [issue] = result.error.issues;
+  const path = issue?.path.slice(0, 2) ?? [];
   const name = path
     .filter((part) => typeof part === "string")
     .map(toParameter)
     .join(".");
-  throw invalidParameter(name, chooseCode(name, !values.has(name)));
+  const code = chooseCode(name, !values.has(name));
+  const reason = issue?.message.startsWith("must be") ? ` (${issue.message})` : "";
+  throw invalidParameter(name + reason, code);
 }
 
 function toMember(name: string): string {
