@@ -1,3 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TLSSocket } from "node:tls";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { describeWithPostgres } from "../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
@@ -12,6 +19,7 @@ describeWithRedis("queue … --queue redis://…", () => {
   });
   afterAll(stopRedis);
   testSubcommands(() => ({ store: url, queue: redisQueue({ name: "cli", connection: url }) }));
+  testAuthority(() => url.replace("redis:", "rediss:"));
 });
 
 describeWithPostgres("queue … --queue postgres://…", () => {
@@ -24,9 +32,44 @@ describeWithPostgres("queue … --queue postgres://…", () => {
     const store = server.url;
     return { store, queue: postgresQueue({ name: "cli", connection: store, durability: "trust" }) };
   });
+  testAuthority(() => server.url);
 });
 
 it.each(["", "missing.db", "mysql://a"])("rejects the store %j", async (store) => {
   const ended = await runCommand(["queue", "stats", "--name", "cli"], { PUSH_QUEUE: store });
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("PUSH_QUEUE") });
 });
+
+/** Tests a store behind TLS whose certificate has an authority of its own. */
+function testAuthority(getStore: () => string): void {
+  it("--ca names the authority of its certificate", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const files = ["-keyout", key, "-out", cert, "-days", "1"];
+    const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...files, ...subject];
+    execFileSync("openssl", made, { stdio: "ignore" });
+    const url = new URL(getStore());
+    const storePort = Number(url.port);
+    const server = createServer((socket) => {
+      const begin = () => {
+        const settings = { isServer: true, key: readFileSync(key), cert: readFileSync(cert) };
+        const secure = new TLSSocket(socket, settings).on("error", () => {});
+        const plain = connect(storePort, "127.0.0.1").on("error", () => {});
+        secure.pipe(plain).pipe(secure);
+      };
+      if (url.protocol === "rediss:") return begin();
+      // A client of Postgres asks for TLS first.
+      socket.once("data", () => {
+        socket.write("S");
+        begin();
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    url.port = String((server.address() as AddressInfo).port);
+    const args = ["queue", "stats", "--name", "cli", "--queue", url.href, "--ca", cert];
+    expect(await runCommand(args)).toMatchObject({ code: 0, stderr: "" });
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+}
