@@ -162,7 +162,10 @@ function addServiceAction(
       await withProxy(terminal, () => run(client, command.args[0] ?? ""));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.code === "OWN_KEY") throw new Error(OWN_KEY);
+      if (error.code === "OWN_KEY") {
+        terminal.hasFailed = true;
+        return printNote(terminal, OWN_KEY);
+      }
       if (error.status !== 401) throw error;
       throw new Error(client.usesKey ? KEY_REJECTED : ACCOUNT_REJECTED, { cause: error });
     }
@@ -170,7 +173,7 @@ function addServiceAction(
 }
 
 const OWN_KEY =
-  "This is the Key of --username or PUSH_KEY_SID. Pass --force, or use other credentials.";
+  "push-webhooks: This is the Key of --username or PUSH_KEY_SID. Pass --force, or use other credentials.";
 const ACCOUNT_REJECTED =
   "The service rejected the credentials. Set PUSH_AUTH_TOKEN to the auth token of the account of --account-sid or PUSH_ACCOUNT_SID.";
 const KEY_REJECTED =
