@@ -3,14 +3,14 @@
  * and TypeScript; runs the suites of the queue in Postgres against every supported release of it. A
  * failed installation counts as a failure.
  *
- * npm run matrix [-- --quick | --postgres]
+ * npm run matrix [-- --quick | --postgres | --installs]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listCells, type Cell, type Plan } from "./matrix/cells";
-import { APPS, NODES, POSTGRESES, TYPESCRIPTS } from "./matrix/versions";
+import { APPS, INSTALLS, NODES, POSTGRESES, TYPESCRIPTS } from "./matrix/versions";
 import { createWorkshop } from "./matrix/workshop";
 
 const WHOLE: Plan = {
@@ -19,31 +19,35 @@ const WHOLE: Plan = {
   typescripts: TYPESCRIPTS,
   typedApps: APPS,
   postgreses: POSTGRESES,
+  installs: INSTALLS,
 };
 
-/** The quick selection: this Node, the first and last version of TypeScript, and no PostgreSQL. */
+/** The quick selection: this Node, the first and last version of TypeScript, one install, and no PostgreSQL. */
 const QUICK: Plan = {
   nodes: [Number.parseInt(process.versions.node, 10)],
   apps: APPS,
   typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
   typedApps: APPS.filter(({ name }) => name === "express 5"),
   postgreses: [],
+  installs: INSTALLS.slice(0, 1),
 };
 
-/** The releases of PostgreSQL alone. */
-const ONLY_POSTGRES: Plan = {
+const NOTHING: Plan = {
   nodes: [],
   apps: [],
   typescripts: [],
   typedApps: [],
-  postgreses: POSTGRESES,
+  postgreses: [],
+  installs: [],
 };
 
 function readPlan(): Plan {
-  const { quick, postgres } = parseArgs({
-    options: { quick: { type: "boolean" }, postgres: { type: "boolean" } },
+  const options = { quick: { type: "boolean" }, postgres: { type: "boolean" } } as const;
+  const { quick, postgres, installs } = parseArgs({
+    options: { ...options, installs: { type: "boolean" } },
   }).values;
-  if (postgres === true) return ONLY_POSTGRES;
+  if (postgres === true) return { ...NOTHING, postgreses: POSTGRESES };
+  if (installs === true) return { ...NOTHING, installs: INSTALLS };
   return quick === true ? QUICK : WHOLE;
 }
 

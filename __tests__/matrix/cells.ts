@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { runCommand } from "./command";
-import { RESOLUTIONS, ROOT, type App } from "./versions";
+import { RESOLUTIONS, ROOT, type App, type Neighbours } from "./versions";
 import type { Workshop } from "./workshop";
 
 // The imports of a suite are resolved from its app, wherever Jest itself is.
@@ -29,11 +29,12 @@ export interface Plan {
   /** The apps whose types are read. */
   typedApps: App[];
   postgreses: string[];
+  installs: Neighbours[];
 }
 
 /** Every cell of a plan; cells that others need come first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
-  const { nodes, apps, typescripts, typedApps, postgreses } = plan;
+  const { nodes, apps, typescripts, typedApps, postgreses, installs } = plan;
   const install = (name: string, run: () => Promise<string>) => ({
     name: `${name} · install`,
     run,
@@ -53,6 +54,13 @@ export function listCells(plan: Plan, workshop: Workshop): Cell[] {
       typedApps.flatMap((app) => listCompilations(version, app, workshop)),
     ),
     ...postgreses.flatMap((version) => listSuites(version, workshop)),
+    ...installs.map((neighbours) => ({
+      name: `${neighbours.manager} · beside ${neighbours.packages.join(", ")}`,
+      run: async () => {
+        const cwd = await workshop.installBeside(neighbours);
+        await runStory(process.execPath, "require.cjs", neighbours.folder, cwd);
+      },
+    })),
   ];
 }
 
@@ -69,15 +77,15 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
     ),
   ];
   return [
-    cell("cjs", (node, cwd) => runStory(node, "require.cjs", app, cwd)),
-    cell("esm", (node, cwd) => runStory(node, "import.mjs", app, cwd)),
+    cell("cjs", (node, cwd) => runStory(node, "require.cjs", app.folder, cwd)),
+    cell("esm", (node, cwd) => runStory(node, "import.mjs", app.folder, cwd)),
     cell("push-webhooks", showHelp),
     ...(app.folder === "express" ? suites : []),
   ];
 }
 
-async function runStory(node: string, file: string, app: App, cwd: string): Promise<void> {
-  const args = ["--throw-deprecation", join("app", file), app.folder];
+async function runStory(node: string, file: string, folder: string, cwd: string): Promise<void> {
+  const args = ["--throw-deprecation", join("app", file), folder];
   const told = await runCommand(node, args, { cwd });
   // A process whose promise never settles ends with 0 as well.
   if (told !== "told\n") throw new Error(`${file} ended early: ${told}`);

@@ -52,9 +52,29 @@ export const APPS: App[] = [
   { name: "no express", folder: "bare", packages: ["@types/node"], minTypescript: 5.6 },
 ];
 
+/** An app with packages of its own choice, installed by a package manager. */
+export interface Neighbours {
+  manager: "npm" | "pnpm" | "yarn";
+  folder: App["folder"];
+  packages: string[];
+}
+
+const MANAGERS = ["npm", "pnpm", "yarn"] as const;
+/** Versions that apps have: an optional peer must not block the installation of the receiver. */
+const NEIGHBOURS: [App["folder"], ...string[]][] = [
+  ["express", "express@5", "bullmq@6", "ioredis@6", "pg@8"],
+  ["express", "express@4", "bullmq@5", "ioredis@5", "pg@8"],
+  ["bare", "express@4", "ioredis@4"],
+];
+
+/** Each package manager with each choice of packages. */
+export const INSTALLS: Neighbours[] = MANAGERS.flatMap((manager) =>
+  NEIGHBOURS.map(([folder, ...packages]) => ({ manager, folder, packages })),
+);
+
 function listOldest(): string[] {
   const ranges = Object.entries({ ...dependencies, ...peerDependencies });
-  return ranges.map(([name, range]) => `${name}@${range.replace(/^\^(\S+).*/, "~$1")}`);
+  return ranges.map(([name, range]) => `${name}@${range.replace(/^(?:\^|>=)(\S+).*/, "~$1")}`);
 }
 
 function listNewest(): string[] {

@@ -1,7 +1,23 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./command";
-import { ROOT, type App } from "./versions";
+import { ROOT, type App, type Neighbours } from "./versions";
+
+/** How each package manager installs strictly, runs no scripts and writes no lock. */
+const MANAGERS = {
+  npm: {
+    command: ["npm", "install"],
+    flags: ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts"],
+  },
+  pnpm: {
+    command: ["pnpm", "add"],
+    flags: ["--strict-peer-dependencies", "--ignore-scripts", "--no-lockfile"],
+  },
+  yarn: {
+    command: ["yarn", "add"],
+    flags: ["--non-interactive", "--no-lockfile", "--ignore-scripts", "--cache-folder", "cache"],
+  },
+};
 
 /** Packages, apps and engines for cells; each is made once, when the first cell needs it. */
 export type Workshop = ReturnType<typeof createWorkshop>;
@@ -73,7 +89,20 @@ export function createWorkshop(folder: string) {
     return join(cwd, "native", "bin");
   }
 
+  /** Installs the tarball beside other packages; resolves with the folder of the app. */
+  async function installBeside({ manager, packages }: Neighbours): Promise<string> {
+    const home = join(folder, `${manager}-${packages.join("-")}`);
+    mkdirSync(home);
+    writeFileSync(join(home, "package.json"), '{ "private": true }');
+    const { command, flags } = MANAGERS[manager];
+    const added = [`file:${await packOnce()}`, ...packages];
+    await runCommand("npx", ["-y", ...command, ...flags, ...added], { cwd: home });
+    cpSync(join(__dirname, "app"), join(home, "app"), { recursive: true });
+    return home;
+  }
+
   return {
+    installBeside,
     pack: packOnce,
     installApp: (app: App) => makeOnce(app.name, () => installApp(app)),
     installTypescript: (version: string) =>

@@ -151,7 +151,7 @@ describe.each(BUNDLERS)("%s", (_bundler, bundle, apps) => {
       const outfile = await bundle(join(folder, name, "app.mjs"), output);
       const { stdout } = await run(node, [outfile, join(output, "push.db")], { cwd: tmpdir() });
       expect(stdout).toBe(`${APPS[name]?.[1]}\n`);
-      if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(400_000);
+      if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(150_000);
     },
     120_000,
   );
