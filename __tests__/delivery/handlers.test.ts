@@ -94,7 +94,7 @@ describe("createHandlers", () => {
     ["challenge.aproved", `"challenge.approved"\\?`],
     ["Factor.Created", `"factor.created"\\?`],
     ["*", "onAny"],
-    ...[undefined, null, 5, {}, "", ["factor.created", "x"]].map((types): [unknown, string] => [
+    ...[undefined, null, 5, {}, "", [], ["factor.created", "x"]].map((types): [unknown, string] => [
       types,
       "",
     ]),

@@ -180,7 +180,6 @@ describe("parseEvent", () => {
       ["factor_metadata", "", "is not JSON"],
       ["factor_metadata", "{", "is not JSON"],
       ["factor_metadata", "[]", "does not have the specified members"],
-      ["factor_metadata", "null", "does not have the specified members"],
       ["factor_metadata", '"text"', "does not have the specified members"],
       ["factor_metadata", '{"a":1}', "does not have the specified members"],
       ["factor_metadata", '{"a":{"b":"c"}}', "does not have the specified members"],
@@ -189,10 +188,28 @@ describe("parseEvent", () => {
       ["factor_metadata", "[".repeat(500) + "]".repeat(500), "is nested more than 32 levels deep"],
       ["challenge_metadata", '{"a":null}', "does not have the specified members"],
       ["challenge_metadata", `{"a":"${"x".repeat(1024)}"}`, "is over 1024 characters"],
-      ["challenge_details", "{}", "does not have the specified members"],
-      ["challenge_details", '{"message":5}', "does not have the specified members"],
-      ["challenge_details", '{"message":"m","fields":{}}', "does not have the specified members"],
-      ["challenge_details", '{"message":"m","fields":[{}]}', "does not have the specified members"],
+      ["challenge_details", "[]", "does not have the specified members"],
+      ["challenge_details", "{}", "does not have the specified members: see message"],
+      [
+        "challenge_details",
+        '{"message":"m","date":5}',
+        "does not have the specified members: see date",
+      ],
+      [
+        "challenge_details",
+        '{"message":"m","fields":{}}',
+        "does not have the specified members: see fields",
+      ],
+      [
+        "challenge_details",
+        '{"message":"m","fields":[5]}',
+        "does not have the specified members: see fields[0]",
+      ],
+      [
+        "challenge_details",
+        '{"message":"m","fields":[{"label":"a","value":"b"},{"label":"a","value":5}]}',
+        "does not have the specified members: see fields[1].value",
+      ],
       ["challenge_hidden_details", "[1]", "does not have the specified members"],
     ])("%s %j: the event is valid and the field is absent", (name, text, message) => {
       const event = parse("challenge.approved", "v2", { [name]: text });
@@ -211,6 +228,12 @@ describe("parseEvent", () => {
       const event = parse("challenge.denied", "v2", { [name]: text });
       expect(event).toHaveProperty(name, JSON.parse(text));
       expect(event.issues).toEqual([]);
+    });
+
+    it("takes the text null for an absent field", () => {
+      const event = parse("challenge.denied", "v2", { challenge_metadata: "null" });
+      expect(event).toMatchObject({ version: "v2", issues: [] });
+      expect(event).not.toHaveProperty("challenge_metadata");
     });
 
     it("reports the problem of each of several parameters", () => {

@@ -4,6 +4,7 @@ import { Console } from "node:console";
 import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-verification";
 import { parseEvent } from "../../lib/event/parse";
 import { createReporter } from "../../lib/observability/reporter";
+import { silent } from "../support/receivers";
 import { eventPairs } from "../support/webhook-requests";
 
 const event = parseEvent(eventPairs("challenge.approved"));
@@ -132,6 +133,20 @@ describe("createReporter", () => {
     expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
     expect(texts.filter((text) => text.includes("not an Error"))).toHaveLength(1);
     expect(texts.join()).not.toContain("hush");
+  });
+
+  it.each([
+    ["", [undefined, false, false], ["EVENT_UNHANDLED"]],
+    [", but with onAny", [undefined, true, false], []],
+    [", but with a logger", [silent, false, false], []],
+    [", but with a listener", [undefined, false, true], []],
+  ] as const)("warns once about an event without a handler%s", (_what, options, expected) => {
+    const [logger, hasRun, hasListener] = options;
+    const reports = createReporter(logger);
+    if (hasListener) reports.onError(() => {});
+    reports.unhandled(event, hasRun);
+    reports.unhandled(event, hasRun);
+    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(expected);
   });
 
   it("warns once per code about failures without a listener", () => {

@@ -50,8 +50,11 @@ interface RunningDelivery {
 /** Runs a first delivery unless one ran, or runs, for the same webhook request. */
 export type AcceptOnce = (request: RequestIdentity, first: FirstDelivery) => Promise<Acceptance>;
 
-/** Begins the owner of each claim of this process: a counter makes the rest unique. */
-const PROCESS_OWNER = crypto.randomUUID();
+/**
+ * Begins the owner of each claim of this process: a counter makes the rest unique. Made by the
+ * first claim, because Cloudflare Workers forbid random values while a module loads.
+ */
+let processOwner: string | undefined;
 let claimCount = 0;
 
 /** How long a claim lasts, unless `run` may take longer: a process that dies cannot release it. */
@@ -145,7 +148,8 @@ export function createAcceptOnce(
     const { accountSid, uuid } = request;
     const { deadlineAtMs, finishAtMs } = first;
     const contentHash = hashContent(request.contentHash);
-    const owner = `${PROCESS_OWNER} ${++claimCount}`;
+    processOwner ??= crypto.randomUUID();
+    const owner = `${processOwner} ${++claimCount}`;
     const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
     const leaseMs = Math.max(MIN_LEASE_MS, Math.ceil(runMs) + LEASE_MARGIN_MS);
     const claim = { accountSid, uuid, contentHash, owner, leaseMs };

@@ -1,7 +1,7 @@
 import { publish } from "../observability/diagnostics";
 import type { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
-import type { Handlers } from "./handler-registry";
+import { selectHandlers, type Handlers } from "./handler-registry";
 import type { Reporter } from "../observability/reporter";
 import { trace, type Traces } from "../observability/tracing";
 import { runHandlers, type RunContext } from "./run-handlers";
@@ -44,7 +44,7 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
       throw failure;
     }
     if (isHandled) publish("handled", describeRun);
-    else reports.unhandled(event);
+    else reports.unhandled(event, selectHandlers(handlers, event).handlers.length > 0);
   }
 
   return (

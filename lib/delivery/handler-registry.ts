@@ -167,6 +167,8 @@ function registryOf(handlers: Handlers): Registry {
 
 function listTypes(method: string, types: PushEventType | readonly PushEventType[]) {
   const list: readonly PushEventType[] = Array.isArray(types) ? types : [types];
+  if (list.length === 0)
+    throw new TypeError(`${method}: the list of event types must not be empty.`);
   for (const type of list) {
     if (isPushEventType(type)) continue;
     const name = String(type);

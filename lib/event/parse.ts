@@ -3,7 +3,7 @@ import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "../for
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
-import { pushEventSchema, unknownEventSchema } from "./schema";
+import { findDetailsFault, pushEventSchema, unknownEventSchema } from "./schema";
 import { parseJsonParameter } from "./json-parameter";
 
 /** The parameters that are stringified JSON, and their maximum length in characters (section 8). */
@@ -67,8 +67,10 @@ function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
     const text = draft[name];
     if (typeof text !== "string") continue;
     const { value, problem } = parseJsonParameter(text, maxCharacters);
-    if (problem === undefined) draft[name] = value;
-    else dropField(draft, name, problem);
+    if (problem !== undefined) dropField(draft, name, problem);
+    // The API of the service shows absent metadata as null.
+    else if (value === null) delete draft[name];
+    else draft[name] = value;
   }
   return checkKnown(draft);
 }
@@ -79,7 +81,10 @@ function checkKnown(draft: Draft): PushEvent {
   const result = pushEventSchema.safeParse(draft);
   if (result.success) return result.data;
   for (const name of new Set(result.error.issues.map(({ path }) => String(path[0])))) {
-    if (name in MAX_JSON_CHARACTERS) dropField(draft, name, "does not have the specified members");
+    if (!(name in MAX_JSON_CHARACTERS)) continue;
+    const member = name === "challenge_details" ? findDetailsFault(draft[name]) : undefined;
+    const problem = "does not have the specified members";
+    dropField(draft, name, member ? `${problem}: see ${member}` : problem);
   }
   return check(pushEventSchema, draft, RECEIVED);
 }

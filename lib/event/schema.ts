@@ -22,20 +22,27 @@ export const metadataSchema = z.custom<Readonly<Record<string, string>>>(
 );
 
 /** The schema of challenge_details (specification, section 6.2). */
-export const detailsSchema = z.custom<ChallengeDetails>((value) => {
-  if (!isMembers(value) || typeof value.message !== "string") return false;
-  const { date, fields } = value;
-  if (date !== undefined && date !== null && typeof date !== "string") return false;
-  if (fields === undefined || fields === null) return true;
-  return Array.isArray(fields) && fields.every(isDetailsField);
-});
+export const detailsSchema = z.custom<ChallengeDetails>(
+  (value) => findDetailsFault(value) === undefined,
+);
+
+/** Returns the path of the first member of challenge_details that is not as specified; "" for all. */
+export function findDetailsFault(value: unknown): string | undefined {
+  if (!isMembers(value)) return "";
+  const { message, date, fields } = value;
+  if (typeof message !== "string") return "message";
+  if (typeof (date ?? "") !== "string") return "date";
+  if (!Array.isArray(fields ?? [])) return "fields";
+  for (const [index, field] of ((fields ?? []) as unknown[]).entries()) {
+    if (!isMembers(field)) return `fields[${index}]`;
+    const member = ["label", "value"].find((name) => typeof field[name] !== "string");
+    if (member !== undefined) return `fields[${index}].${member}`;
+  }
+  return undefined;
+}
 
 /** The schema of challenge_hidden_details (specification, section 6.2). */
 export const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
-
-function isDetailsField(value: unknown): boolean {
-  return isMembers(value) && typeof value.label === "string" && typeof value.value === "string";
-}
 
 function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

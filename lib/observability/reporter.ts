@@ -69,6 +69,7 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
   const warnedCodes = new Set<WebhookErrorCode>();
+  let hasWarnedOfUnhandled = false;
   const explainedAtMs = new Map<WebhookErrorCode, number>();
 
   const adapted = logger && adaptConsole(logger);
@@ -86,6 +87,15 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
     process.emitWarning(
       `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
       { type: "PushWebhooksWarning", code: error.code, ...(detail !== undefined && { detail }) },
+    );
+  }
+
+  function warnOfUnhandled({ type }: PushEvent | UnknownPushEvent): void {
+    if (hasWarnedOfUnhandled || logger !== undefined) return;
+    hasWarnedOfUnhandled = true;
+    process.emitWarning(
+      `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events. (Said once.)`,
+      { type: "PushWebhooksWarning", code: "EVENT_UNHANDLED" },
     );
   }
 
@@ -132,9 +142,10 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
       for (const listener of failureListeners) void callSafely(listener, () => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
-    /** Reports an event without a handler. */
-    unhandled(event: PushEvent | UnknownPushEvent): void {
+    /** Reports an event without a handler of its type; `hasRun`: one of `onAny` has run. */
+    unhandled(event: PushEvent | UnknownPushEvent, hasRun: boolean): void {
       publish("unhandled", () => ({ type: event.type }));
+      if (!hasRun && errorListeners.size + rejectedListeners.size === 0) warnOfUnhandled(event);
       if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
     },
     /** Reports the result of a delivery. */

@@ -1,5 +1,3 @@
-// Not the global clock, which a test may fake: the deadline would never pass.
-import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "../validation/validate-options";
 
@@ -29,14 +27,6 @@ export async function settleWithin(
   } finally {
     deadline.abort();
   }
-}
-
-/** Starts the deadline of a close; the returned function returns the options of its next step. */
-export function startDeadline({
-  deadlineMs = DEFAULT_CLOSE_DEADLINE_MS,
-}: CloseOptions): () => CloseOptions {
-  const endMs = performance.now() + deadlineMs;
-  return () => ({ deadlineMs: Math.max(endMs - performance.now(), 0) });
 }
 
 /** Creates the count of the requests that are running, which a close awaits. */
