@@ -1,5 +1,4 @@
 import { PermanentError } from "express-push-verification";
-import { openReceiver } from "../../support/durable";
 import { collect, describeWithRedis, until } from "../../support/redis";
 import { useRedisReceiver } from "../../support/redis-receiver";
 import { eventRequest } from "../../support/webhook-requests";
@@ -7,10 +6,7 @@ import { eventRequest } from "../../support/webhook-requests";
 describeWithRedis("dead letters in Redis", () => {
   const app = useRedisReceiver();
   const requestOf = (uuid: string) => eventRequest("factor.created", { uuid });
-  const jobKeys = async () => {
-    const keys = await app.server.redis.keys(`${app.options.prefix}:q:*`);
-    return keys.filter((key) => /:[0-9a-f]{8}-[0-9a-f]{32}$/.test(key));
-  };
+  const head = () => `${app.options.prefix}:q`;
 
   /** Delivers events whose handlers fail for good, and closes the worker. */
   async function makeDead(...uuids: string[]): Promise<void> {
@@ -25,39 +21,52 @@ describeWithRedis("dead letters in Redis", () => {
     await makeDead("poison");
     const both = await Promise.all([app.queue.discard("poison"), app.queue.discard("poison")]);
     expect(both.toSorted()).toEqual([false, true]);
-    expect(await jobKeys()).toEqual([]);
+    const keys = await app.server.redis.keys(`${head()}:*`);
+    expect(keys.filter((key) => /:dead/.test(key))).toEqual([]);
   });
 
-  it("that this version cannot read are listed", async () => {
-    await makeDead("odd");
-    const [key = ""] = await jobKeys();
-    await app.server.redis.hset(key, "data", JSON.stringify({ params: [["uuid", "odd"]] }));
-    expect(await collect(app.queue.deadLetters())).toMatchObject([
-      { uuid: "odd", event: undefined },
-    ]);
+  const bodyOf = (body: unknown) => JSON.stringify({ body: JSON.stringify(body), errors: "[]" });
+  it.each([
+    ["no JSON", "{"],
+    ["nested 100,000 deep", `${'{"body":'.repeat(100_000)}1${"}".repeat(100_000)}`],
+    [
+      "an event nested 100,000 deep",
+      bodyOf(7).replace("7", "[".repeat(100_000) + "]".repeat(100_000)),
+    ],
+    ["an event of another version", bodyOf({ params: [["uuid", "odd"]] })],
+    ["a uuid that is an object", bodyOf({ params: [["uuid", {}]] })],
+  ])("that are %s are listed, retried, and dead letters again", async (_what, text) => {
+    await makeDead("good");
+    await app.server.redis.zadd(`${head()}:dead`, "1", "odd");
+    await app.server.redis.hset(`${head()}:dead:events`, "odd", text);
+    const listed = await collect(app.queue.deadLetters());
+    expect(listed).toMatchObject([{ event: undefined }, { uuid: "good" }]);
+    expect(await app.queue.stats()).toMatchObject({ deadLetters: 2 });
+    expect(await app.queue.retryAll()).toBe(2);
+    app.work();
+    await until(async () => (await app.queue.stats()).deadLetters === 2);
+    expect(await app.queue.find("good")).toMatchObject({ state: "dead" });
   });
 
-  it("are bounded by maxDeadLetters: the oldest are discarded, which is logged", async () => {
-    const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    const bounded = await openReceiver({ ...app.options, attempts: 1, maxDeadLetters: 3, logger });
-    bounded.push.onAny(() => Promise.reject(new PermanentError("no")));
-    bounded.queue.work(bounded.push.handlers, { concurrency: 1, onError: () => {} });
-    const listUuids = async () =>
-      (await collect(bounded.queue.deadLetters())).map(({ uuid }) => uuid);
-    const reports = () =>
-      logger.error.mock.calls.filter(([, text]) => String(text).includes("discards"));
-    for (const uuid of ["a", "b"]) await bounded.deliver(requestOf(uuid));
-    await until(async () => (await listUuids()).length === 2);
-    expect(reports()).toEqual([]);
-    for (const uuid of ["c", "d", "e"]) await bounded.deliver(requestOf(uuid));
-    await until(async () => (await listUuids()).join() === "c,d,e");
-    await until(() => reports().length === 1);
-    expect(reports()).toMatchObject([[{ maxDeadLetters: 3 }, expect.any(String)]]);
-    // Their uuids are kept: a replay is a duplicate.
-    for (const uuid of ["a", "e"]) expect(await bounded.deliver(requestOf(uuid))).toBe(200);
-    expect(await bounded.queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 3 });
-    await bounded.close();
-  });
+  it.each(["{", "[".repeat(100_000) + "]".repeat(100_000)])(
+    "are made of jobs that no worker can read",
+    async (data) => {
+      const { redis } = app.server;
+      await app.deliver(requestOf("bad"));
+      const [key = ""] = await redis.keys(`${head()}:uuid:*`);
+      const [id = ""] = await redis.hvals(key);
+      await redis.hset(`${head()}:${id}`, "data", data);
+      app.work();
+      await app.deliver(requestOf("good"));
+      await until(async () => (await app.queue.stats()).deadLetters === 1);
+      expect(await collect(app.queue.deadLetters())).toMatchObject([
+        { event: undefined, error: expect.stringMatching(/^INTERNAL_ERROR/) },
+      ]);
+      await until(() => app.handled.length === 1);
+      await until(async () => (await app.queue.stats()).active === 0);
+      expect(await app.queue.stats()).toMatchObject({ waiting: 0, delayed: 0, deadLetters: 1 });
+    },
+  );
 
   it("of a uuid are found without reading the others", async () => {
     await makeDead(...Array.from({ length: 30 }, (_, index) => `u${index}`));

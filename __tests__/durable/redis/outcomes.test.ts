@@ -83,6 +83,17 @@ describeWithRedis("waitForChallenge between processes", () => {
     expect(await outcomeKeys()).toEqual([]);
   });
 
+  it("records no outcome of a conflict that arrives at the same time", async () => {
+    const [a, b] = [await open(), await open()];
+    const pairs = Array.from({ length: 20 }, (_, pair) => {
+      const requestOf = (index: number) =>
+        eventRequest("challenge.approved", { uuid: `u${pair}`, challenge_sid: sidOf(index) });
+      return [a.deliver(requestOf(2 * pair)), b.deliver(requestOf(2 * pair + 1))];
+    });
+    await Promise.all(pairs.flat());
+    expect(await outcomeKeys()).toHaveLength(20);
+  });
+
   it("resolves by the outcomes of its own database only", async () => {
     const [a, b] = [await open(), await open({ connection: `${server.url}/1` })];
     const waiting = wait(a, 1);

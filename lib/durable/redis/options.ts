@@ -69,11 +69,6 @@ export interface RedisQueueOptions extends QueueOptions {
    * is connected to the primary, and at least one. @default "all" with sentinels, otherwise 0
    */
   replicas?: number | "all" | undefined;
-  /**
-   * The number of dead letters that are kept. Beyond it, the oldest one is discarded; its uuid is kept
-   * for the rest of dedupeTtlMs. @default 10_000
-   */
-  maxDeadLetters?: number | undefined;
 }
 
 /** Options with every default filled in. */
@@ -96,7 +91,6 @@ const RULES: OptionRules<RedisQueueOptions> = {
     accepts: (value) => value === "all" || REPLICA_COUNT.accepts(value),
     expected: `"all", or ${REPLICA_COUNT.expected}`,
   },
-  maxDeadLetters: wholeNumber(1, 1_000_000, "dead letters"),
 };
 
 /**
@@ -108,7 +102,6 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
   const settings = resolveQueueOptions("redisQueue", options, RULES, {
     prefix: "push",
     durability: "require",
-    maxDeadLetters: 10_000,
   });
   const replicas = options.replicas ?? (hasSentinels(settings.connection) ? "all" : 0);
   return { ...settings, replicas, prefix: toKeyPrefix(settings) };

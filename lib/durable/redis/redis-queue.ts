@@ -26,12 +26,13 @@ const load = () => require("./redis-store") as typeof engine;
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
   const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", "bullmq ioredis");
+  const store = openRedisStore(settings);
   return createQueue(
-    openRedisStore(settings),
+    store,
     settings,
-    ({ recordOutcome }) => ({
+    (parts) => ({
       start: (handlers, workOptions) =>
-        startRedisWorker({ settings, recordOutcome }, handlers, workOptions),
+        startRedisWorker({ ...parts, settings, store }, handlers, workOptions),
     }),
     BATCH_LIMITS,
   );

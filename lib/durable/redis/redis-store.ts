@@ -1,10 +1,8 @@
 import { once } from "node:events";
-import { Queue } from "bullmq";
-import { parseJson } from "../../form/text";
-import { MAX_FAILURES } from "../stored-event";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
 import { openConnection } from "./connection";
-import { contentOf, createRedisDeadLetters, jobIdOf } from "./dead-letters";
+import { createRedisDeadLetters } from "./dead-letters";
+import { createJobs, jobIdOf } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
@@ -14,31 +12,42 @@ import { readStats } from "./stats";
 export { startRedisWorker } from "./worker";
 
 /**
- * Sets outcomes and announces their keys, except those of challenges that have one. KEYS: the key of each
- * outcome, and that of the first job of its uuid. ARGV: its value, and its own job. If another job was
- * the first, nothing is set: a replay must not bring back an expired outcome.
+ * Notes the job of each uuid, and sets outcomes and announces their keys, except those of challenges
+ * that have one. KEYS: those of a uuid and of an outcome. ARGV: the account and the job of the uuid, and the
+ * value of the outcome, or "". If the uuid has another job, nothing is set: neither a conflict nor a
+ * replay records an outcome.
  */
 const RECORD = `
   local added = {}
   for index = 1, #KEYS, 2 do
-    local params, own = unpack(ARGV, index + 2, index + 3)
-    local first = redis.call("GET", KEYS[index + 1])
-    if (not first or first == own)
-      and redis.call("SET", KEYS[index], params, "NX", "PX", ARGV[1]) then
-      table.insert(added, string.sub(KEYS[index], -32))
+    local first = 4 + (index - 1) / 2 * 3
+    local account, job, params = unpack(ARGV, first, first + 2)
+    local is_first = account == ""
+    if not is_first then
+      is_first = redis.call("HSETNX", KEYS[index], account, job) == 1
+        or redis.call("HGET", KEYS[index], account) == job
+      if is_first then
+        redis.call("PEXPIRE", KEYS[index], ARGV[1])
+      end
+    end
+    if params ~= "" and is_first
+      and redis.call("SET", KEYS[index + 1], params, "NX", "PX", ARGV[2]) then
+      table.insert(added, string.sub(KEYS[index + 1], -32))
     end
   end
   if #added > 0 then
-    redis.call("PUBLISH", ARGV[2], table.concat(added, ","))
+    redis.call("PUBLISH", ARGV[3], table.concat(added, ","))
   end`;
+/** A uuid is noted before BullMQ keeps it, and must not expire before. */
+const NOTE_MARGIN_MS = 1_000;
 const PING_MS = 2_000;
 
 /**
  * Opens the store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
  * themselves until `close()`.
  */
-export function openRedisStore(settings: RedisSettings): QueueStore {
-  const { prefix, name, attempts, backoff, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
+export function openRedisStore(settings: RedisSettings) {
+  const { prefix, name, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
   const head = `${prefix}:${name}`;
   const channel = `${head}:outcomes`;
   const connection = openConnection(settings, "store");
@@ -46,8 +55,9 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
   const { redis } = connection;
   const checkSetup = createSetupCheck(redis, settings);
   const assertMemory = createMemoryCheck(redis, settings);
-  const confirm = replicas !== 0 ? createReplicaConfirmation(redis, settings) : undefined;
-  let queue: Queue | undefined;
+  const jobs = createJobs(redis, settings);
+  const deadLetters = createRedisDeadLetters(jobs, redis, settings);
+  const confirm = replicas !== 0 ? createReplicaConfirmation(redis, jobs, settings) : undefined;
   let isOpen = false;
   let onHint: ((hint: Hint) => void) | undefined;
   let onEnd: ((error: Error) => void) | undefined;
@@ -73,54 +83,29 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
   /** The reads of the outcomes that are awaited, every 3 s, make up for a failure. */
   const subscribe = () => subscriber.redis.subscribe(channel).catch(() => {});
 
-  /**
-   * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
-   * before is rejected for ever. A user that may not run INFO can add events, too.
-   */
-  function getQueue(): Queue {
-    if (queue !== undefined) return queue;
-    queue = new Queue(name, {
-      connection: redis,
-      prefix,
-      skipVersionCheck: true,
-      // This package reads no events of BullMQ.
-      streams: { events: { maxLen: 100 } },
-    });
-    queue.on("error", () => {});
-    return queue;
-  }
-
-  const dedupeKeyOf = ({ key }: NewEvent) => `${head}:de:${key}`;
   const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
 
   /** In one command, which Redis runs as a whole. */
-  async function record(outcomes: readonly (StoredOutcome & { event?: NewEvent })[]) {
-    if (outcomes.length === 0) return;
-    const keys = outcomes.flatMap(({ key, event }) => [
-      outcomeKeyOf(key),
-      event === undefined ? outcomeKeyOf(key) : dedupeKeyOf(event),
-    ]);
-    const args = outcomes.flatMap(({ params, event }) => [params, event ? jobIdOf(event) : ""]);
-    await redis.eval(RECORD, keys.length, ...keys, outcomeTtlMs, channel, ...args);
-  }
-
-  async function add(event: NewEvent): Promise<string> {
-    const { type, delayMs: delay, jitter = 0 } = backoff;
-    const { id = "" } = await getQueue().add("event", parseJson(event.body), {
-      jobId: jobIdOf(event),
-      attempts,
-      backoff: { type, delay, jitter },
-      deduplication: { id: event.key, ttl: dedupeTtlMs },
-      removeOnComplete: true,
-      stackTraceLimit: MAX_FAILURES,
-    });
-    return contentOf(id);
+  async function record(
+    items: readonly { outcome: StoredOutcome | undefined; event?: NewEvent }[],
+  ): Promise<void> {
+    const keys: string[] = [];
+    const args: string[] = [];
+    for (const { outcome, event } of items) {
+      const outcomeKey = outcome && outcomeKeyOf(outcome.key);
+      const uuidKey = event && `${head}:uuid:${event.uuidHash}`;
+      // In a cluster, each key must be of the queue.
+      keys.push(uuidKey ?? outcomeKey ?? "", outcomeKey ?? uuidKey ?? "");
+      args.push(event?.key ?? "", event ? jobIdOf(event) : "", outcome?.params ?? "");
+    }
+    const ttls = [dedupeTtlMs + NOTE_MARGIN_MS, outcomeTtlMs];
+    await redis.eval(RECORD, keys.length, ...keys, ...ttls, channel, ...args);
   }
 
   return {
     title: "Redis",
     outageCode: "REDIS_UNREACHABLE",
-    ...createRedisDeadLetters(getQueue, redis, settings),
+    ...deadLetters,
     async connect(listener) {
       onHint = listener;
       try {
@@ -138,23 +123,18 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
       clearInterval(pings);
       subscriber.end();
       connection.end();
-      // The connection has ended already: this removes the listeners of the queue.
-      await queue?.close().catch(() => {});
+      await jobs.close();
     },
     async store(events) {
       assertMemory();
-      // Redis runs these first, in the same round trip: no event is stored without its outcome.
-      const recording = record(
-        events.flatMap((event) =>
-          event.outcome === undefined ? [] : [{ ...event.outcome, event }],
-        ),
-      );
+      // Redis runs this first, in the same round trip: no event is stored without its outcome.
+      const recording = record(events.map((event) => ({ outcome: event.outcome, event })));
       // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
-      const [kept] = await Promise.all([Promise.all(events.map(add)), recording]);
-      await confirm?.(events.map(dedupeKeyOf));
+      const [kept] = await Promise.all([Promise.all(events.map(jobs.add)), recording]);
+      await confirm?.(events);
       return kept;
     },
-    record,
+    record: (outcomes) => record(outcomes.map((outcome) => ({ outcome }))),
     async outcomes(keys) {
       const texts = await redis.mget(keys.map(outcomeKeyOf));
       return keys.flatMap((key, index) => {
@@ -162,6 +142,6 @@ export function openRedisStore(settings: RedisSettings): QueueStore {
         return params === undefined ? [] : [{ key, params }];
       });
     },
-    stats: async () => readStats(getQueue(), redis, settings),
-  };
+    stats: async () => readStats(jobs, deadLetters.countDeadLetters, redis, settings),
+  } satisfies QueueStore & Record<string, unknown>;
 }

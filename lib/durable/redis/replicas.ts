@@ -1,5 +1,7 @@
 import type { Redis } from "ioredis";
 import { listServers, readInfo, readInfoField } from "./connection";
+import type { NewEvent } from "../storage";
+import type { Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** A replica that has not responded for longer is not awaited; usually, replicas respond each second. */
@@ -14,12 +16,12 @@ const MAX_SHORTFALLS = 3;
 const ABSENT_MS = 5_000;
 
 /**
- * Creates the confirmation that enough replicas have the events that were stored under some keys.
+ * Creates the confirmation that enough replicas have some events that were stored.
  *
  * @throws (by the function) Error when too few replicas confirm within 1 s, or when the server lacks
- *   a key.
+ *   an event.
  */
-export function createReplicaConfirmation(redis: Redis, settings: RedisSettings) {
+export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;
   const marker = `${prefix}:${name}:confirmed`;
   let required = 1;
@@ -59,26 +61,22 @@ export function createReplicaConfirmation(redis: Redis, settings: RedisSettings)
   }
 
   /**
-   * WAIT concerns the earlier writes of its own connection, which may be newer than the events: read
-   * the keys to prove that it reaches their server, and write a marker.
+   * WAIT concerns the earlier writes of its own connection, which may be newer than the events: write
+   * a marker, and prove afterwards that the server has the events. One that was promoted between the
+   * two may lack them.
    */
-  return async function confirm(keys: readonly string[]): Promise<void> {
+  return async function confirm(events: readonly NewEvent[]): Promise<void> {
     const owner = await findOwner();
     const wanted = replicas === "all" ? await countReplicas(owner) : replicas;
-    const pipeline = owner
-      .pipeline()
-      .exists(...keys)
-      .set(marker, "")
-      .wait(wanted, WAIT_MS);
-    const replies = (await pipeline.exec()) ?? [];
+    const replies = (await owner.pipeline().set(marker, "").wait(wanted, WAIT_MS).exec()) ?? [];
     for (const [error] of replies) if (error !== null) throw error;
-    const [found = 0, , confirmed = 0] = replies.map(([, reply]) => Number(reply));
+    const confirmed = Number(replies[1]?.[1] ?? 0);
     if (confirmed < wanted) {
       if (confirmed === 0 && ++shortfalls % MAX_SHORTFALLS === 0) redis.disconnect(true);
       throw new Error(`${confirmed} of ${wanted} replicas have the events.`);
     }
     shortfalls = 0;
-    if (found < keys.length) {
+    if ((await Promise.all(events.map(jobs.isKept))).includes(false)) {
       throw new Error("Redis is being replaced: an event is on another server.");
     }
   };

@@ -1,52 +1,55 @@
-import type { BackoffOptions, Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { QueueStats } from "../durable-queue";
-import { pauseAfter, type Backoff } from "../backoff";
+import type { Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** Reads how many events a queue holds. */
 export async function readStats(
-  queue: Queue,
+  jobs: Jobs,
+  countDeadLetters: () => Promise<number>,
   redis: Redis,
   settings: RedisSettings,
 ): Promise<QueueStats> {
   const nowMs = Date.now();
-  const delayedKey = queue.toKey("delayed");
-  // The score of a delayed job is its due time * 4096 and more. A job whose pause is over stays delayed
-  // until a worker takes the next job.
-  const [counts, due, [, firstScore], [oldest], workers] = await Promise.all([
-    queue.getJobCounts("wait", "active", "delayed", "failed"),
-    redis.zcount(delayedKey, "-inf", `(${(nowMs + 1) * 4096}`),
-    redis.zrange(delayedKey, 0, "0", "WITHSCORES"),
-    queue.getWaiting(0, 0),
+  const [counts, oldest, firstDelayed, deadLetters, workers] = await Promise.all([
+    jobs.counts(),
+    jobs.at("wait", 0),
+    jobs.at("delayed", 0),
+    countDeadLetters(),
     createWorkerBeats(redis, settings).count(),
   ]);
-  const { wait = 0, active = 0, delayed = 0, failed = 0 } = counts;
-  const firstDueMs = due > 0 ? Math.floor(Number(firstScore) / 4096) : nowMs;
-  const waitingSinceMs = oldest === undefined ? nowMs : findWaitingSince(oldest);
+  const { wait = 0, active = 0, delayed = 0 } = counts;
+  const firstDueMs = firstDelayed?.dueAtMs ?? nowMs;
+  const due = firstDueMs < nowMs ? await countDue(jobs, delayed, nowMs) : 0;
+  const { storedAtMs = nowMs, startedAtMs = 0, dueAtMs = 0 } = oldest ?? {};
   return {
     waiting: wait + due,
     active,
-    delayed: Math.max(0, delayed - due),
-    deadLetters: failed,
+    delayed: delayed - due,
+    deadLetters,
     // The clocks of two machines may differ.
-    oldestWaitingMs: Math.max(0, nowMs - firstDueMs, nowMs - waitingSinceMs),
+    oldestWaitingMs: Math.max(
+      0,
+      nowMs - firstDueMs,
+      nowMs - Math.max(storedAtMs, startedAtMs, dueAtMs),
+    ),
     workers,
   };
 }
 
 /**
- * A job that failed is due after its pause; BullMQ forgets when, so the longest pause counts. The
- * progress of a job is the time of the last retry as a dead letter, or 0.
+ * Counts the delayed jobs whose pause is over, by their order: they stay delayed until a worker takes
+ * the next job.
  */
-function findWaitingSince(job: Job): number {
-  const { timestamp, processedOn = 0, attemptsMade, opts } = job;
-  const retriedAtMs = Number(job.progress);
-  if (attemptsMade === 0) return Math.max(timestamp, retriedAtMs, processedOn);
-  // The process that stored the event may have other options than this one.
-  const { type, delay: delayMs = 0 } = opts.backoff as BackoffOptions;
-  const pauseMs = pauseAfter({ type: type as Backoff["type"], delayMs }, attemptsMade);
-  return Math.max(retriedAtMs, processedOn + pauseMs);
+async function countDue(jobs: Jobs, delayed: number, nowMs: number): Promise<number> {
+  let [due, end] = [0, delayed];
+  while (due < end) {
+    const middle = Math.floor((due + end) / 2);
+    const job = await jobs.at("delayed", middle);
+    if ((job?.dueAtMs ?? nowMs) <= nowMs) due = middle + 1;
+    else end = middle;
+  }
+  return due;
 }
 
 const VALID_MS = 10_000;

@@ -1,12 +1,17 @@
 import { EventEmitter, once } from "node:events";
-import { UnrecoverableError, Worker, type Job } from "bullmq";
+import { ErrorCode, Worker, type Job } from "bullmq";
 import type { Handlers } from "../../delivery/handler-registry";
-import { createEventRunner, type RunFailure, type RunnerParts } from "../event-runner";
+import { parseJson } from "../../form/text";
+import { writeAtLast } from "../availability";
+import { pauseAfter } from "../backoff";
 import type { WorkOptions } from "../durable-queue";
-import { LEASE_MS, MAX_STALLS } from "../storage";
-import { writeFailure, type StoredEvent } from "../stored-event";
-import type { QueueWorker } from "../worker";
+import { createEventRunner, type RunFailure } from "../event-runner";
+import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
+import { addFailure } from "../stored-event";
+import type { PoolParts, QueueWorker } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
+import type { createRedisDeadLetters } from "./dead-letters";
+import { readJobData, type JobData } from "./jobs";
 import type { RedisSettings } from "./options";
 import { createWorkerBeats } from "./stats";
 
@@ -26,20 +31,19 @@ const RESTART_MS = 500;
 
 /** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
-  parts: RunnerParts & { settings: RedisSettings },
+  parts: PoolParts & { settings: RedisSettings; store: ReturnType<typeof createRedisDeadLetters> },
   handlers: Handlers,
   workOptions: WorkOptions,
 ): QueueWorker {
-  const { settings } = parts;
-  const { name, prefix, logger, maxDeadLetters } = settings;
+  const { settings, store, availability } = parts;
+  const { name, prefix, logger, attempts, backoff } = settings;
   const runner = createEventRunner(handlers, workOptions, parts);
   const { redis, end: endConnection } = openConnection(settings, "worker");
   const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
-  let bull: Worker<StoredEvent> | undefined;
+  let bull: Worker<JobData> | undefined;
   let isStopped = false;
   let failedAtMs: number | undefined;
-  let isLimitReached = false;
   const active = new Set<string | undefined>();
   const state = new EventEmitter();
   void start();
@@ -64,8 +68,8 @@ export function startRedisWorker(
     reportRun();
   }
 
-  function openWorker(skipVersionCheck: boolean): Worker<StoredEvent> {
-    const worker = new Worker<StoredEvent>(name, handleJob, {
+  function openWorker(skipVersionCheck: boolean): Worker<JobData> {
+    const worker = new Worker<JobData>(name, handleJob, {
       connection: redis,
       skipVersionCheck,
       prefix,
@@ -74,13 +78,15 @@ export function startRedisWorker(
       lockDuration: LEASE_MS,
       lockRenewTime: LOCK_RENEWAL_MS,
       stalledInterval: STALLED_CHECK_MS,
-      maxStalledCount: MAX_STALLS,
+      // handleJob() counts instead.
+      maxStalledCount: 1_000_000,
       runRetryDelay: RUN_RETRY_MS,
-      // The failed jobs are the dead letters.
-      removeOnFail: { count: maxDeadLetters },
+      settings: {
+        backoffStrategy: (_attempts, _type, error) => (error as FailedRunError).pauseMs,
+      },
     });
     worker.on("error", reportError);
-    worker.on("failed", reportDeadLetter);
+    worker.on("stalled", buryUnreadable);
     worker.on("active", ({ id }) => void active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
@@ -109,22 +115,39 @@ export function startRedisWorker(
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS).unref();
 
-  function reportDeadLetter(job: Job<StoredEvent> | undefined, error: Error): void {
-    if (job === undefined || !isDeadLetter(job, error)) return;
-    runner.reportDeadLetter(job.data, job.attemptsStarted, error.message);
-    redis.zcard(`${prefix}:${name}:failed`).then(reportLimit, () => {});
+  /** BullMQ cannot read such a job, so no worker runs it: it stalls. */
+  function buryUnreadable(id: string): void {
+    // If this fails, it stalls again.
+    store.buryUnreadable(id).catch(() => {});
   }
 
-  function reportLimit(count: number): void {
-    const wasReached = isLimitReached;
-    isLimitReached = count >= maxDeadLetters;
-    if (wasReached || !isLimitReached) return;
-    logger?.error({ maxDeadLetters }, "Each further dead letter discards the oldest one");
+  async function handleJob(job: Job<JobData>): Promise<void> {
+    const { attemptsStarted, attemptsMade } = job;
+    const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
+    const stored = parseJson(readJobData(job.data).body);
+    const failure = isStalled
+      ? { reason: STALLED, isPermanent: true }
+      : await runner.handle(stored, attemptsStarted);
+    if (failure === undefined) return;
+    const { reason, isPermanent } = failure;
+    if (!isPermanent && attemptsMade + 1 < attempts) await delay(job, failure);
+    const { body, errors } = readJobData(job.data);
+    const letter = { body, errors: addFailure(errors, reason), attempts: attemptsStarted };
+    const id = job.id ?? "";
+    if ((await writeAtLast(availability, () => store.bury(id, letter).then(() => true))) !== true) {
+      throw new FailedRunError(0);
+    }
+    // From here on the event is a dead letter, and for BullMQ its job is complete.
+    runner.reportDeadLetter(stored, attemptsStarted, reason);
   }
 
-  async function handleJob(job: Job<StoredEvent>): Promise<void> {
-    const failure = await runner.handle(job.data, job.attemptsStarted);
-    if (failure !== undefined) throw createJobError(failure);
+  /** Notes why a run failed, and throws the error that delays the job. */
+  async function delay(job: Job<JobData>, { reason }: RunFailure): Promise<never> {
+    const pauseMs = pauseAfter(backoff, job.attemptsMade + 1);
+    const { body, errors } = readJobData(job.data);
+    const data = { body, errors: addFailure(errors, reason), dueAtMs: Date.now() + pauseMs };
+    await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));
+    throw new FailedRunError(pauseMs);
   }
 
   function removeActive({ id }: { id?: string | undefined } = {}): void {
@@ -162,13 +185,14 @@ export function startRedisWorker(
   };
 }
 
-/** BullMQ keeps the stacks of the last attempts with the job: here each is the failed attempt. */
-function createJobError({ reason, isPermanent }: RunFailure): Error {
-  const error = isPermanent ? new UnrecoverableError(reason) : new Error(reason);
-  error.stack = writeFailure(reason);
-  return error;
+/** Makes BullMQ run a job again. Its message holds nothing of the event: BullMQ keeps it. */
+class FailedRunError extends Error {
+  constructor(readonly pauseMs: number) {
+    super("The handlers failed.");
+  }
 }
 
-function isDeadLetter(job: Job, error: Error): boolean {
-  return error.name === "UnrecoverableError" || job.attemptsMade >= (job.opts.attempts ?? 1);
+/** Another worker finished the job of a worker that hung. */
+function ignoreMissing(error: unknown): void {
+  if ((error as { code?: unknown }).code !== ErrorCode.JobNotExist) throw error;
 }

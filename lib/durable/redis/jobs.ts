@@ -1,0 +1,125 @@
+import { Queue } from "bullmq";
+import type { Redis } from "ioredis";
+import type { NewEvent } from "../storage";
+import type { RedisSettings } from "./options";
+
+/** The data of a job of BullMQ: an event, and what is known of its failed attempts. */
+export interface JobData {
+  /** A text, so that BullMQ parses nothing that a sender chose. */
+  body: string;
+  /** The failed attempts, as `addFailure` writes them. */
+  errors: string | null;
+  /** When its handlers run again. */
+  dueAtMs?: number | undefined;
+}
+
+/** A job that was read. */
+export interface ReadJob extends JobData {
+  id: string;
+  storedAtMs: number;
+  /** When its handlers were started for the last time. */
+  startedAtMs: number | undefined;
+  /** How often its handlers were started. */
+  attempts: number;
+}
+
+/** The jobs of a queue. */
+export type Jobs = ReturnType<typeof createJobs>;
+
+const UUID_DIGITS = 32;
+
+/** Returns how the identifiers of the jobs of a uuid begin. */
+export const startOf = (uuidHash: string) => `${uuidHash}-`;
+
+/** Returns the identifier of the job of an event: unique, as the content is. */
+export function jobIdOf({ uuidHash, content }: NewEvent): string {
+  return startOf(uuidHash) + content;
+}
+
+/** Reads the data of a job, which another program may have written. */
+export function readJobData(data: unknown): JobData {
+  const { body, errors, dueAtMs } = Object(data) as Record<string, unknown>;
+  return {
+    body: typeof body === "string" ? body : "",
+    errors: typeof errors === "string" ? errors : null,
+    dueAtMs: typeof dueAtMs === "number" ? dueAtMs : undefined,
+  };
+}
+
+const OPTIONS = {
+  // The worker decides: an event that exhausted its attempts is moved out of BullMQ.
+  attempts: 1_000_000,
+  backoff: { type: "custom" },
+  removeOnComplete: true,
+  // A stack may quote an event.
+  stackTraceLimit: 0,
+} as const;
+
+/** Opens the jobs of a queue, by the documented methods of BullMQ. */
+export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
+  let queue: Queue<JobData> | undefined;
+
+  /**
+   * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
+   * before is rejected for ever. A user that may not run INFO can add events, too.
+   */
+  function getQueue(): Queue<JobData> {
+    if (queue !== undefined) return queue;
+    queue = new Queue(name, {
+      connection: redis,
+      prefix,
+      skipVersionCheck: true,
+      // This package reads no events of BullMQ.
+      streams: { events: { maxLen: 100 } },
+    });
+    queue.on("error", () => {});
+    return queue;
+  }
+
+  /** Returns undefined for a job that is gone, or that is no JSON. */
+  async function read(id: string): Promise<ReadJob | undefined> {
+    const job = await getQueue()
+      .getJob(id)
+      .catch((error: unknown) => {
+        if (!(error instanceof SyntaxError)) throw error;
+      });
+    if (job === undefined) return undefined;
+    const { data, timestamp, processedOn, attemptsStarted } = job;
+    return {
+      id,
+      ...readJobData(data),
+      storedAtMs: timestamp,
+      startedAtMs: processedOn,
+      attempts: attemptsStarted,
+    };
+  }
+
+  return {
+    read,
+    /** Adds the job of an event, unless its uuid is kept; returns the content that is kept. */
+    async add(event: NewEvent): Promise<string> {
+      const { id = "" } = await getQueue().add(
+        "event",
+        { body: event.body, errors: null },
+        { ...OPTIONS, jobId: jobIdOf(event), deduplication: { id: event.key, ttl: dedupeTtlMs } },
+      );
+      return id.slice(UUID_DIGITS + 1);
+    },
+    /** Adds a job whose uuid is kept, unless there is one of this identifier. */
+    async addAgain(jobId: string, data: JobData): Promise<void> {
+      await getQueue().add("event", data, { ...OPTIONS, jobId });
+    },
+    remove: (id: string) => getQueue().remove(id),
+    state: (id: string) => getQueue().getJobState(id),
+    counts: () => getQueue().getJobCounts("wait", "active", "delayed"),
+    /** Reads the job at a position: the oldest waiting, or the delayed one that is due first, is at 0. */
+    async at(type: "wait" | "delayed", position: number): Promise<ReadJob | undefined> {
+      const [id] = await getQueue().getRanges([type], position, position, true);
+      return id === undefined ? undefined : read(id);
+    },
+    /** Returns whether the uuid of an event is kept. */
+    isKept: async ({ key }: NewEvent) => (await getQueue().getDeduplicationJobId(key)) !== null,
+    /** Removes the listeners of the queue; its connection has ended. */
+    close: async () => queue?.close().catch(() => {}),
+  };
+}
