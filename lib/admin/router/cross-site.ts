@@ -1,15 +1,10 @@
-import { isIP } from "node:net";
 import type { Request } from "express";
+import { isLocalHost } from "../../form/local-server";
 import { parseUrl } from "../../form/url";
 
 /** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
 export function isHttpOrigin(value: unknown): boolean {
   return typeof value === "string" && /^https?:/.test(value) && parseUrl(value)?.origin === value;
-}
-
-/** Returns whether a value is the name of a host as browsers send it, in lower case and without a port. */
-export function isHostName(value: unknown): boolean {
-  return typeof value === "string" && /^[\w.-]+$/.test(value) && value === value.toLowerCase();
 }
 
 /**
@@ -41,18 +36,16 @@ function isOwnOrigin(origin: string, req: Request): boolean {
  * Returns whether the router may be reached under the host that a request names (DNS rebinding).
  *
  * A page reaches a server under a name of its own when its DNS resolves that name to the server: the
- * browser then takes both for one origin. IP addresses and localhost need no DNS, so they are
- * allowed. Without `allowedHosts`, a direct connection from the same machine may name no other host.
+ * browser then takes both for one origin. Without `allowedHosts`, only a direct connection from the
+ * same machine is limited to the names of this machine.
  */
-export function isAllowedHost(
-  req: Request,
-  allowedHosts: ReadonlySet<string> | undefined,
-): boolean {
-  const name = parseUrl(`http://${readHost(req)}`)?.hostname ?? "";
-  if (isIP(name.replace(/^\[|\]$/g, "")) !== 0 || /^(?:.+\.)?localhost$/.test(name)) return true;
-  if (allowedHosts !== undefined) return allowedHosts.has(name);
-  const { remoteAddress = "" } = req.socket;
-  return !/^(?:::ffff:)?127\.|^::1$/.test(remoteAddress) || trustsProxy(req);
+export function isAllowedHost(req: Request, allowedHosts: readonly string[] | undefined): boolean {
+  const isDirect = /^(?:::ffff:)?127\.|^::1$/.test(req.socket.remoteAddress ?? "");
+  if (allowedHosts === undefined && (!isDirect || trustsProxy(req))) return true;
+  // A page that reaches the app beside its proxy can send X-Forwarded-Host, but not choose Host.
+  return [readHost(req), req.headers.host].every((host) =>
+    isLocalHost({ host }, allowedHosts ?? []),
+  );
 }
 
 /** Reads the host of the request; X-Forwarded-Host counts only from a trusted proxy. */

@@ -1,11 +1,12 @@
 import type { Request } from "express";
 import type { Logger } from "../../observability/logger";
+import { isHostname } from "../../form/local-server";
 import { FUNCTION, LOGGER } from "../../validation/option-rules";
 import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
-import { isHostName, isHttpOrigin } from "./cross-site";
+import { isHttpOrigin } from "./cross-site";
 
 /** Logger of the router: the same as that of a receiver. */
 export type AdminLogger = Logger;
@@ -69,8 +70,8 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
       'a list of origins as browsers send them: scheme, host and port without path, such as ["https://staff.example.com"]',
   },
   allowedHosts: {
-    accepts: (value) => Array.isArray(value) && value.every(isHostName),
-    expected: 'a list of host names in lower case without port, such as ["staff.example.com"]',
+    accepts: (value) => Array.isArray(value) && value.every(isHostname),
+    expected: 'a list of host names without port, such as ["staff.example.com"]',
   },
   onAudit: FUNCTION,
   actor: FUNCTION,

@@ -34,7 +34,6 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const { client, authorize, readOnly = false, receiver, queue } = options;
   const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
-  const allowedHosts = options.allowedHosts && new Set(options.allowedHosts);
   // Required here: a script that uses only the client does not need Express.
   const { Router } = require("express") as typeof express;
   const router = Router();
@@ -131,7 +130,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
         res.setHeader("Referrer-Policy", "no-referrer");
       }
     }
-    if (!isAllowedHost(req, allowedHosts)) return reject(req, res, HOST_NOT_ALLOWED);
+    if (!isAllowedHost(req, options.allowedHosts)) return reject(req, res, HOST_NOT_ALLOWED);
     const isAllowed: unknown = await callOption("authorize", () => authorize(req));
     // Compare with true: a truthy value, such as a user object, may be a mistake.
     if (isAllowed !== true) return reject(req, res, FORBIDDEN);
