@@ -1,6 +1,7 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { hideUserInfo } from "../../form/url";
-import type { Finding, Webhook, WebhookEventType } from "./webhook";
+import { findDuplicates, isEnabled, listSentTypes, sends } from "./subscriptions";
+import type { Finding, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 
 /** Receiver to compare with the Webhooks, such as the result of `pushWebhooks()`. */
 export interface Receiver {
@@ -35,25 +36,22 @@ export async function checkWebhooks(
   const own = all.filter((webhook) => !others.includes(webhook));
   // Another port or query beside the right URL is probably that of another receiver.
   const simplify = own.length > 0 ? simplifySpelling : simplifyUrl;
-  const near = others.filter(({ webhook_url }) =>
-    publicUrls.some((url) => simplify(webhook_url ?? "") === simplify(url)),
-  );
-  for (const webhook of near) {
-    const { sid, webhook_url } = webhook;
-    const message = `Its URL is ${showWebhookUrl(webhook_url)}, and publicUrl is ${showWebhookUrl(publicUrl)}: signatures will not match.`;
-    const hasPassword = hideUserInfo(publicUrl) !== publicUrl;
-    const isDuplicate = listSentTypes(webhook).every((type) =>
+  const near: Webhook[] = [];
+  for (const webhook of others) {
+    const webhookUrl = webhook.webhook_url ?? "";
+    const url = publicUrls.find((one) => simplify(webhookUrl) === simplify(one));
+    if (url === undefined) continue;
+    near.push(webhook);
+    const isNeedless = listSentTypes(webhook).every((type) =>
       own.some((one) => isEnabled(one) && sends(one, type)),
     );
+    const hasPassword = hideUserInfo(url) !== url;
     findings.push({
       code: "URL_DIFFERS",
-      sid,
-      mend:
-        hasPassword || isDuplicate
-          ? undefined
-          : { action: "update", change: { webhook_url: publicUrl } },
-      message,
-      fix: isDuplicate
+      sid: webhook.sid,
+      mend: hasPassword || isNeedless ? undefined : update({ webhook_url: url }),
+      message: `Its URL is ${showWebhookUrl(webhookUrl)}, and publicUrl is ${showWebhookUrl(url)}: signatures will not match.`,
+      fix: isNeedless
         ? "Delete it, unless another receiver has its URL: another Webhook sends its events to publicUrl."
         : "Make both equal, byte for byte.",
     });
@@ -94,62 +92,6 @@ export function findMethod(
   return [{ code: "METHOD_DIFFERS", sid, mend, message, fix }];
 }
 
-/**
- * Lists the findings about the enabled Webhooks of one URL that send events which another one sends:
- * of two, about the one with fewer types, and else about the newer.
- */
-export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
-  const enabled = webhooks
-    .filter(isEnabled)
-    .toSorted((a, b) => countTypes(b) - countTypes(a) || compareAge(a, b));
-  return enabled.flatMap((webhook, index) => {
-    const before = enabled.slice(0, index);
-    const [shared, others] = [true, false].map((isShared) =>
-      listSentTypes(webhook).filter((type) => before.some((one) => sends(one, type)) === isShared),
-    ) as [WebhookEventType[], WebhookEventType[]];
-    if (shared.length === 0) return [];
-    const isWhole = others.length === 0;
-    return {
-      code: "DUPLICATE" as const,
-      sid: webhook.sid,
-      sharedTypes: shared,
-      mend: isWhole
-        ? ({ action: "delete" } as const)
-        : ({ action: "update", change: { event_types: others } } as const),
-      message: `Another enabled Webhook of this URL also sends ${shared.join(", ")}: each of these events is sent twice.`,
-      fix: isWhole ? "Delete this Webhook." : "Remove these types from its event_types.",
-    };
-  });
-}
-
-/** Returns whether a Webhook subscribes to an event type, also by `*`. */
-export function sends({ event_types }: Webhook, type: string): boolean {
-  return event_types !== null && (event_types.includes(type) || event_types.includes("*"));
-}
-
-/** Returns whether a Webhook sends requests. */
-export function isEnabled({ status }: Webhook): boolean {
-  return status === "enabled";
-}
-
-/** Compares by age, the oldest first; the service gives whole seconds. */
-export function compareAge(a: Webhook, b: Webhook): number {
-  const [createdA = 0, createdB = 0] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
-  return createdA - createdB;
-}
-
-/** Lists the event types that a Webhook sends; those of this package for `*`. */
-function listSentTypes(webhook: Webhook): WebhookEventType[] {
-  return sends(webhook, "*")
-    ? [...PUSH_EVENT_TYPES]
-    : [...((webhook.event_types ?? []) as WebhookEventType[])];
-}
-
-function countTypes(webhook: Webhook): number {
-  // `*` also sends types that this package does not know.
-  return sends(webhook, "*") ? 1_000 : listSentTypes(webhook).length;
-}
-
 /** Lists the findings about the Webhooks of one URL of a receiver. */
 function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Finding[] {
   const handled: readonly string[] = receiver.handledTypes();
@@ -171,10 +113,7 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
         code: "EVENT_NOT_SUBSCRIBED",
         sid: first.sid,
         eventType,
-        mend: {
-          action: "update",
-          change: { event_types: [...listSentTypes(first), eventType] },
-        },
+        mend: update({ event_types: [...listSentTypes(first), eventType] }),
         message: `${eventType} has a handler, but no Webhook of this URL subscribes to it.`,
         fix: `Add ${JSON.stringify(eventType)} to event_types, or remove the handler.`,
       });
@@ -187,9 +126,7 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
         sid: webhook.sid,
         eventType,
         mend:
-          sends(webhook, "*") || others.length === 0
-            ? undefined
-            : { action: "update", change: { event_types: others } },
+          sends(webhook, "*") || others.length === 0 ? undefined : update({ event_types: others }),
         message: `The Webhook subscribes to ${eventType}, which has no handler.`,
         fix: `Add push.on(${JSON.stringify(eventType)}, …), or remove it from event_types.`,
       });
@@ -207,19 +144,13 @@ function compareSettings(
   const { sid, status, version } = webhook;
   const findings: Finding[] = [];
   if (!isEnabled(webhook)) {
+    // Enabled with all its types, it would send some events twice.
+    const types = listSentTypes(webhook);
+    const event_types = types.some(isSent) ? types.filter((type) => !isSent(type)) : undefined;
     findings.push({
       code: "DISABLED",
       sid,
-      mend: {
-        action: "update",
-        change: {
-          status: "enabled",
-          // Enabled as it is, it would send some events twice.
-          ...(listSentTypes(webhook).some(isSent) && {
-            event_types: listSentTypes(webhook).filter((type) => !isSent(type)),
-          }),
-        },
-      },
+      mend: update({ status: "enabled", ...(event_types && { event_types }) }),
       message: `Its status is ${String(status)}, so it sends no requests.`,
       fix: 'Set status to "enabled".',
     });
@@ -229,7 +160,7 @@ function compareSettings(
     findings.push({
       code: "VERSION_LEGACY",
       sid,
-      mend: { action: "update", change: { version: "v2" } },
+      mend: update({ version: "v2" }),
       message: `It sends ${String(version)} events.`,
       fix: 'Set version to "v2".',
     });
@@ -237,8 +168,12 @@ function compareSettings(
   return findings;
 }
 
-function showWebhookUrl(url: string | null): string {
-  return JSON.stringify(hideUserInfo(url ?? ""));
+function update(change: WebhookChange): Finding["mend"] {
+  return { action: "update", change };
+}
+
+function showWebhookUrl(url: string): string {
+  return JSON.stringify(hideUserInfo(url));
 }
 
 /** Removes the parts that often differ between URLs of one receiver: scheme, case, default port, trailing slash, fragment. */

@@ -1,12 +1,6 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
-import {
-  compareAge,
-  findDuplicates,
-  findExtending,
-  findMethod,
-  isEnabled,
-  sends,
-} from "./configuration-drift";
+import { findExtending, findMethod } from "./configuration-drift";
+import { compareAge, findDuplicates, isEnabled, sends } from "./subscriptions";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 
 interface Options {
