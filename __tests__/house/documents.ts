@@ -54,11 +54,13 @@ const QUEUE_ERROR_CODES = Object.keys({
   POSTGRES_NOT_DURABLE: true,
   POSTGRES_REJECTED: true,
   POSTGRES_POOLED: true,
+  POSTGRES_FOREIGN: true,
   POSTGRES_OLD: true,
   POSTGRES_NEWER: true,
   FILE_FOREIGN: true,
   FILE_DAMAGED: true,
   FILE_NEWER: true,
+  FILE_READONLY: true,
   FILE_IN_USE: true,
 } satisfies Record<QueueErrorCode, true>);
 

@@ -7,10 +7,12 @@ import { brand } from "../errors/brand";
  * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command; or
  *   it is read-only.
  * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
+ * - `POSTGRES_FOREIGN`: the schema has tables that are not of this queue.
  * - `POSTGRES_OLD`: it is older than 13.
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
  * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
+ * - `FILE_READONLY`: the process may not write to the file, to those beside it, or to its folder.
  * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
  */
 export type QueueErrorCode =
@@ -19,11 +21,13 @@ export type QueueErrorCode =
   | "POSTGRES_NOT_DURABLE"
   | "POSTGRES_REJECTED"
   | "POSTGRES_POOLED"
+  | "POSTGRES_FOREIGN"
   | "POSTGRES_OLD"
   | "POSTGRES_NEWER"
   | "FILE_FOREIGN"
   | "FILE_DAMAGED"
   | "FILE_NEWER"
+  | "FILE_READONLY"
   | "FILE_IN_USE";
 
 /**

@@ -1,5 +1,6 @@
 import * as nodeSqlite from "../../../lib/durable/sqlite/node-sqlite";
 import { openDatabase } from "../../../lib/durable/sqlite/database";
+import { createFileOperations } from "../../../lib/durable/sqlite/operations";
 import { createFile, removeFiles } from "../../support/sqlite";
 
 jest.mock("../../../lib/durable/sqlite/node-sqlite", () => ({
@@ -61,4 +62,18 @@ it("throws SQLITE_BUSY for a file that another process is creating", () => {
   other.exec("BEGIN EXCLUSIVE");
   expect(() => openDatabase(file, "q", 100)).toThrow(expect.objectContaining({ errcode: 5 }));
   other.close();
+});
+
+it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
+  const { connection, close } = openDatabase(createFile(), "q");
+  const countPages = () => Number(connection.prepare("PRAGMA page_count").get()?.page_count);
+  connection.exec("CREATE TABLE old AS SELECT randomblob(12000000)");
+  connection.exec("DROP TABLE old");
+  const pages = countPages();
+  const { purge } = createFileOperations(connection, { dedupeTtlMs: 1, outcomeTtlMs: 1 });
+  for (let count = 0; count < 3; count++) purge();
+  const givenBack = pages - countPages();
+  expect(givenBack).toBeGreaterThanOrEqual(2_000);
+  expect(givenBack).toBeLessThan(2_100);
+  close();
 });

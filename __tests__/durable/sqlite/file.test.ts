@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   readFileSync,
@@ -7,11 +9,13 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
 import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
+import { TYPESCRIPT } from "../../support/child-processes";
 import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/redis";
 import { createFile, damagePages, removeFiles } from "../../support/sqlite";
@@ -256,6 +260,71 @@ it("creates the file again when it was removed, and logs that", async () => {
   await until(() => existsSync(file));
   await until(async () => (await store(queue, "b")) === "new" || existsSync(file));
   expect(logged).toEqual([expect.stringContaining("was removed or replaced")]);
+});
+
+const hasProgram = existsSync("/usr/bin/sqlite3");
+const REMOVALS: [title: string, remove: (file: string) => void][] = [
+  ["was removed", (file) => rmSync(`${file}-wal`)],
+  [
+    "was replaced",
+    (file) => {
+      rmSync(`${file}-wal`);
+      writeFileSync(`${file}-wal`, "");
+    },
+  ],
+  [
+    "was removed by another program, after this process had read the file",
+    (file) => {
+      readFileSync(file);
+      execFileSync("/usr/bin/sqlite3", [file, "SELECT count(*) FROM event"]);
+    },
+  ],
+];
+
+it.each(hasProgram ? REMOVALS : REMOVALS.slice(0, 2))(
+  "keeps what it has acknowledged when its -wal %s",
+  async (_title, remove) => {
+    const file = createFile();
+    const warn = jest.fn();
+    const queue = open(file, "q", { ...silent, warn });
+    for (let count = 0; count < 20; count++) {
+      if (count === 10) {
+        remove(file);
+        expect(existsSync(file)).toBe(true);
+      }
+      expect(await store(queue, `u${count}`)).toBe("new");
+    }
+    // As a process that is killed leaves them.
+    const copy = createFile();
+    for (const ending of ["", "-wal"]) copyFileSync(file + ending, copy + ending);
+    expect(await open(copy).stats()).toMatchObject({ waiting: 20 });
+    expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining("-wal")]]);
+  },
+);
+
+const READY = `
+  if (process.getuid() === 0) process.setuid(65534);
+  const { sqliteQueue } = require("express-push-verification/durable");
+  const [, file] = process.argv;
+  const queue = sqliteQueue({ name: "q", file, logger: { debug() {}, info() {}, warn() {}, error() {} } });
+  queue.ready().then(() => "ready", (error) => error.code + " " + error.message)
+    .then((text) => { console.log(text); return queue.close({ deadlineMs: 0 }); });`;
+
+it.each([
+  ["a file", 0o777, { "": 0o444 }, /push\.db\./],
+  ["a folder", 0o555, { "": 0o666 }, /push-sqlite-\w+\./],
+  ["a folder without a file", 0o555, {}, /push-sqlite-\w+\./],
+  ["the -wal of a killed process", 0o777, { "": 0o666, "-wal": 0o444 }, /push\.db-wal\./],
+])("rejects, with the user, %s that it may not write to", async (_title, mode, files, denied) => {
+  const file = "" in files ? await createQueueFile() : createFile();
+  if ("-wal" in files) writeFileSync(`${file}-wal`, "");
+  for (const [ending, bits] of Object.entries(files)) chmodSync(file + ending, bits);
+  chmodSync(dirname(file), mode);
+  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
+  const printed = execFileSync(process.execPath, ["-e", READY, file], { env, encoding: "utf8" });
+  chmodSync(dirname(file), 0o777);
+  expect(printed).toMatch(/^FILE_READONLY .*\(user \d+\) may not write to/);
+  expect(printed).toMatch(denied);
 });
 
 it("closes although the file was never open", async () => {

@@ -47,6 +47,8 @@ function prepareFile(connection: SqliteConnection, file: string, name: string): 
   // Reads the file, too: SQLite reads the schema before the first statement.
   const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
   if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+  // Before the first page is written: a purge can then give the space of removed rows back.
+  if (isEmpty(connection)) connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
   const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") throw new Error(`SQLite uses the journal mode ${String(mode)} here.`);
   // fsync of macOS does not wait for the disk.
@@ -55,10 +57,14 @@ function prepareFile(connection: SqliteConnection, file: string, name: string): 
   if (isEmpty(connection)) create(connection, name);
   connection.exec("COMMIT");
   assertSchema(connection, file, name);
+  // BEGIN IMMEDIATE only reads a file that this process may not write to.
+  connection.exec("BEGIN; UPDATE queue SET name = name; ROLLBACK");
 }
 
 function createDatabase(connection: SqliteConnection, file: string) {
-  const { ino } = statSync(file);
+  const wal = `${file}-wal`;
+  const inode = inodeOf(file);
+  const walInode = inodeOf(wal);
   let isFull = true;
   let isOpen = true;
   return {
@@ -86,12 +92,20 @@ function createDatabase(connection: SqliteConnection, file: string) {
     /** Runs statements that write nothing; again while another process opens or closes the file. */
     read: retryWhileLocked,
     /**
-     * Asserts that the file was neither removed nor replaced: SQLite would go on writing to the
-     * former one.
+     * Asserts that the file and its -wal were neither removed nor replaced: SQLite would go on
+     * writing to the former ones. Closing any descriptor of the file in this process drops the locks
+     * of SQLite, and the next program that closes the file then removes the -wal.
      */
     assertInPlace(): void {
-      if (statSync(file, { throwIfNoEntry: false })?.ino === ino) return;
-      throw new Error(`The file was removed or replaced: ${file}`);
+      if (inodeOf(file) !== inode) throw new Error(`The file was removed or replaced: ${file}`);
+      const inPlace = inodeOf(wal);
+      if (inPlace === walInode) return;
+      // What was committed since is in the removed -wal alone, unless another program writes by now.
+      const isUnused = inPlace === undefined || statSync(wal).size === 0;
+      if (isUnused) connection.exec("PRAGMA wal_checkpoint");
+      throw new Error(
+        `The file was removed or replaced: ${wal}. Another program, or this process itself, opened and closed ${file}`,
+      );
     },
     isOpen: () => isOpen,
     close(): void {
@@ -99,6 +113,10 @@ function createDatabase(connection: SqliteConnection, file: string) {
       connection.close();
     },
   };
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 function rollBack(connection: SqliteConnection): void {

@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
@@ -5,6 +7,8 @@ import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 export function explainOpening(file: string, error: unknown): unknown {
   const code = sqliteCodeOf(error);
   if (code === "SQLITE_NOTADB") return createNoDatabaseError(file);
+  const denied = listDenied(file);
+  if (denied.length > 0) return createReadOnlyError(file, denied);
   if (code !== "SQLITE_BUSY") return explainDamage(file, error);
   const version = process.versions.sqlite ?? "";
   const hint = canShare(version)
@@ -27,6 +31,26 @@ export function isDamage(error: unknown): boolean {
   const sqliteCode = sqliteCodeOf(error);
   if (sqliteCode === "SQLITE_CORRUPT" || sqliteCode === "SQLITE_NOTADB") return true;
   return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
+}
+
+/** Lists what this process may not write to, of the files of a queue and their folder. */
+function listDenied(file: string): string[] {
+  return [dirname(file), file, `${file}-wal`, `${file}-shm`].filter((path) => {
+    try {
+      accessSync(path, constants.W_OK);
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "ENOENT";
+    }
+  });
+}
+
+function createReadOnlyError(file: string, denied: readonly string[]): QueueError {
+  const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
+  return new QueueError(
+    "FILE_READONLY",
+    `sqliteQueue: this process${user} may not write to ${denied.join(", ")}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with chown -R, or mount the folder for writing.`,
+  );
 }
 
 /** Creates the error of a file that is no database. */

@@ -40,6 +40,9 @@ export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read
   purge: "undoable",
 };
 
+/** A file keeps up to 4 MiB of free pages, and gives as much back at a time. */
+const FREE_PAGES = 1_000;
+
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
@@ -139,6 +142,8 @@ export function createFileOperations(
       sql.releaseOrphans.run(nowMs);
       sql.purge.run(nowMs);
       sql.purgeOutcomes.run(nowMs);
+      const freePages = Number(sql.freePages.get()?.freelist_count);
+      if (freePages > FREE_PAGES) connection.exec(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
     },
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||

@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { OptionRules } from "../../validation/validate-options";
 import {
@@ -6,7 +6,9 @@ import {
   resolveQueueOptions,
   type EngineSettings,
   type QueueOptions,
+  type QueueSettings,
 } from "../queue-options";
+import { findDiskRisk } from "./disk";
 
 /** Options of `sqliteQueue`. */
 export interface SqliteQueueOptions extends QueueOptions {
@@ -34,18 +36,20 @@ const RULES: OptionRules<SqliteQueueOptions> = {
 /**
  * Validates the options of `sqliteQueue` and fills in the defaults.
  *
- * @throws TypeError for an option that is unknown or impossible, and for a file on a network disk.
+ * @throws TypeError for an option that is unknown or impossible, for a file on a shared disk, and for one
+ *   that is itself a mount.
  */
 export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSettings {
   const settings = resolveQueueOptions("sqliteQueue", options, RULES);
   const file = resolve(options.file);
-  // Some kernels give the type as a signed number.
-  const type = process.platform === "linux" ? statfsSync(dirname(file)).type >>> 0 : 0;
-  const disk = NETWORK_DISKS[type];
-  if (disk === undefined) return { ...settings, file };
-  throw new TypeError(
-    `sqliteQueue: option file must be on a local disk; ${file} is on ${disk}, where SQLite may lose events.`,
-  );
+  const risk = findDiskRisk(file);
+  if (risk !== undefined) warn(`sqliteQueue: ${risk}`, settings);
+  return { ...settings, file };
+}
+
+function warn(risk: string, { logger }: QueueSettings): void {
+  if (logger === undefined) process.emitWarning(risk, { type: "DurabilityWarning" });
+  else logger.warn({}, risk);
 }
 
 function isFilePath(value: unknown): boolean {
@@ -55,12 +59,3 @@ function isFilePath(value: unknown): boolean {
   if (statSync(resolve(value), options)?.isDirectory() === true) return false;
   return statSync(dirname(resolve(value)), options)?.isDirectory() === true;
 }
-
-/** Types of `statfs` on Linux: the memory that SQLite shares is not shared between machines. */
-const NETWORK_DISKS: Readonly<Record<number, string>> = {
-  0x6969: "NFS",
-  0x517b: "SMB",
-  0xfe534d42: "SMB",
-  0xff534d42: "CIFS",
-  0x01021997: "9p",
-};

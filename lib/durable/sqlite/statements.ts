@@ -97,6 +97,7 @@ export const STATEMENTS = {
     AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ${PURGED_ROWS})`,
   purgeOutcomes: `DELETE FROM outcome WHERE expires_at <= ?
     AND id IN (SELECT id FROM outcome ORDER BY id LIMIT ${PURGED_ROWS})`,
+  freePages: "PRAGMA freelist_count",
   releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?)
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;

@@ -70,12 +70,16 @@ function receive(request: FileRequest): void {
   if (request === "close") return closeFile();
   const [id, method, args] = request;
   guard(() => {
+    let reply: ThreadMessage;
     try {
-      post({ type: "reply", id, value: run(method, args) });
+      reply = { type: "reply", id, value: run(method, args) };
     } catch (error) {
       if (isDamage(error)) throw error;
-      post({ type: "reply", id, failure: toThreadFailure(error) });
+      reply = { type: "reply", id, failure: toThreadFailure(error) };
     }
+    // Before the reply: what was written to a removed file is not stored.
+    if (METHODS[method] !== "read") database.assertInPlace();
+    post(reply);
   });
 }
 
@@ -83,7 +87,6 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
   const call = operations[method] as (...values: readonly unknown[]) => unknown;
   const kind = METHODS[method];
   if (kind === "read") return database.read(() => call(...args));
-  if (method === "beat") guard(database.assertInPlace);
   const [owner, held] = args as Parameters<FileOperations["isClaimNeeded"]>;
   const isNeeded = () => operations.isClaimNeeded(owner, held);
   if (method === "claim" && !database.read(isNeeded)) return [];
