@@ -1,14 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHandlers } from "express-push-verification";
+import { createHandlers, PermanentError } from "express-push-verification";
 import {
   QueueError,
   type DurableQueue,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, queuedParams } from "../../support/durable";
+import { queuedEvent, queuedParams, silent } from "../../support/durable";
+import { findFreePort } from "../../support/ports";
 import {
   DURABLE,
   describeWithRedis,
@@ -16,13 +18,14 @@ import {
   until,
   type RedisServer,
 } from "../../support/redis";
+import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 
 const store = (queue: DurableQueue) =>
   queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
 
 describeWithRedis("ready()", () => {
-  const { open: openQueue } = useRedisQueues();
+  const { open: openQueue, closeLater } = useRedisQueues();
   let folder: string;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {
@@ -31,8 +34,10 @@ describeWithRedis("ready()", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const open = (connection: string, options: Partial<RedisQueueOptions> = {}) =>
-    openQueue(connection, { storeTimeoutMs: 1_000, logger, ...options });
+  const open = (
+    connection: RedisQueueOptions["connection"],
+    options: Partial<RedisQueueOptions> = {},
+  ) => openQueue(connection, { storeTimeoutMs: 1_000, logger, ...options });
 
   /** Starts a Redis where CONFIG is another command: its reply is that of the other. */
   async function startWithConfigAs(command: string): Promise<RedisServer> {
@@ -147,6 +152,123 @@ describeWithRedis("ready()", () => {
     warned.mockRestore();
     await until(async () => !String(await redis.client("LIST")).includes("push-webhooks"));
   }, 20_000);
+
+  /** Does all that a queue does. */
+  async function use(queue: DurableQueue): Promise<void> {
+    const handlers = createHandlers().onAny(({ uuid }, { attempt }) => {
+      if (uuid === "dead") throw new PermanentError("no");
+      if (attempt === 1) throw new Error("again");
+    });
+    queue.work(handlers, { onError: () => {} });
+    const event = eventFixture("challenge.approved", { uuid: "a" });
+    const waiting = queue.outcomes.wait({
+      account: "",
+      challengeSid: event.challenge_sid,
+      timeoutMs: 2_000,
+    });
+    await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    const dead = eventFixture("factor.created", { uuid: "dead" });
+    await queue.store(queuedEvent(dead), Number.POSITIVE_INFINITY);
+    await waiting;
+    await until(async () => (await queue.find("a"))?.state === "handled", 5_000);
+    await until(async () => (await queue.stats()).deadLetters === 1, 5_000);
+    expect(await queue.retry("dead")).toBe(true);
+    await until(async () => (await queue.stats()).deadLetters === 1, 5_000);
+    expect(await queue.discard("dead")).toBe(true);
+  }
+
+  it.each([
+    ["+@all ~* &*", "ready"],
+    ["+@all -@dangerous +info +config|get ~push:* &push:*", "ready"],
+    ["+@all -@scripting ~* &*", "eval"],
+    ["+@all -evalsha ~* &*", "evalsha"],
+    ["+@all ~other:* &*", "key"],
+    ["+@all -@blocking ~* &*", "bzpopmin"],
+    ["+@all ~*", "channel|publish"],
+    ["+@all -subscribe ~* &*", "subscribe"],
+    ["+@all -publish ~* &*", "publish"],
+  ])("with the rights %s settles: %s", async (rights, result) => {
+    const { url, redis } = await startRedis();
+    const acl = rights.includes("&") ? rights : `resetchannels ${rights}`;
+    await redis.acl("SETUSER", "app", "on", ">pw", ...acl.split(" "));
+    const queue = open(url.replace("//", "//app:pw@"), { backoff: 20 });
+    const settled = await settle(queue);
+    if (result === "ready") return use(queue);
+    expect(settled).toMatchObject({ code: "REDIS_REJECTED" });
+    expect(String(settled)).toMatch(new RegExp(result, "i"));
+    expect(String(settled)).toContain("~push:* &push:*");
+  });
+
+  it("resolves without a command only if the queue needs it for nothing", async () => {
+    const { url, redis } = await startRedis();
+    await redis.config("RESETSTAT");
+    const options = { backoff: 20, logger: silent };
+    await use(open(url, options));
+    const used = [...(await redis.info("commandstats")).matchAll(/^cmdstat_([^:]+):/gm)];
+    // Those of this test, and the ones that the queue can do without.
+    const own = /^(acl|config|info|client|hello|ping|auth|select|command|function)/;
+    const commands = used.flatMap(([, command = ""]) => (own.test(command) ? [] : [command]));
+    expect(commands.length).toBeGreaterThan(30);
+    const resolved: string[] = [];
+    await Promise.all(
+      commands.map(async (command) => {
+        await redis.acl("SETUSER", command, "on", ">pw", "~*", "&*", "+@all", `-${command}`);
+        const queue = open(url.replace("//", `//${command}:pw@`), options);
+        if ((await settle(queue)) === "ready") resolved.push(command);
+        await queue.close();
+      }),
+    );
+    expect(resolved).toEqual([]);
+  });
+
+  it.each(["provider", "warn", "trust", "require"] as const)(
+    'settles with "%s" where CONFIG is never answered',
+    async (durability) => {
+      const { port } = await startRedis();
+      const proxy = closeLater(await startRedisProxy(port));
+      void proxy.drop("appendonly");
+      const queue = open(proxy.url, { durability });
+      const settled = await settle(queue);
+      if (durability !== "require") return expect(settled).toBe("ready");
+      expect(settled).toMatchObject({ code: "REDIS_NOT_DURABLE" });
+    },
+  );
+
+  describe("with TLS", () => {
+    async function startWithTls() {
+      const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const subject = "-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1";
+      const words = `req -x509 -newkey rsa:2048 -nodes -days 2 ${subject} -keyout ${key} -out ${cert}`;
+      execFileSync("openssl", words.split(" "), { stdio: "ignore" });
+      const port = await findFreePort();
+      await startRedis({
+        ...DURABLE,
+        "tls-port": String(port),
+        "tls-cert-file": cert,
+        "tls-key-file": key,
+        "tls-ca-cert-file": cert,
+        "tls-auth-clients": "no",
+      });
+      return { port, ca: readFileSync(cert) };
+    }
+
+    it("rejects for a certificate that is not trusted, and for redis:// to a port with TLS", async () => {
+      const { port, ca } = await startWithTls();
+      for (const scheme of ["rediss", "redis"]) {
+        const error = await settle(open(`${scheme}://127.0.0.1:${port}`));
+        expect(error).toMatchObject({ code: "REDIS_REJECTED" });
+        expect(String(error)).toContain("tls: { ca }");
+      }
+      const queue = open({ host: "127.0.0.1", port, tls: { ca } });
+      expect(await settle(queue)).toBe("ready");
+    });
+
+    it("rejects for rediss:// to a port without TLS", async () => {
+      const { url } = await startRedis();
+      const error = await settle(open(url.replace("redis:", "rediss:")));
+      expect(error).toMatchObject({ code: "REDIS_REJECTED" });
+    });
+  });
 
   it("rejects for a node of a cluster, and names the option", async () => {
     const { url } = await startRedis({ ...DURABLE, "cluster-enabled": "yes" });

@@ -168,7 +168,7 @@ export function describeRedisError(error: unknown): string {
  * server does, once the client knows it.
  */
 const TRANSIENT =
-  /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;
+  /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;
 
 /**
  * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes

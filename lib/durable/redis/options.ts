@@ -144,6 +144,9 @@ function findProblem(value: unknown): string | undefined {
     // Without this, ioredis would connect to localhost.
     return "ioredis has no option url: pass the URL itself as connection.";
   }
+  if (String(options.host).includes("://")) {
+    return "host is a URL: pass the URL itself as connection.";
+  }
   if ((options.keyPrefix ?? "") !== "") {
     return "BullMQ does not support keyPrefix: use the option prefix of the queue.";
   }

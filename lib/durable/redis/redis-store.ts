@@ -1,13 +1,16 @@
 import { once } from "node:events";
 import type { Hint, NewEvent, QueueStore, StoredOutcome } from "../storage";
-import { openConnection } from "./connection";
+import { QueueError } from "../queue-error";
+import { findRedisRejection, openConnection } from "./connection";
 import { createRedisDeadLetters } from "./dead-letters";
 import { createJobs, jobIdOf } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
-import { createSetupCheck, toConnectionError } from "./setup";
+import { tryCommands } from "./rights";
+import { createSetupCheck, createTlsError, toConnectionError } from "./setup";
 import { readStats } from "./stats";
+import { differsInTls } from "./tls";
 
 export { startRedisWorker } from "./worker";
 
@@ -59,12 +62,13 @@ export function openRedisStore(settings: RedisSettings) {
   const deadLetters = createRedisDeadLetters(jobs, redis, settings);
   const confirm = replicas !== 0 ? createReplicaConfirmation(redis, jobs, settings) : undefined;
   let isOpen = false;
+  let wasOpen = false;
   let onHint: ((hint: Hint) => void) | undefined;
   let onEnd: ((error: Error) => void) | undefined;
 
   function end(error: unknown): void {
     isOpen = false;
-    onEnd?.(toConnectionError(error));
+    onEnd?.(toConnectionError(error, settings));
   }
 
   redis.on("close", () => end(new Error("The connection was closed.")));
@@ -73,15 +77,34 @@ export function openRedisStore(settings: RedisSettings) {
   subscriber.redis.on("message", (_channel, keys: string) =>
     onHint?.({ hasEvents: false, outcomes: keys.split(",") }),
   );
-  subscriber.redis.on("ready", () => void subscribe());
+  subscriber.redis.on("ready", () => void subscribe().catch(() => {}));
   // Without commands, a connection that is dead without having been closed would not be noticed.
   const pings = setInterval(() => {
     if (!isOpen) return;
     for (const client of [redis, subscriber.redis]) client.ping().catch(() => {});
   }, PING_MS).unref();
 
-  /** The reads of the outcomes that are awaited, every 3 s, make up for a failure. */
-  const subscribe = () => subscriber.redis.subscribe(channel).catch(() => {});
+  /** The reads of the outcomes that are awaited, every 3 s, make up for a failure that is no rejection. */
+  async function subscribe(): Promise<void> {
+    try {
+      await subscriber.redis.subscribe(channel);
+    } catch (error) {
+      if (findRedisRejection(error) !== undefined) throw error;
+    }
+  }
+
+  /** Rejects also when the server closes the connection without an error. */
+  async function whenReady(): Promise<void> {
+    const attempt = new AbortController();
+    const { signal } = attempt;
+    try {
+      const closed = once(redis, "close", { signal });
+      await Promise.race([once(redis, "ready", { signal }), closed]);
+    } finally {
+      attempt.abort();
+    }
+    if (redis.status !== "ready") throw new Error("The connection was closed.");
+  }
 
   const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
 
@@ -109,14 +132,18 @@ export function openRedisStore(settings: RedisSettings) {
     async connect(listener) {
       onHint = listener;
       try {
-        if (redis.status !== "ready") await once(redis, "ready");
+        if (redis.status !== "ready") await whenReady();
         // Watch from here on: the end of an earlier connection is no outage of this one.
         const ended = new Promise<Error>((resolve) => (onEnd = resolve));
-        await Promise.all([checkSetup(), subscribe()]);
+        await checkSetup();
+        await Promise.all([tryCommands(redis, channel, settings), subscribe()]);
         isOpen = true;
+        wasOpen = true;
         return { ended };
       } catch (error) {
-        throw toConnectionError(error);
+        const reason = toConnectionError(error, settings);
+        const isOutage = !wasOpen && !(reason instanceof QueueError);
+        throw isOutage && (await differsInTls(redis)) ? createTlsError() : reason;
       }
     },
     async close() {

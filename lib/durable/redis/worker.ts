@@ -58,14 +58,20 @@ export function startRedisWorker(
       await bull.waitUntilReady();
     } catch {
       // run() of a worker that failed to connect would try again without a pause.
-      void bull.close(true).catch(() => {});
-      bull = undefined;
-      if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
+      restart(bull);
       return;
     }
     if (hasStopped()) return;
-    bull.run().catch(reportError);
+    const worker = bull;
+    // BullMQ before 6 ends at a job that is no JSON.
+    worker.run().catch(() => restart(worker));
     reportRun();
+  }
+
+  function restart(worker: Worker): void {
+    void worker.close(true).catch(() => {});
+    bull = undefined;
+    if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
   }
 
   function openWorker(skipVersionCheck: boolean): Worker<JobData> {
