@@ -162,6 +162,12 @@ async function* readUpdates({ body }: Response): AsyncGenerator<LiveUpdate, unde
   }
 }
 
+/** Returns the id of the request with a number, from 1. */
+export async function idOf(app: ConsoleApp, number: number | string): Promise<string> {
+  const { process } = await readRequests(app);
+  return `${process.id}-${number}`;
+}
+
 /** Returns all rows and totals, as a page that opens receives them. */
 export async function readRequests(app: ConsoleApp): Promise<LiveUpdate> {
   const { next, close } = await openLive(app);

@@ -35,7 +35,7 @@ const READS = [
 const WRITES = [
   "/console/dead-letters/retry",
   "/console/dead-letters/discard",
-  "/console/resend",
+  "/console/requests/1/resend",
   "/console/test-event",
 ];
 const client = createAdminClient(clientOptions("http://127.0.0.1:9"));

@@ -44,11 +44,5 @@ export function createMemoryQueue(
     },
     retry: remove("retry"),
     discard: remove("discard"),
-    retryAll() {
-      const count = deadLetters.length;
-      deadLetters = [];
-      changes.push("retryAll");
-      return Promise.resolve(count);
-    },
   };
 }

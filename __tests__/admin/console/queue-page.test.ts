@@ -27,15 +27,20 @@ describeWithBrowser("the page of the queue", () => {
     await group.getByText("2 events").waitFor();
     // Open as before, although the list was drawn again.
     expect(await group.locator("details").first().getAttribute("open")).toBe("");
-    await page.getByRole("button", { name: "Retry these 2" }).first().click();
-    await page.getByRole("button", { name: "Retry all 3" }).click();
+    for (const [name, count] of [
+      ["Retry these 2", 2],
+      ["Retry all 3", 3],
+    ] as const) {
+      await page.getByRole("button", { name }).first().click();
+      await page.getByRole("button", { name: `Retry ${count} dead letters` }).click();
+    }
     await page.getByText("No dead letters.").waitFor();
     await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
-    expect(queue.changes).toEqual(["retry uuid-2", "retry uuid-0", "retry uuid-1", "retryAll"]);
-    expect(app.audits.map(({ action, uuid }) => [action, uuid])).toEqual([
-      ["dead-letter.retry", "uuid-2"],
-      ["dead-letter.retry", undefined],
-      ["dead-letter.retry", undefined],
+    expect(queue.changes).toEqual([2, 0, 1, 3, 4, 5].map((number) => `retry uuid-${number}`));
+    expect(app.audits.map(({ uuid, error, count }) => [uuid, error, count])).toEqual([
+      ["uuid-2", undefined, 1],
+      [undefined, "down", 2],
+      [undefined, undefined, 3],
     ]);
   });
 
@@ -67,6 +72,7 @@ describeWithBrowser("the page of the queue", () => {
     for (let left = HOSTILE.length; left > 0; left--) {
       await page.getByText(`Retry all ${2 * left}`).waitFor();
       await page.getByRole("button", { name: "Retry these 2" }).first().click();
+      await page.getByRole("button", { name: "Retry 2 dead letters" }).click();
     }
     await page.getByText("No dead letters.").waitFor();
   });

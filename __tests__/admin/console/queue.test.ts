@@ -8,6 +8,9 @@ import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
 
+/** A choice of all that were counted. */
+const ALL = { count: 9, untilMs: Date.UTC(2026, 3) };
+
 const times = (count: number, error: string) => Array.from({ length: count }, () => error);
 
 async function readQueue(queue: ConsoleQueue, reveal = false): Promise<QueueView> {
@@ -17,13 +20,14 @@ async function readQueue(queue: ConsoleQueue, reveal = false): Promise<QueueView
 
 async function change(queue: ConsoleQueue, action: "retry" | "discard", choice: object) {
   const app = await startConsole({ router: { queue } });
-  return (await app.call(`/dead-letters/${action}`, choice)).body.count as number;
+  const { count } = (await app.call(`/dead-letters/${action}`, choice)).body as { count: number };
+  return { count, audits: app.audits };
 }
 
 describe("GET /console/queue", () => {
   it("has the counts, and no age and no workers when the queue knows none", async () => {
     const stats = { oldestWaitingMs: undefined, workers: undefined };
-    const counts = { waiting: 3, active: 2, delayed: 1, deadLetters: 0 };
+    const counts = { atMs: expect.any(Number), waiting: 3, active: 2, delayed: 1, deadLetters: 0 };
     const view = await readQueue(createMemoryQueue([], stats));
     expect(view).toEqual({ ...counts, groups: [], isCut: false });
   });
@@ -66,7 +70,7 @@ describe("GET /console/queue", () => {
     expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
     const revealed = await readQueue(queue, true);
     expect(revealed.groups[0]?.deadLetters[2]?.error).toContain("jane.doe@example.com");
-    expect(await change(queue, "retry", { error })).toBe(3);
+    expect(await change(queue, "retry", { error, ...ALL })).toMatchObject({ count: 3 });
   });
 
   it("shows only the code of an error whose event cannot be read", async () => {
@@ -93,27 +97,33 @@ describe("GET /console/queue", () => {
 describe("POST /console/dead-letters", () => {
   const ERRORS = ["down", "x".repeat(600), "down"];
   const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
+  const FIRST_MS = Date.UTC(2026, 2, 5, 9);
   const gone = { ...one, uuid: "gone" };
 
   it.each([
     ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
     ["discard", { deadLetters: [one, gone] }, 1, ["discard uuid-1", "discard gone"]],
     ["retry", { deadLetters: [gone] }, 0, ["retry gone"]],
-    ["retry", { error: "down" }, 2, ["retry uuid-0", "retry uuid-2"]],
-    ["discard", { error: `${"x".repeat(500)}…` }, 1, ["discard uuid-1"]],
-    ["retry", { error: "unknown" }, 0, []],
-    ["retry", { all: true }, 3, ["retryAll"]],
-    ["discard", { all: true }, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
+    ["retry", { error: "down", ...ALL }, 2, ["retry uuid-0", "retry uuid-2"]],
+    ["discard", { error: "down", ...ALL, count: 1 }, 1, ["discard uuid-0"]],
+    ["discard", { error: "down", ...ALL, untilMs: FIRST_MS }, 1, ["discard uuid-0"]],
+    ["discard", { error: `${"x".repeat(500)}…`, ...ALL }, 1, ["discard uuid-1"]],
+    ["retry", { error: "unknown", ...ALL }, 0, []],
+    ["retry", { ...ALL, count: 2 }, 2, ["retry uuid-0", "retry uuid-1"]],
+    ["discard", ALL, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
   ] as const)("%s %j: %d", async (action, choice, count, changes) => {
     const queue = createMemoryQueue(ERRORS);
-    expect(await change(queue, action, choice)).toBe(count);
+    const changed = await change(queue, action, choice);
+    const error = "error" in choice && count > 0 ? choice.error : undefined;
+    expect(changed).toMatchObject({ count, audits: [{ action: `dead-letter.${action}`, count }] });
+    expect(changed.audits[0]?.error).toBe(error);
     expect(queue.changes).toEqual(changes);
   });
 
   it("names the account and the receiver of each to the queue", async () => {
     const queue = createMemoryQueue(["down", "other"]);
     const retry = jest.spyOn(queue, "retry");
-    await change(queue, "retry", { error: "down" });
+    await change(queue, "retry", { error: "down", ...ALL });
     expect(retry.mock.calls).toEqual([["uuid-0", { accountSid: ACCOUNT_SID, receiver: "shop" }]]);
   });
 });

@@ -7,7 +7,14 @@ import {
 import type { ConsoleQueue } from "express-push-verification/admin";
 import type { RequestDetails, Statistics } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
-import { openLive, readRequests, startConsole, useConsoles, type ConsoleApp } from "./console-app";
+import {
+  idOf,
+  openLive,
+  readRequests,
+  startConsole,
+  useConsoles,
+  type ConsoleApp,
+} from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
@@ -21,7 +28,8 @@ async function deliverMismatches(app: ConsoleApp, count: number): Promise<void> 
   for (let index = 0; index < count; index++) await app.deliver(approve, {}, { signedUrl });
 }
 
-const explain = (app: ConsoleApp, id: number | string) => app.call(`/requests/${id}/explanation`);
+const explain = async (app: ConsoleApp, number: number | string) =>
+  app.call(`/requests/${await idOf(app, number)}/explanation`);
 
 describe("the rows", () => {
   it("have each request, the oldest first, masked, and without unverified values", async () => {
@@ -35,11 +43,13 @@ describe("the rows", () => {
     await app.deliver("factor.created", { uuid: "console-test-1" });
     const { rows, totals } = await readRequests(app);
     const own = { change: expect.any(Number), atMs: expect.any(Number), canExplain: false };
+    const id = expect.stringMatching(/^[0-9a-f]{8}-\d$/);
     const target = "POST /webhooks/push";
     expect(rows.slice(0, 2)).toEqual([
       {
         ...own,
-        id: 1,
+        id,
+        canResend: true,
         durationMs: expect.any(Number),
         result: "handled",
         status: 200,
@@ -60,7 +70,8 @@ describe("the rows", () => {
       },
       {
         ...own,
-        id: 2,
+        id,
+        canResend: false,
         durationMs: expect.any(Number),
         result: "rejected",
         status: 403,
@@ -186,8 +197,12 @@ describe("the rows", () => {
     // Its first delivery is no longer among the rows.
     await app.deliver(approve, { uuid: "first" });
     const { rows, totals } = await readRequests(app);
-    expect([rows.length, rows[0]?.id, totals.received]).toEqual([200, 4, 203]);
-    expect(rows.at(-1)).toMatchObject({ id: 203, result: "duplicate", attempt: 1 });
+    expect([rows.length, rows[0]?.id, totals.received]).toEqual([200, await idOf(app, 4), 203]);
+    expect(rows.at(-1)).toMatchObject({
+      id: await idOf(app, 203),
+      result: "duplicate",
+      attempt: 1,
+    });
     for (const id of [2, 3, 4, 0, 204, -1, "x"])
       expect(await explain(app, id)).toMatchObject({ status: 404 });
   });
@@ -229,6 +244,7 @@ describe("the live stream", () => {
     await app.deliver(approve, { uuid: "b" });
     for (const [after, isComplete, uuids] of [
       [cursor, false, ["b"]],
+      [`0-7,${cursor}`, false, ["b"]],
       ...["", "1-1", `${cursor}9`, "x"].map((other) => [other, true, ["a", "b"]] as const),
     ] as const) {
       const { next, close } = await openLive(app, after);
@@ -262,11 +278,11 @@ describe("the live stream", () => {
     app.push.onAny(() => new Promise((_resolve, reject) => (fail = reject)));
     expect(await app.deliver()).toBe(200);
     const { next } = await openLive(app);
-    expect((await next()).rows).toMatchObject([{ id: 1, result: "handled" }]);
+    expect((await next()).rows).toMatchObject([{ result: "handled" }]);
     fail(new Error("the database is away"));
     const { rows, totals } = await next();
     expect(rows).toMatchObject([
-      { id: 1, result: "failed", status: 200, code: "HANDLER_FAILED", attempt: 1 },
+      { result: "failed", status: 200, code: "HANDLER_FAILED", attempt: 1 },
     ]);
     expect(totals).toMatchObject({
       received: 1,
@@ -297,7 +313,6 @@ describe("GET /console/requests/:id/explanation", () => {
     expect(explained).toMatchObject({
       status: 200,
       body: {
-        id: 1,
         canExplain: false,
         explanation: { isProven: true, subject: `${app.publicUrl}/` },
       },
@@ -315,7 +330,7 @@ describe("GET /console/requests/:id/explanation", () => {
     await deliverMismatches(app, 1);
     expect(await explain(app, 12)).toMatchObject({ status: 429, body: { code: "BUDGET_USED_UP" } });
     // Not given up: the budget is renewed.
-    expect((await readRequests(app)).rows.at(-1)).toMatchObject({ id: 12, canExplain: true });
+    expect((await readRequests(app)).rows.at(-1)).toMatchObject({ canExplain: true });
   });
 });
 
@@ -421,8 +436,8 @@ function createQueueWith(found: Awaited<ReturnType<NonNullable<ConsoleQueue["fin
 const FOUND = { event: undefined, attempts: 3, at: new Date(5_000), failures: [] };
 
 describe("GET /console/requests/:id", () => {
-  const readDetails = (app: ConsoleApp, id: number): Promise<{ body: RequestDetails }> =>
-    app.call(`/requests/${id}`);
+  const readDetails = async (app: ConsoleApp, number: number): Promise<{ body: RequestDetails }> =>
+    app.call(`/requests/${await idOf(app, number)}`);
 
   it("has the parameters, masked, the headers without the signature, and no queue", async () => {
     const app = await startConsole();
@@ -438,7 +453,7 @@ describe("GET /console/requests/:id", () => {
     const names = body.headers.map(([name]) => name);
     expect(names).toEqual(expect.arrayContaining(["host", "content-type", "content-length"]));
     expect(names).not.toContain("x-service-signature");
-    expect(body).toMatchObject({ canResend: true, responseHeaders: [] });
+    expect(body).toMatchObject({ responseHeaders: [] });
     expect(body).not.toHaveProperty("queued");
     expect(JSON.stringify(body)).not.toContain(JANE);
   });
@@ -456,10 +471,12 @@ describe("GET /console/requests/:id", () => {
     await app.deliver(approve, {}, { authToken: "wrong" });
     await app.deliver(approve, { challenge_details: "x".repeat(20_000) });
     for (const id of [1, 2]) {
-      const { body } = await readDetails(app, id);
-      expect([body.params, body.canResend]).toEqual([undefined, false]);
+      expect((await readDetails(app, id)).body.params).toBeUndefined();
     }
-    expect(await app.call("/requests/3")).toMatchObject({ status: 404 });
+    expect((await readRequests(app)).rows).toMatchObject([
+      { canResend: false },
+      { canResend: false },
+    ]);
   });
 
   it("asks the queue where the event is, and masks the error of each attempt", async () => {
@@ -486,8 +503,9 @@ describe("GET /console/requests/:id", () => {
   });
 });
 
-describe("POST /console/resend", () => {
-  const resend = (app: ConsoleApp, ids: number[]) => app.call("/resend", { ids });
+describe("POST /console/requests/:id/resend", () => {
+  const resend = async (app: ConsoleApp, number: number) =>
+    app.call(`/requests/${await idOf(app, number)}/resend`, {});
 
   it("runs the handlers again, and is audited with the uuid", async () => {
     const app = await startConsole();
@@ -495,13 +513,28 @@ describe("POST /console/resend", () => {
     app.push.on(approve, ({ uuid }) => void handled.push(uuid));
     await app.deliver(approve, { uuid: "a" });
     await app.deliver(approve, { uuid: "b" });
-    expect(await resend(app, [1])).toEqual({ status: 200, body: { results: [{ id: 1 }] } });
-    expect(await resend(app, [2, 1])).toMatchObject({ body: { results: [{ id: 2 }, { id: 1 }] } });
-    expect(handled).toEqual(["a", "b", "a", "b", "a"]);
-    expect(app.audits.map(({ action, uuid }) => [action, uuid])).toEqual([
-      ["request.resend", "a"],
-      ["request.resend", undefined],
-    ]);
+    const again = { atMs: expect.any(Number), by: "alice" };
+    expect(await resend(app, 1)).toEqual({ status: 200, body: again });
+    expect(handled).toEqual(["a", "b", "a"]);
+    expect(app.audits).toMatchObject([{ action: "request.resend", uuid: "a" }]);
+    expect((await readRequests(app)).rows.map(({ resent }) => resent)).toEqual([again, undefined]);
+  });
+
+  it("belongs to one process, which says so and does nothing for another one", async () => {
+    const [app, other] = [await startConsole(), await startConsole()];
+    const handled: string[] = [];
+    for (const { push } of [app, other]) push.onAny(({ uuid }) => void handled.push(uuid));
+    await app.deliver(approve, { uuid: "ada" });
+    await other.deliver(approve, { uuid: "grace" });
+    const id = await idOf(app, 1);
+    for (const path of [`/requests/${id}`, `/requests/${id}/explanation`, "/requests/1"]) {
+      expect(await other.call(path)).toMatchObject({
+        status: 409,
+        body: { code: "ANOTHER_PROCESS" },
+      });
+    }
+    expect(await other.call(`/requests/${id}/resend`, {})).toMatchObject({ status: 409 });
+    expect(handled).toEqual(["ada", "grace"]);
   });
 
   it.each<[code: string, options: Partial<PushWebhooksOptions>]>([
@@ -519,10 +552,8 @@ describe("POST /console/resend", () => {
     const names = { challenge_sid: CHALLENGE_SID, entity_identity: JANE };
     await app.deliver(approve, { ...names, challenge_hidden_details: "AccountSid=" });
     const { rows } = await readRequests(app);
-    expect(rows).toMatchObject([{ code }]);
-    expect((await app.call("/requests/1")).body).toMatchObject({ canResend: false });
-    const { body } = await resend(app, [1]);
-    expect(body.results).toMatchObject([{ problem: expect.any(String) }]);
+    expect(rows).toMatchObject([{ code, canResend: false }]);
+    expect((await resend(app, 1)).body).toMatchObject({ problem: expect.any(String) });
     expect(handled).toEqual([]);
     await expect(wait).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
@@ -536,16 +567,15 @@ describe("POST /console/resend", () => {
     app.push.onAny(({ type }) => void handled.push(type));
     await app.deliver(approve, { uuid: "a" });
     await app.deliver("challenge.denied", { uuid: "a" });
-    expect((await resend(app, [1])).body).toEqual({ results: [{ id: 1 }] });
+    expect((await resend(app, 1)).body).not.toHaveProperty("problem");
     isTrue = false;
-    expect((await resend(app, [1, 2])).body).toMatchObject({
-      results: [{ problem: "NOT_CONFIRMED" }, { problem: "Its event was not accepted." }],
-    });
+    expect((await resend(app, 1)).body).toMatchObject({ problem: "NOT_CONFIRMED" });
+    expect((await resend(app, 2)).body).toMatchObject({ problem: "Its event was not accepted." });
     expect(asked).toEqual([approve, approve, approve]);
     expect(handled).toEqual([approve, approve]);
   });
 
-  it("names the problem of each event", async () => {
+  it("names its problem", async () => {
     const app = await startConsole();
     app.push.on("challenge.denied", () => {
       throw new Error("boom");
@@ -553,14 +583,14 @@ describe("POST /console/resend", () => {
     await app.deliver("challenge.denied");
     await app.deliver();
     await app.deliver(approve, {}, { authToken: "wrong" });
-    const problems = [
-      { problem: "HANDLER_FAILED" },
-      { problem: expect.stringContaining("No handler") },
-      { problem: expect.stringContaining("not in memory") },
-    ];
-    expect(await resend(app, [1, 2, 3])).toMatchObject({ body: { results: problems } });
-    expect((await resend(app, [4])).status).toBe(404);
-    expect((await resend(app, [])).status).toBe(400);
+    for (const [number, problem] of [
+      [1, "HANDLER_FAILED"],
+      [2, expect.stringContaining("No handler")],
+      [3, expect.stringContaining("not in memory")],
+    ] as const) {
+      expect((await resend(app, number)).body).toMatchObject({ problem });
+    }
+    expect((await resend(app, 4)).status).toBe(404);
   });
 
   it.each<[string, string[], object]>([
@@ -576,7 +606,7 @@ describe("POST /console/resend", () => {
     let runs = 0;
     app.push.onAny(() => void runs++);
     await app.deliver(approve, { uuid: "evt-1" });
-    expect(await resend(app, [1])).toMatchObject({ body: { results: [{ id: 1, ...result }] } });
+    expect((await resend(app, 1)).body).toMatchObject(result);
     expect([queue.changes, runs]).toEqual([changes, 1]);
   });
 });

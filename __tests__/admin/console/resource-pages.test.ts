@@ -61,6 +61,7 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(await list()).toMatchObject([{ event_types: ["*"], version: "v1" }]);
 
     await press(page, /^Disable$/);
+    await press(page, "Disable webhook");
     await said(page, "The webhook is disabled.");
     await press(page, "Enable the webhook");
     await said(page, "Done: Enable the webhook.");

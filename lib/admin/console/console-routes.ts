@@ -2,19 +2,17 @@ import type { Request, Response } from "express";
 import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { parseInput } from "../client/schemas";
-import type { AuditAction } from "../http/audit";
+import type { AuditAction, Audited } from "../http/audit";
 import { readJson } from "../http/json-body";
 import { RouterError } from "../http/router-error";
 import type { Asset } from "./assets";
 import type { Console, ShownReceiver } from "./console";
-import type { ResendResult } from "./console-view";
 import { changeDeadLetters, readQueue } from "./queue-view";
 import { describeDetails, resendRequest } from "./request-details";
 import { sendTestEvent } from "./test-event";
 
 /** The response of a console route; undefined when the route has responded itself. */
-export type ConsoleResponse =
-  { status: number; body?: unknown; uuid?: string | undefined } | undefined;
+export type ConsoleResponse = { status: number; body?: unknown } | undefined;
 
 /** A route of the console. */
 export interface ConsoleRoute {
@@ -22,7 +20,7 @@ export interface ConsoleRoute {
   path: string;
   /** Name of a write, for the audit; undefined for a route that only reads. */
   action?: AuditAction | undefined;
-  run(req: Request, res: Response): ConsoleResponse | Promise<ConsoleResponse>;
+  run(req: Request, res: Response, audited: Audited): ConsoleResponse | Promise<ConsoleResponse>;
 }
 
 const deadLetterSchema = z.strictObject({
@@ -32,11 +30,12 @@ const deadLetterSchema = z.strictObject({
 });
 const deadLetterChoiceSchema = z.union([
   z.strictObject({ deadLetters: z.array(deadLetterSchema).min(1).max(1_000) }),
-  z.strictObject({ error: z.string().max(1_000) }),
-  z.strictObject({ all: z.literal(true) }),
+  z.strictObject({
+    error: z.string().max(1_000).optional(),
+    count: z.int().min(1),
+    untilMs: z.number(),
+  }),
 ]);
-
-const resendSchema = z.strictObject({ ids: z.array(z.int()).min(1).max(200) });
 
 const testEventSchema = z.strictObject({
   type: z.enum(PUSH_EVENT_TYPES),
@@ -44,8 +43,11 @@ const testEventSchema = z.strictObject({
   via: z.enum(["direct", "network"]).default("direct"),
 });
 
+/** Names the person who sent a request. */
+type ReadActor = (req: Request) => Promise<string | undefined>;
+
 /** Lists the routes of a console: the files of its page, and the data that these read and write. */
-export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
+export function listConsoleRoutes(shown: Console, readActor: ReadActor): ConsoleRoute[] {
   const { assets, receiver, queue, reveals } = shown;
   const routes: ConsoleRoute[] = [...assets].map(([path, asset]) => ({
     method: "get",
@@ -53,7 +55,7 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
     run: (req, res) => sendAsset(asset, path, req, res),
   }));
   routes.push(read("/console", shown.readSettings));
-  if (receiver !== undefined) routes.push(...listReceiverRoutes(shown, receiver));
+  if (receiver !== undefined) routes.push(...listReceiverRoutes(shown, receiver, readActor));
   if (queue === undefined) return routes;
   routes.push(read("/console/queue", () => readQueue(queue, reveals)));
   for (const change of ["retry", "discard"] as const) {
@@ -61,15 +63,10 @@ export function listConsoleRoutes(shown: Console): ConsoleRoute[] {
       method: "post",
       path: `/console/dead-letters/${change}`,
       action: `dead-letter.${change}`,
-      async run(req, res) {
+      async run(req, res, audited) {
         const choice = parseInput("dead letter", deadLetterChoiceSchema, await readJson(req, res));
-        const count = await changeDeadLetters(queue, change, choice);
-        const [deadLetter, ...others] = "deadLetters" in choice ? choice.deadLetters : [];
-        return {
-          status: 200,
-          body: { count },
-          uuid: others.length > 0 ? undefined : deadLetter?.uuid,
-        };
+        await changeDeadLetters(queue, change, choice, audited);
+        return { status: 200, body: { count: audited.count } };
       },
     });
   }
@@ -81,9 +78,15 @@ function read(path: string, find: (req: Request) => unknown): ConsoleRoute {
   return { method: "get", path, run: async (req) => ({ status: 200, body: await find(req) }) };
 }
 
+/** A parameter of a path is a list only where the path has a wildcard. */
+function readId({ id }: Request["params"]): string {
+  return String(id);
+}
+
 function listReceiverRoutes(
   { client, queue, reveals }: Console,
   { push, inspection, log, live }: ShownReceiver,
+  readActor: ReadActor,
 ): ConsoleRoute[] {
   const { confirm, signRequest } = inspection;
   const routes: ConsoleRoute[] = [
@@ -100,23 +103,23 @@ function listReceiverRoutes(
     },
     read("/console/statistics", log.readStatistics),
     read("/console/requests/:id", ({ params }) =>
-      describeDetails(log.find(Number(params.id)), queue, reveals),
+      describeDetails(log.find(readId(params)), queue, reveals),
     ),
-    read("/console/requests/:id/explanation", ({ params }) => log.explain(Number(params.id))),
+    read("/console/requests/:id/explanation", ({ params }) => log.explain(readId(params))),
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
       method: "post",
-      path: "/console/resend",
+      path: "/console/requests/:id/resend",
       action: "request.resend",
-      async run(req, res) {
-        const { ids } = parseInput("requests", resendSchema, await readJson(req, res));
-        const requests = ids.map(log.find);
-        const results: ResendResult[] = [];
-        // One after the other: a page must not run the handlers of 200 events at a time.
-        for (const one of requests)
-          results.push(await resendRequest(one, { push, confirm }, queue));
-        const uuid = requests.length === 1 ? requests[0]?.queued?.uuid : undefined;
-        return { status: 200, body: { results }, uuid };
+      async run(req, _res, audited) {
+        const id = readId(req.params);
+        const request = log.find(id);
+        const { uuid } = request.queued ?? {};
+        if (uuid !== undefined) audited.uuid = uuid;
+        const problem = await resendRequest(request, { push, confirm }, queue);
+        const resent = { atMs: Date.now(), by: await readActor(req), problem };
+        log.update(id, { resent });
+        return { status: 200, body: resent };
       },
     },
   ];
@@ -125,10 +128,11 @@ function listReceiverRoutes(
     method: "post",
     path: "/console/test-event",
     action: "test-event.send",
-    async run(req, res) {
+    async run(req, res, audited) {
       const choice = parseInput("test event", testEventSchema, await readJson(req, res));
       const result = await sendTestEvent(choice, push, inspection, signRequest);
-      return { status: 200, body: result, uuid: result.uuid };
+      audited.uuid = result.uuid;
+      return { status: 200, body: result };
     },
   });
   return routes;

@@ -5,8 +5,6 @@ export interface ConsoleSettings {
   /** The option `name` of the receiver. */
   name: string | undefined;
   readOnly: boolean;
-  /** The process whose requests are shown, such as `4711 on web-1`. */
-  process: string;
   /** Whether identities are shown in full. */
   reveals: boolean;
   /** SID of the Key that the admin client uses; undefined when it uses the account itself. */
@@ -45,8 +43,8 @@ export interface EventView {
 
 /** One webhook request. It never holds a token or a signature. */
 export interface RequestRow extends EventView {
-  /** Counts the requests since the console started, from 1. */
-  id: number;
+  /** No request of another process has it: a random text of the process, and a number. */
+  id: string;
   /** Grows with each change of any row. */
   change: number;
   /** When it arrived, in milliseconds since 1970. */
@@ -77,6 +75,19 @@ export interface RequestRow extends EventView {
   explanation: Explanation | undefined;
   /** Whether the rejection can be explained. */
   canExplain: boolean;
+  /** Whether the handlers can run again for its event. */
+  canResend: boolean;
+  /** When the handlers ran again for its event last; undefined if they did not. */
+  resent: Resent | undefined;
+}
+
+/** A run of the handlers that a person started. */
+export interface Resent {
+  atMs: number;
+  /** The result of the option `actor`. */
+  by: string | undefined;
+  /** Undefined when they succeeded, or run later. */
+  problem: string | undefined;
 }
 
 type Pairs = readonly (readonly [name: string, value: string])[];
@@ -88,8 +99,6 @@ export interface RequestDetails {
   headers: Pairs;
   /** The headers of the response that depend on the error. */
   responseHeaders: Pairs;
-  /** Whether the handlers can run again for its event. */
-  canResend: boolean;
   /** Undefined without a queue, or when it does not know the event. */
   queued: QueuedState | undefined;
 }
@@ -103,13 +112,6 @@ export interface QueuedState {
   failures: readonly { atMs: number; error: string }[];
   /** When its handlers run next, or failed last. */
   atMs: number | undefined;
-}
-
-/** The result of running the handlers again. */
-export interface ResendResult {
-  id: number;
-  /** Undefined when they succeeded, or run later. */
-  problem: string | undefined;
 }
 
 /** Requests over time: one count for each step. */
@@ -160,9 +162,11 @@ export interface Totals {
 
 /** The message that the page receives when it connects, and with each change. */
 export interface LiveUpdate {
-  /** Where the next stream begins: `?after=`. */
+  /** The process whose requests these are: the start of their ids, and a name such as `4711 on web-1`. */
+  process: { id: string; name: string };
+  /** Where the next stream of this process begins: `?after=`, with those of others after a comma. */
   cursor: string;
-  /** Whether `rows` are all rows there are. */
+  /** Whether `rows` are all rows that the process has. */
   isComplete: boolean;
   /** The changed rows, the oldest first. */
   rows: readonly RequestRow[];
@@ -195,12 +199,18 @@ export interface DeadLetterRow extends EventView {
 export type DeadLetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
   Partial<Pick<DeadLetterRow, "receiver">>;
 
-/** Which dead letters to change: some, those of one cause, or all. */
+/**
+ * Which dead letters to change: some; or the first `count` with an error, or with any, that had
+ * failed before they were counted.
+ */
 export type DeadLetterChoice =
-  { deadLetters: readonly DeadLetterName[] } | { error: string } | { all: true };
+  | { deadLetters: readonly DeadLetterName[] }
+  | { error?: string | undefined; count: number; untilMs: number };
 
 /** The state of the queue. */
 export interface QueueView {
+  /** When it was read. */
+  atMs: number;
   waiting: number;
   active: number;
   delayed: number;

@@ -59,7 +59,6 @@ export function createConsole(
     readSettings: () => ({
       name: receiver?.inspection.name,
       readOnly,
-      process: `${process.pid} on ${hostname()}`,
       reveals,
       keySid: client.keySid,
       eventTypes: PUSH_EVENT_TYPES,
@@ -72,7 +71,8 @@ export function createConsole(
 function showReceiver(push: PushWebhooks, reveals: boolean): ShownReceiver | undefined {
   const inspection = inspectReceiver(push);
   if (inspection === undefined) return undefined;
-  const log = createRequestLog(inspection, reveals);
+  const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
+  const log = createRequestLog(inspection, owner, reveals);
   return { push, inspection, log, live: createLive(log) };
 }
 

@@ -16,8 +16,8 @@ const MAX_EXPLANATIONS = 3;
 /** The server-sent events of a console. */
 export interface Live {
   /**
-   * Starts a stream after the cursor of an earlier one, or from the beginning; returns false when
-   * too many pages are open.
+   * Starts a stream after the cursor of an earlier one of this process, of several cursors with a
+   * comma between them, or from the beginning; returns false when too many pages are open.
    */
   open(req: IncomingMessage, res: ServerResponse, after?: string): boolean;
 }
@@ -63,8 +63,9 @@ export function createLive(log: RequestLog): Live {
     if (stream.res.writableNeedDrain) return;
     const rows = log.listRows(stream.sentChange);
     stream.sentChange = log.change;
-    const cursor = `${totals.sinceMs}-${log.change}`;
-    const update: LiveUpdate = { cursor, isComplete, rows, totals };
+    const { owner } = log;
+    const cursor = `${owner.id}-${log.change}`;
+    const update: LiveUpdate = { process: owner, cursor, isComplete, rows, totals };
     // The age of the oldest wait grows: the page counts on by itself.
     stream.sentWaits = totals.waits.count;
     stream.res.write(`data: ${JSON.stringify(update)}\n\n`);
@@ -95,11 +96,10 @@ export function createLive(log: RequestLog): Live {
   return {
     open(req, res, after = "") {
       if (streams.size >= MAX_STREAMS) return false;
-      const totals = log.readTotals();
-      const [since, change] = after.split("-").map(Number);
-      // A cursor of another process, or from before a restart, is of no use: send every row.
-      const isComplete =
-        since !== totals.sinceMs || change === undefined || !(change <= log.change);
+      const own = `${log.owner.id}-`;
+      const cursor = after.split(",").find((one) => one.startsWith(own));
+      const change = Number(cursor?.slice(own.length) ?? NaN);
+      const isComplete = !(change <= log.change);
       const nowMs = performance.now();
       const stream: Stream = {
         res,

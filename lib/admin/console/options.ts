@@ -41,7 +41,7 @@ export const CONSOLE_RULES: OptionRules<ConsoleRouterOptions> = {
     secret: true,
   },
   queue: {
-    accepts: (value) => hasMethods(value, ["stats", "deadLetters", "retry", "retryAll", "discard"]),
+    accepts: (value) => hasMethods(value, ["stats", "deadLetters", "retry", "discard"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },

@@ -1,6 +1,13 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "./console-view";
+import type {
+  DeadLetterChoice,
+  DeadLetterGroup,
+  DeadLetterName,
+  DeadLetterRow,
+  QueueView,
+} from "./console-view";
 import { cutText } from "../../form/text";
+import type { Audited } from "../http/audit";
 import { maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
@@ -45,8 +52,6 @@ export interface ConsoleQueue {
   deadLetters(): AsyncIterable<ListedDeadLetter>;
   /** Runs the handlers of a dead letter again; resolves to whether there was one. */
   retry(uuid: string, options?: DeadLetterScope): Promise<boolean>;
-  /** Runs the handlers of every dead letter again; resolves to how many there were. */
-  retryAll(): Promise<number>;
   /** Tells where an event is; the console does not show it when this is absent. */
   find?(uuid: string, options?: DeadLetterScope): Promise<FoundEvent | undefined>;
   /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
@@ -59,6 +64,7 @@ const MAX_GROUPS = 50;
 
 /** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
 export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
+  const atMs = Date.now();
   const { oldestWaitingMs, workers, ...counts } = await queue.stats();
   const groups = new Map<string, { count: number; deadLetters: DeadLetterRow[] }>();
   let listed = 0;
@@ -78,6 +84,7 @@ export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<
     deadLetters: deadLetters.toReversed(),
   }));
   return {
+    atMs,
     waiting: counts.waiting,
     active: counts.active,
     delayed: counts.delayed,
@@ -89,26 +96,34 @@ export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<
   };
 }
 
-/** Retries or discards dead letters; returns how many. */
+/** Retries or discards dead letters; `audited` has their number, also when the rest failed. */
 export async function changeDeadLetters(
   queue: ConsoleQueue,
   action: "retry" | "discard",
   choice: DeadLetterChoice,
-): Promise<number> {
-  if ("all" in choice && action === "retry") return queue.retryAll();
-  let count = 0;
+  audited: Audited,
+): Promise<void> {
+  audited.count = 0;
+  async function change({ uuid, ...scope }: DeadLetterName): Promise<void> {
+    if (await queue[action](uuid, scope)) audited.count = (audited.count ?? 0) + 1;
+  }
   if ("deadLetters" in choice) {
-    for (const { uuid, ...options } of choice.deadLetters) {
-      if (await queue[action](uuid, options)) count++;
-    }
-    return count;
+    const [only, ...others] = choice.deadLetters;
+    if (only !== undefined && others.length === 0) audited.uuid = only.uuid;
+    for (const one of choice.deadLetters) await change(one);
+    return;
   }
+  let left = choice.count;
   for await (const deadLetter of queue.deadLetters()) {
-    if ("error" in choice && errorOf(deadLetter) !== choice.error) continue;
+    // The oldest failure comes first, so these are the ones that were counted.
+    if (deadLetter.failedAt.getTime() > choice.untilMs) return;
+    const error = errorOf(deadLetter);
+    if ((choice.error ?? error) !== error) continue;
+    if (choice.error !== undefined) audited.error = error;
     const { uuid, accountSid, receiver } = deadLetter;
-    if (await queue[action](uuid, { accountSid, receiver })) count++;
+    await change({ uuid, accountSid, ...(receiver !== undefined && { receiver }) });
+    if (--left === 0) return;
   }
-  return count;
 }
 
 /** Returns the part of an error that the errors of other events have too. */

@@ -4,13 +4,12 @@ import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { Pair } from "../../form/parameters";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
-import type { QueuedState, RequestDetails, ResendResult } from "./console-view";
+import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";
 import type { ConsoleQueue } from "./queue-view";
 
 /** The details of a request that its row does not have. */
 export interface KeptRequest {
-  id: number;
   /** Undefined when the request was not authenticated, or is too large. */
   queued: QueuedEvent | undefined;
   /** Whether the event was accepted, or only a store failed: its handlers may run again. */
@@ -42,10 +41,9 @@ const UNDECIDED = new Set<string | undefined>([
 
 /** Keeps the details of requests, in bounded memory. */
 export function keepRequest(observed: ObservedRequest): KeptRequest {
-  const { id, queued, headers, result, error } = observed;
+  const { queued, headers, result, error } = observed;
   const characters = queued?.event.params.flat().reduce((sum, text) => sum + text.length, 0) ?? 0;
   return {
-    id,
     queued: characters > MAX_CHARACTERS ? undefined : queued,
     isAccepted: result === undefined ? UNDECIDED.has(error?.code) : result !== "conflict",
     headers,
@@ -55,7 +53,7 @@ export function keepRequest(observed: ObservedRequest): KeptRequest {
 
 /** Describes a request as the console may show it, and asks the queue for the state of its event. */
 export async function describeDetails(
-  { queued, isAccepted, headers, responseHeaders }: KeptRequest,
+  { queued, headers, responseHeaders }: KeptRequest,
   queue: ConsoleQueue | undefined,
   reveals: boolean,
 ): Promise<RequestDetails> {
@@ -67,7 +65,6 @@ export async function describeDetails(
     ]),
     headers,
     responseHeaders,
-    canResend: queued !== undefined && isAccepted,
     queued: event && (await findQueued(event, queue, reveals)),
   };
 }
@@ -98,32 +95,34 @@ async function findQueued(
 /**
  * Runs the handlers again for the event of a request that was accepted: by the queue when it is a
  * dead letter, else in this process, after `confirm` if the event needs it.
+ *
+ * @returns why they did not; undefined when they succeeded, or run later.
  */
 export async function resendRequest(
-  { id, queued, isAccepted }: KeptRequest,
+  { queued, isAccepted }: KeptRequest,
   { push, confirm }: { push: PushWebhooks; confirm: Confirm | undefined },
   queue: ConsoleQueue | undefined,
-): Promise<ResendResult> {
-  if (queued === undefined) return { id, problem: "Its event is not in memory." };
-  if (!isAccepted) return { id, problem: "Its event was not accepted." };
+): Promise<string | undefined> {
+  if (queued === undefined) return "Its event is not in memory.";
+  if (!isAccepted) return "Its event was not accepted.";
   const { event, accountSid, uuid, authTokenIndex, publicUrlIndex, receiver } = queued;
   const state = (await queue?.find?.(uuid, { accountSid }))?.state;
   if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
-    return { id, problem: undefined };
+    return undefined;
   }
   if (state !== undefined && state !== "handled") {
-    return { id, problem: `The queue runs its handlers: its event is ${state}.` };
+    return `The queue runs its handlers: its event is ${state}.`;
   }
   if (push.handledTypes().every((type) => type !== event.type)) {
-    return { id, problem: "No handler for it is registered in this process." };
+    return "No handler for it is registered in this process.";
   }
   try {
     if (queued.needsConfirmation === true) {
       await confirmOnce(confirm, event, CONFIRM_MS, queued.ambiguity);
     }
     await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
-    return { id, problem: undefined };
+    return undefined;
   } catch (error) {
-    return { id, problem: (error as { code?: string }).code ?? "INTERNAL_ERROR" };
+    return (error as { code?: string }).code ?? "INTERNAL_ERROR";
   }
 }

@@ -1,6 +1,6 @@
 import type { WebhookError } from "../../errors/webhook-error";
 import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
-import type { Explanation, RequestRow, Statistics, Totals } from "./console-view";
+import type { Explanation, LiveUpdate, RequestRow, Statistics, Totals } from "./console-view";
 import { RouterError } from "../http/router-error";
 import type { SignatureReport } from "../../signature/explain/causes";
 import { keepRequest, type KeptRequest } from "./request-details";
@@ -20,8 +20,12 @@ export interface RequestLog {
   readonly change: number;
   readTotals(): Totals;
   readStatistics(): Statistics;
-  /** Returns the details of a request. @throws RouterError when it is no longer in memory. */
-  find(id: number): KeptRequest;
+  /** The process of these requests. */
+  readonly owner: LiveUpdate["process"];
+  /** Returns the details of a request. @throws RouterError when they are not in the memory of this process. */
+  find(id: string): KeptRequest;
+  /** Changes fields of a row, if it is still in memory. */
+  update(id: string, fields: Partial<RequestRow>): void;
   /** Calls a listener after each change; returns the function that removes it. */
   onChange(listener: () => void): () => void;
   /**
@@ -30,51 +34,61 @@ export interface RequestLog {
    * @throws RouterError when the request is no longer in memory, cannot be explained, or when
    *   the budget is used up.
    */
-  explain(id: number): RequestRow;
+  explain(id: string): RequestRow;
   /** Explains the last request that can be explained and is not yet; returns whether there is one. */
   explainNewest(): boolean;
 }
 
 /** A request in the log. */
 interface Entry {
+  /** The requests are counted from 1. */
+  number: number;
   row: RequestRow;
   request: KeptRequest;
 }
 
 /** Starts to log the requests of a receiver; each costs some object fields and no I/O. */
-export function createRequestLog(inspection: ReceiverInspection, reveals: boolean): RequestLog {
+export function createRequestLog(
+  inspection: ReceiverInspection,
+  owner: LiveUpdate["process"],
+  reveals: boolean,
+): RequestLog {
   const { hasQueue } = inspection;
-  // A ring: a request is at its id modulo the size.
+  // A ring: a request is at its number modulo the size.
   const ring: (Entry | undefined)[] = Array.from({ length: MAX_ROWS });
-  const explainable = new Map<number, WebhookError>();
+  const explainable = new Map<string, WebhookError>();
   const counters = createCounters();
   const statistics = createStatistics();
   const listeners = new Set<() => void>();
   let change = 0;
-  let lastId = 0;
+  let lastNumber = 0;
 
   function observe(observed: ObservedRequest): void {
-    const place = observed.id % MAX_ROWS;
+    const { id: number } = observed;
+    const place = number % MAX_ROWS;
     const earlier = ring[place];
+    const request = keepRequest(observed);
+    const canResend = request.queued !== undefined && request.isAccepted;
+    const context = { id: `${owner.id}-${number}`, reveals, hasQueue, canResend };
     const toRow = (attempt: number) =>
-      toRequestRow(observed, { change: ++change, attempt, reveals, hasQueue });
-    if (earlier?.row.id === observed.id) {
+      toRequestRow(observed, { ...context, change: ++change, attempt });
+    if (earlier?.number === number) {
       const row = toRow(earlier.row.attempt);
       counters.move(earlier.row, row);
-      ring[place] = { row, request: keepRequest(observed) };
+      ring[place] = { number, row, request };
     } else if (observed.failedLater) {
       // A later request has its row.
       return;
-    } else if (earlier !== undefined && earlier.row.id > observed.id) {
+    } else if (earlier !== undefined && earlier.number > number) {
       // While it ran, 200 later requests arrived: it is counted, and has no row.
       count(toRow(1));
     } else {
       if (earlier !== undefined) explainable.delete(earlier.row.id);
       ring[place] = undefined;
       const row = toRow(findAttempt(observed));
-      ring[place] = { row, request: keepRequest(observed) };
+      ring[place] = { number, row, request };
       // Requests finish in another order than they arrive.
-      lastId = Math.max(lastId, row.id);
+      lastNumber = Math.max(lastNumber, number);
       count(row);
       if (observed.error !== undefined) keepExplainable(row, observed.error);
     }
@@ -98,35 +112,47 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     row.canExplain = true;
     explainable.set(row.id, error);
     if (explainable.size <= MAX_EXPLAINABLE) return;
-    const [oldest = 0] = explainable.keys();
+    const [oldest = ""] = explainable.keys();
     explainable.delete(oldest);
     update(oldest, { canExplain: false });
   }
 
-  function findEntry(id: number): Entry | undefined {
-    const entry = Number.isSafeInteger(id) ? ring[id % MAX_ROWS] : undefined;
+  function findEntry(id: string): Entry | undefined {
+    const entry = ring[Number(id.slice(owner.id.length + 1)) % MAX_ROWS];
     return entry?.row.id === id ? entry : undefined;
   }
 
-  function update(id: number, fields: Partial<RequestRow>): void {
+  function getEntry(id: string): Entry {
+    if (!id.startsWith(`${owner.id}-`)) {
+      const message = `This request is of another process, or from before a restart; process ${owner.name} responded.`;
+      throw new RouterError(409, "ANOTHER_PROCESS", message);
+    }
     const entry = findEntry(id);
-    if (entry !== undefined) entry.row = { ...entry.row, ...fields, change: ++change };
+    if (entry !== undefined) return entry;
+    const message = `This request is no longer in memory: the last ${MAX_ROWS} are kept.`;
+    throw new RouterError(404, "NOT_FOUND", message);
   }
 
-  function explainWithinBudget(id: number, error: WebhookError): boolean {
+  function update(id: string, fields: Partial<RequestRow>): void {
+    const entry = findEntry(id);
+    if (entry === undefined) return;
+    entry.row = { ...entry.row, ...fields, change: ++change };
+    for (const listener of listeners) listener();
+  }
+
+  function explainWithinBudget(id: string, error: WebhookError): boolean {
     const report = error.explain();
     if (report === undefined) return false;
     update(id, { explanation: describeReport(report), canExplain: false });
     explainable.delete(id);
-    for (const listener of listeners) listener();
     return true;
   }
 
   function listRows(afterChange = 0): RequestRow[] {
     const rows: RequestRow[] = [];
-    for (let id = Math.max(1, lastId - MAX_ROWS + 1); id <= lastId; id++) {
-      const row = findEntry(id)?.row;
-      if (row !== undefined && row.change > afterChange) rows.push(row);
+    for (let number = Math.max(1, lastNumber - MAX_ROWS + 1); number <= lastNumber; number++) {
+      const entry = ring[number % MAX_ROWS];
+      if (entry?.number === number && entry.row.change > afterChange) rows.push(entry.row);
     }
     return rows;
   }
@@ -141,23 +167,18 @@ export function createRequestLog(inspection: ReceiverInspection, reveals: boolea
     readTotals: () =>
       counters.read(listRows(), inspection.readPendingWaits(), inspection.tokenCount),
     readStatistics: () => statistics.read(Date.now()),
-    find(id) {
-      const entry = findEntry(id);
-      if (entry === undefined) {
-        throw new RouterError(404, "NOT_FOUND", "This request is no longer in memory.");
-      }
-      return entry.request;
-    },
+    owner,
+    find: (id) => getEntry(id).request,
+    update,
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     explain(id) {
-      const entry = findEntry(id);
+      const entry = getEntry(id);
       const error = explainable.get(id);
-      if (entry === undefined || (entry.row.explanation === undefined && error === undefined)) {
-        const message = "This request is no longer in memory, or cannot be explained.";
-        throw new RouterError(404, "NOT_FOUND", message);
+      if (entry.row.explanation === undefined && error === undefined) {
+        throw new RouterError(404, "NOT_FOUND", "This request cannot be explained.");
       }
       if (error !== undefined && !explainWithinBudget(id, error)) {
         const message =

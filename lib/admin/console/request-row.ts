@@ -9,10 +9,12 @@ export const TEST_UUID_PREFIX = "console-test-";
 
 /** Values of a row that the observed request does not have. */
 export interface RowContext {
+  id: string;
   change: number;
   attempt: number;
   reveals: boolean;
   hasQueue: boolean;
+  canResend: boolean;
 }
 
 /** Makes the row of an observed request: no token, no signature, and identities masked. */
@@ -21,7 +23,7 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
   const event = queued?.event;
   const { uuid } = event ?? {};
   return {
-    id: observed.id,
+    id: context.id,
     change: context.change,
     atMs: performance.timeOrigin + observed.startMs,
     durationMs: observed.durationMs,
@@ -41,6 +43,8 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
     explanation: undefined,
     canExplain: false,
+    canResend: context.canResend,
+    resent: undefined,
   };
 }
 

@@ -22,11 +22,18 @@ export interface AuditEntry {
   readonly sid: string | undefined;
   /** The uuid of the dead letter, of the test event or of the event that was sent again; undefined when there are several or none. */
   readonly uuid?: string | undefined;
+  /** The error whose dead letters were chosen, without values of the events. */
+  readonly error?: string | undefined;
+  /** How many dead letters were changed, also when the rest failed. */
+  readonly count?: number | undefined;
   /** HTTP status of the response. */
   readonly status: number;
   /** Code of the error; undefined after a successful write. */
   readonly code: number | string | undefined;
 }
+
+/** Fields of an audit entry that a route sets while it runs. */
+export type Audited = { -readonly [Name in "uuid" | "error" | "count"]?: AuditEntry[Name] };
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 

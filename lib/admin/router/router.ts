@@ -7,7 +7,7 @@ import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
 import { listConsoleRoutes, type ConsoleRoute } from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
-import { createAudit, type AuditEntry } from "../http/audit";
+import { createAudit, type Audited, type AuditEntry } from "../http/audit";
 import { isAllowedHost, isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
@@ -41,7 +41,10 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const consoleRoutes =
     consoleOptions === undefined
       ? []
-      : listConsoleRoutes(createConsole({ client, receiver, queue, readOnly }, consoleOptions));
+      : listConsoleRoutes(
+          createConsole({ client, receiver, queue, readOnly }, consoleOptions),
+          readActor,
+        );
   const routes: ConsoleRoute[] = [
     ...listRoutes(client),
     {
@@ -57,6 +60,12 @@ export function adminRouter(options: AdminRouterOptions): Router {
     if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
   }
 
+  async function readActor(req: Request): Promise<string | undefined> {
+    return callOption("actor", () =>
+      options.actor === undefined ? req.socket.remoteAddress : options.actor(req),
+    );
+  }
+
   /** Calls an option; logs its error and returns undefined. */
   async function callOption<Result>(name: string, call: () => Result, fields = {}) {
     try {
@@ -70,24 +79,27 @@ export function adminRouter(options: AdminRouterOptions): Router {
   async function audit(
     req: Request,
     res: Response,
-    { code, sid, uuid }: Partial<Pick<AuditEntry, "code" | "sid" | "uuid">>,
+    { code, sid, ...audited }: Audited & Partial<Pick<AuditEntry, "code" | "sid">>,
   ): Promise<void> {
     const write = describeWrite(req.method, req.path);
     if (write === undefined) return;
     const entry = {
       action: write.action,
-      actor: await callOption("actor", () =>
-        options.actor === undefined ? req.socket.remoteAddress : options.actor(req),
-      ),
+      actor: await readActor(req),
       sid: write.sid ?? sid,
       status: res.statusCode,
       code,
-      ...(uuid !== undefined && { uuid }),
+      ...audited,
     };
     await callOption("onAudit", () => options.onAudit?.(entry, req), entry);
   }
 
-  async function reject(req: Request, res: Response, error: unknown): Promise<void> {
+  async function reject(
+    req: Request,
+    res: Response,
+    error: unknown,
+    audited: Audited = {},
+  ): Promise<void> {
     const { code, message, status, retryAfterSeconds } = toRouterError(error);
     if (status >= 500) log({ code, method: req.method, err: error }, message);
     // Another middleware, such as one with a time-out, may have responded before.
@@ -98,7 +110,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
       if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
       res.status(status).json({ code, message, status });
     }
-    await audit(req, res, { code });
+    await audit(req, res, { code, ...audited });
   }
 
   /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
@@ -106,17 +118,18 @@ export function adminRouter(options: AdminRouterOptions): Router {
     // Another site may link to the page of the console, and may load nothing else of it.
     const rejectsForeign = consoleRoutes.includes(route) && route.path !== "/";
     return async function adminRoute(req: Request, res: Response): Promise<void> {
+      const audited: Audited = {};
       try {
         if (rejectsForeign && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
-        const reply = await route.run(req, res);
+        const reply = await route.run(req, res, audited);
         if (reply !== undefined && !res.headersSent) {
           if (reply.body === undefined) res.status(reply.status).end();
           else res.status(reply.status).json(reply.body);
         }
         const sid = (reply?.body as { sid?: string } | undefined)?.sid;
-        await audit(req, res, { sid, uuid: reply?.uuid });
+        await audit(req, res, { sid, ...audited });
       } catch (error) {
-        await reject(req, res, error);
+        await reject(req, res, error, audited);
       }
     };
   }

@@ -14,6 +14,9 @@ export function readPublicUrl(): string {
   return settings.receiver?.publicUrls[0] ?? "";
 }
 
+/** How many processes a balancer may try before one knows a request. */
+const MAX_PROCESSES = 8;
+
 /** A request to the router that failed. */
 export class ProblemError extends Error {
   constructor(
@@ -38,15 +41,23 @@ export async function send<Result>(
   path: string,
   body?: object,
 ): Promise<Result> {
-  const response = await fetch(path, {
-    method,
-    headers: body === undefined ? {} : { "Content-Type": "application/json" },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new ProblemError(0, "UNREACHABLE", "The server does not respond. Check the connection.");
-  });
-  if (!response.ok) throw await readProblem(response);
-  return parseJson(await response.text().catch(() => "")) as Result;
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(path, {
+      method,
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch(() => {
+      throw new ProblemError(
+        0,
+        "UNREACHABLE",
+        "The server does not respond. Check the connection.",
+      );
+    });
+    if (response.ok) return parseJson(await response.text().catch(() => "")) as Result;
+    const problem = await readProblem(response);
+    // A balancer sends the next attempt elsewhere; the other process did nothing.
+    if (problem.code !== "ANOTHER_PROCESS" || attempt === MAX_PROCESSES) throw problem;
+  }
 }
 
 /** Sends a write, loads the list that it changes again, and returns the announcement. */

@@ -8,6 +8,8 @@ import { createStore } from "./store";
 export interface Live {
   /** The newest first; undefined totals until the first update. */
   rows: readonly RequestRow[];
+  /** The name of the process of `totals`. */
+  process: string;
   totals: Totals | undefined;
   totalsAtMs: number;
 }
@@ -21,23 +23,28 @@ const LONGEST_PAUSE_MS = 5_000;
 const ANNOUNCE_EVERY_MS = 5_000;
 
 /** The receiver's list. */
-export const live = createStore<Live>({ rows: [], totals: undefined, totalsAtMs: 0 });
+export const live = createStore<Live>({ rows: [], process: "", totals: undefined, totalsAtMs: 0 });
 /** The state of the connection: its look and its text. */
 export const connection = createStore(["connecting", "Connecting"] as readonly [string, string]);
 /** The rows that are shown during a pause; undefined without a pause. */
 export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
 
-let cursor = "";
+/** Where the list of each process ends: behind a balancer, each stream may be of another one. */
+let cursors = new Map<string, string>();
+const MAX_PROCESSES = 20;
 /** Counts alone: the rows of a burst would stay in memory until they are announced. */
 let unannounced = { count: 0, bad: 0 };
 let announceTimer: number | undefined;
 
-function apply({ rows: changed, totals, isComplete, cursor: next }: LiveUpdate): void {
-  cursor = next;
-  const earlier = isComplete ? [] : live.value.rows;
+function apply({ rows: changed, process, totals, isComplete, cursor }: LiveUpdate): void {
+  cursors.delete(process.id);
+  cursors = new Map([...cursors, [process.id, cursor] as const].slice(-MAX_PROCESSES));
+  const isOwn = ({ id }: RequestRow) => id.startsWith(`${process.id}-`);
+  const earlier = live.value.rows.filter((row) => !isComplete || !isOwn(row));
   const byId = new Map([...earlier, ...changed].map((row) => [row.id, row]));
   live.set({
-    rows: [...byId.values()].toSorted((a, b) => b.id - a.id).slice(0, MAX_ROWS),
+    rows: [...byId.values()].toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_ROWS),
+    process: process.name,
     totals,
     totalsAtMs: performance.now(),
   });
@@ -95,7 +102,9 @@ async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): P
   document.addEventListener("visibilitychange", end, { once: true });
   let silence = setTimeout(end, SILENCE_MS);
   try {
-    const response = await fetch(`console/live?after=${cursor}`, { signal: abort.signal });
+    const response = await fetch(`console/live?after=${[...cursors.values()].join(",")}`, {
+      signal: abort.signal,
+    });
     if (!response.ok || response.body === null) throw await readProblem(response);
     onUpdate(undefined);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -6,8 +6,8 @@ import type { Live } from "./live";
 import { replacePlace } from "./route";
 
 /** Empties the filter, opens a row, and moves the focus to it. */
-function revealRow(id: number): void {
-  replacePlace({ id: String(id), query: new URLSearchParams() });
+function revealRow(id: string): void {
+  replacePlace({ id, query: new URLSearchParams() });
   requestAnimationFrame(() => {
     const toggle = document.getElementById(`request-${id}`);
     toggle?.focus();
@@ -49,7 +49,7 @@ export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
 
 function noticeRows(rows: readonly RequestRow[], tone: Tone, title: string, text: string) {
   const button = (
-    <Button run={() => revealRow(rows[0]?.id ?? 0)}>
+    <Button run={() => revealRow(rows[0]?.id ?? "")}>
       Show<span class="word"> the request</span>
     </Button>
   );

@@ -71,7 +71,7 @@ function choose(deadLetters: readonly DeadLetterRow[]): DeadLetterChoice {
 }
 
 /** The dead letters, grouped by error. */
-function DeadLetters({ groups, deadLetters, isCut }: QueueView) {
+function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
   const keys = useStore(selected);
   const ticked = groups
     .flatMap((group) => group.deadLetters)
@@ -90,7 +90,11 @@ function DeadLetters({ groups, deadLetters, isCut }: QueueView) {
         {ticked.length > 0 ? (
           <DeadLetterButtons what="selected" count={ticked.length} choice={choose(ticked)} />
         ) : (
-          <DeadLetterButtons what="all" count={deadLetters} choice={{ all: true }} />
+          <DeadLetterButtons
+            what="all"
+            count={deadLetters}
+            choice={{ count: deadLetters, untilMs: atMs }}
+          />
         )}
       </div>
       {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
@@ -110,7 +114,13 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
         <h4>
           <Received text={error} />
         </h4>
-        {count > 1 && <DeadLetterButtons what="these" count={count} choice={{ error }} />}
+        {count > 1 && (
+          <DeadLetterButtons
+            what="these"
+            count={count}
+            choice={{ error, count, untilMs: deadLetters[0]?.failedAtMs ?? 0 }}
+          />
+        )}
       </div>
       <details open={count === 1 || deadLetters.some(({ uuid }) => uuid === id)}>
         <summary>
@@ -177,6 +187,12 @@ function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; wh
   const deadLetters = plural(count, "dead letter");
   const retry = async () => `${await change("retry", choice)} will be handled again.`;
   const discard = async () => `${await change("discard", choice)} discarded.`;
+  const askToRetry = () =>
+    openDialog(
+      <Dialog title={`Retry ${deadLetters}?`} action={`Retry ${deadLetters}`} submit={retry}>
+        <p>The workers run their handlers again, now and once more after each failure.</p>
+      </Dialog>,
+    );
   const ask = () =>
     openDialog(
       <Dialog
@@ -195,7 +211,7 @@ function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; wh
     <div class="buttons">
       <Writes
         actions={[
-          [`Retry${which}`, retry],
+          [`Retry${which}`, count === 1 ? retry : askToRetry],
           [`Discard${which}`, ask, "danger"],
         ]}
       />

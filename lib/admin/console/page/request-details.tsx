@@ -1,11 +1,5 @@
-import { useMemo } from "preact/hooks";
-import type {
-  Explanation,
-  QueuedState,
-  RequestDetails,
-  RequestRow,
-  ResendResult,
-} from "../console-view";
+import { useMemo, useState } from "preact/hooks";
+import type { Explanation, QueuedState, RequestDetails, RequestRow, Resent } from "../console-view";
 import { Button, Writes } from "./action";
 import { ProblemError, readPublicUrl, send, settings } from "./api";
 import { Pill, Time } from "./blocks";
@@ -13,8 +7,11 @@ import { Dialog, openDialog } from "./dialog";
 import { plural } from "./format";
 import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
 import { linkTo } from "./route";
-import { createLoader, useEvery, useStore } from "./store";
+import { createLoader, createStore, useEvery, useStore } from "./store";
 import { mendUrl, webhooks } from "./webhooks";
+
+/** The ids of the requests that are ticked. */
+export const selectedRequests = createStore<readonly string[]>([]);
 
 const REFRESH_MS = 5_000;
 
@@ -45,6 +42,7 @@ export function OpenRequest({ row }: { row: RequestRow }) {
             "Failed",
             [<Time atMs={atMs} />, ": ", <Received text={error} />],
           ]),
+          ["Ran again", row.resent && describeResent(row.resent)],
           ["uuid", uuid, true],
           ["Account", row.accountSid, true],
           ["Factor", row.factorSid, true],
@@ -67,7 +65,7 @@ export function OpenRequest({ row }: { row: RequestRow }) {
         {params !== undefined && (
           <CopyButton text={toCurl(row, params)} what="the command" label="Copy as curl" />
         )}
-        {value?.canResend === true && !settings.readOnly && (
+        {row.canResend && !settings.readOnly && (
           <Button run={() => askToResend([id])}>Run the handlers again</Button>
         )}
       </div>
@@ -75,22 +73,38 @@ export function OpenRequest({ row }: { row: RequestRow }) {
   );
 }
 
+function describeResent({ atMs, by, problem }: Resent) {
+  return [<Time atMs={atMs} />, by === undefined ? "" : ` by ${by}`, problem && `: ${problem}`];
+}
+
 /** Asks whether the handlers are to run again for the events of requests. */
-export function askToResend(ids: readonly number[]): void {
+export function askToResend(ids: readonly string[]): void {
+  openDialog(<ResendDialog ids={ids} />);
+}
+
+function ResendDialog({ ids }: { ids: readonly string[] }) {
+  const [doneCount, setDoneCount] = useState(0);
   const events = plural(ids.length, "event");
   async function submit(): Promise<string> {
-    const { results } = await send<{ results: ResendResult[] }>("POST", "console/resend", { ids });
-    const problems = results.flatMap(({ problem }) => problem ?? []);
+    const problems: string[] = [];
+    // One after the other: the handlers of 200 events must not run at a time.
+    for (const [index, id] of ids.entries()) {
+      const { problem } = await send<Resent>("POST", `console/requests/${id}/resend`);
+      if (problem !== undefined) problems.push(problem);
+      setDoneCount(index + 1);
+    }
+    selectedRequests.set([]);
     if (problems.length === 0) return `The handlers ran again for ${events}.`;
     const causes = [...new Set(problems)].join(" ");
     throw new ProblemError(0, causes, `${problems.length} of ${events} failed.`);
   }
-  openDialog(
+  return (
     <Dialog title={`Run the handlers again for ${events}?`} action="Run again" submit={submit}>
       <p>
         They run in this process, or in a worker for a dead letter, also if they succeeded before.
       </p>
-    </Dialog>,
+      {doneCount > 0 && <progress aria-label="Events" max={ids.length} value={doneCount} />}
+    </Dialog>
   );
 }
 

@@ -6,9 +6,9 @@ import { Cells, type Column, Pill, SelectBox, Table, type Tone } from "./blocks"
 import { formatDuration, formatTime, timeZone } from "./format";
 import { live } from "./live";
 import { Received } from "./received";
-import { OpenRequest } from "./request-details";
+import { OpenRequest, selectedRequests } from "./request-details";
 import { place, replacePlace } from "./route";
-import { createStore, useStore } from "./store";
+import { useStore } from "./store";
 
 /** The tone of each result. */
 const TONES: Record<RequestResult, Tone> = {
@@ -19,9 +19,6 @@ const TONES: Record<RequestResult, Tone> = {
   rejected: "bad",
   failed: "bad",
 };
-
-/** The ids of the requests that are ticked. */
-export const selectedRequests = createStore<readonly number[]>([]);
 
 interface LineProps {
   row: RequestRow;
@@ -35,8 +32,8 @@ const COLUMNS: readonly Column<LineProps>[] = [
   [
     "select",
     <span class="unseen">Select</span>,
-    ({ row: { id, uuid, atMs }, isSelected }) =>
-      uuid ? (
+    ({ row: { id, canResend, atMs }, isSelected }) =>
+      canResend ? (
         <SelectBox
           ids={selectedRequests}
           id={id}
@@ -82,11 +79,12 @@ const COLUMNS: readonly Column<LineProps>[] = [
   [
     "result",
     "Result",
-    ({ row }) => (
+    ({ row }) => [
       <Pill tone={TONES[row.result]}>
         {row.status} {row.code ?? row.result}
-      </Pill>
-    ),
+      </Pill>,
+      row.resent && <Pill tone={row.resent.problem === undefined ? "good" : "bad"}>ran again</Pill>,
+    ],
   ],
   // A request that was not authenticated has no uuid: its deliveries cannot be counted.
   ["attempt", "Attempt", ({ row: { uuid, attempt } }) => uuid && attempt],
@@ -142,9 +140,9 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
     <Table class="requests" label="Webhook requests, the newest first" columns={columns}>
       {rows.map((row) => (
         <RequestLine
-          key={`${row.id} ${row.atMs}`}
+          key={row.id}
           row={row}
-          isOpen={id === String(row.id)}
+          isOpen={id === row.id}
           isSelected={selected.includes(row.id)}
           columns={columns}
           hasDates={hasDates}
@@ -170,7 +168,7 @@ class RequestLine extends Component<LineProps> {
     function toggle({ target }: Event): void {
       // A click that ends a selection of text copies something.
       if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
-      replacePlace({ id: isOpen ? undefined : String(row.id) });
+      replacePlace({ id: isOpen ? undefined : row.id });
     }
     return (
       <>

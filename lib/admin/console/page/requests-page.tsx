@@ -1,24 +1,24 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { RequestRow, TestEventResult } from "../console-view";
 import { Button } from "./action";
-import { readPublicUrl, send, settings } from "./api";
+import { describeProblem, readPublicUrl, send, settings } from "./api";
 import { Cards, EmptyState, Notice } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, formatDuration, plural } from "./format";
 import { live, paused } from "./live";
 import { Notices } from "./notices";
 import { Received } from "./received";
-import { askToResend } from "./request-details";
+import { askToResend, selectedRequests } from "./request-details";
 import { filterRows, RequestFilter } from "./request-filter";
-import { RequestTable, selectedRequests } from "./request-table";
+import { RequestTable } from "./request-table";
 import { place } from "./route";
-import { useEvery, useStore } from "./store";
+import { createLoader, useEvery, useStore } from "./store";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
-  const { rows, totals } = useStore(live);
-  const { query } = useStore(place);
+  const { rows, process, totals } = useStore(live);
+  const { query, id } = useStore(place);
   const found = filterRows(useStore(paused) ?? rows, query);
   return (
     <section aria-label="Receiver">
@@ -31,7 +31,7 @@ export function RequestsPage() {
       <div class="panel">
         <div class="panel-head">
           <h3>
-            Requests <small>of process {settings.process}</small>
+            Requests <small>of process {process}</small>
           </h3>
           <small role="status">
             {query.size > 0 && `${plural(found.length, "request")} found.`}
@@ -48,6 +48,9 @@ export function RequestsPage() {
           </div>
         </div>
         <RequestFilter />
+        {id !== undefined && totals !== undefined && rows.every((row) => row.id !== id) && (
+          <MissingRequest id={id} />
+        )}
         {found.length > 0 ? (
           <RequestTable rows={found} />
         ) : totals === undefined || rows.length > 0 ? (
@@ -67,6 +70,17 @@ export function RequestsPage() {
   );
 }
 
+/** Says why the request of a link is not in the list. */
+function MissingRequest({ id }: { id: string }) {
+  const loader = useMemo(
+    () => createLoader(() => send<object>("GET", `console/requests/${encodeURIComponent(id)}`)),
+    [id],
+  );
+  useEvery(undefined, loader.reload);
+  const { error } = useStore(loader);
+  return error === undefined ? null : <Notice tone="warn" title={describeProblem(error)} />;
+}
+
 /** Runs the handlers again for the requests that are ticked, and shown. */
 function ResendButton({ found }: { found: readonly RequestRow[] }) {
   const selected = useStore(selectedRequests);
@@ -79,7 +93,7 @@ function ResendButton({ found }: { found: readonly RequestRow[] }) {
 function PauseButton() {
   const held = useStore(paused);
   const { rows } = useStore(live);
-  const newCount = rows.filter(({ id }) => id > (held?.[0]?.id ?? 0)).length;
+  const newCount = rows.filter(({ atMs }) => atMs > (held?.[0]?.atMs ?? 0)).length;
   return (
     <Button
       aria-pressed={held !== undefined}

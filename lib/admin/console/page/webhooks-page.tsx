@@ -70,6 +70,12 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
   const next = status === "enabled" ? "disabled" : "enabled";
   const remove = () => askToDelete(webhook);
   const toggle = () => changeWebhook(sid, { status: next }, `The webhook is ${next}.`);
+  const askToDisable = () =>
+    openDialog(
+      <Dialog title="Disable the webhook?" action="Disable webhook" isDangerous submit={toggle}>
+        <p>The service sends no more of its events, and does not send them later.</p>
+      </Dialog>,
+    );
   return (
     <article class="panel" aria-labelledby={titleId} {...useTarget(sid)}>
       <div class="panel-head">
@@ -92,7 +98,9 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
               // A finding has the button that enables it.
               own.some(({ code }) => code === "DISABLED")
                 ? undefined
-                : [next === "enabled" ? "Enable" : "Disable", toggle],
+                : next === "enabled"
+                  ? ["Enable", toggle]
+                  : ["Disable", askToDisable, "danger"],
               ["Delete", remove, "danger"],
             ]}
           />
