@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { transform } from "@swc/core";
+import { build } from "esbuild";
 import {
   AUTH_TOKEN,
   CHALLENGE_SID,
@@ -15,8 +16,10 @@ import {
   PUBLIC_URL,
   type TestRequest,
 } from "../support/webhook-requests";
+import { eventFixture } from "express-push-verification/testing";
+import { findNodeWithSqlite } from "../support/node-24";
 import { installPackage } from "../support/built-package";
-import { findRecipe, FRAMEWORKS, readText, ROOT } from "../support/docs";
+import { findRecipe, FRAMEWORKS, listBlocks, readText, ROOT } from "../support/docs";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 
@@ -49,6 +52,9 @@ const REQUESTS: Record<string, TestRequest> = {
 };
 
 interface App {
+  /** Node.js by default. */
+  command?: string | undefined;
+  /** PORT is replaced. */
   args: string[];
   path?: string;
   build?: () => Promise<void>;
@@ -78,6 +84,35 @@ const APPS: Record<string, App> = {
     args: [bin("@google-cloud/functions-framework/build/src/main.js"), "--target=push"],
     build: () => writeModule("index.js", 'require("./google.js");'),
   },
+  "Nest on Fastify": { args: ["nest_fastify.js"] },
+  // Astro needs Node.js 22.
+  Astro: {
+    command: findNodeWithSqlite(),
+    args: ["astro-app/dist/server/entry.mjs"],
+    build: buildAstro,
+  },
+  "Express on Lambda": { args: [gateway, "http_api", join(folder, "lambda_express.js")] },
+  "Cloudflare Workers": {
+    command: bin("@cloudflare/workerd-linux-64/bin/workerd"),
+    args: ["serve", "worker.capnp", "--socket-addr", "http=127.0.0.1:PORT"],
+    build: buildWorker,
+  },
+  Bun: { command: bin("@oven/bun-linux-x64/bin/bun"), args: ["edge.mjs"], build: writeEdge },
+  Deno: {
+    command: bin("@deno/linux-x64-glibc/deno"),
+    args: [
+      "serve",
+      "--allow-all",
+      "--no-lock",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      "PORT",
+      "edge.mjs",
+    ],
+    build: writeEdge,
+  },
+  "Vercel functions": { args: [gateway, "vercel", join(folder, "edge.mjs")], build: writeEdge },
   "Azure functions": { args: [gateway, "azure", join(folder, "azure.js")] },
 };
 
@@ -87,19 +122,19 @@ async function writeModule(file: string, text: string): Promise<void> {
 }
 
 /** Writes a recipe as an ES module without types, as the compiler of a framework sees it. */
-async function writeRoute(file: string, recipe: string): Promise<void> {
+async function writeRoute(file: string, text: string): Promise<void> {
   // Next.js reads `export const` in the text: a compiler must leave it as it is.
-  const { code } = await transform(findRecipe(recipe), {
+  const { code } = await transform(text, {
     jsc: { parser: { syntax: "typescript" }, target: "es2023" },
   });
   await writeModule(file, code);
 }
 
 /** Builds without the secrets of production, as a build server does. */
-async function runBuild(cwd: string, args: string[]): Promise<void> {
+async function runBuild(cwd: string, args: string[], command = process.execPath): Promise<void> {
   const { PUSH_AUTH_TOKEN: _token, PUSH_PUBLIC_URL: _url, ...clean } = env;
   const settings = { NODE_ENV: "production" };
-  await run(process.execPath, args, { cwd: join(folder, cwd), env: { ...clean, ...settings } });
+  await run(command, args, { cwd: join(folder, cwd), env: { ...clean, ...settings } });
 }
 
 async function buildSvelte(): Promise<void> {
@@ -115,8 +150,58 @@ async function buildSvelte(): Promise<void> {
     export default { plugins: [sveltekit()] };`,
   );
   await writeModule("svelte-app/src/app.html", "<!doctype html>%sveltekit.head%%sveltekit.body%");
-  await writeRoute("svelte-app/src/routes/webhooks/push/+server.js", "svelte");
+  await writeRoute("svelte-app/src/routes/webhooks/push/+server.js", findRecipe("svelte"));
   await runBuild("svelte-app", [bin("vite/bin/vite.js"), "build"]);
+}
+
+function writeEdge(): Promise<void> {
+  return writeRoute("edge.mjs", findRecipe("edge"));
+}
+
+async function buildWorker(): Promise<void> {
+  await writeEdge();
+  await build({
+    entryPoints: [join(folder, "edge.mjs")],
+    outfile: join(folder, "worker.js"),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire("/");',
+    },
+  });
+  const names = ["PUSH_AUTH_TOKEN", "PUSH_PUBLIC_URL"];
+  const bindings = names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`);
+  await writeModule(
+    "worker.capnp",
+    `using Workerd = import "/workerd/workerd.capnp";
+    const config :Workerd.Config = (
+      services = [(name = "main", worker = .worker)],
+      sockets = [(name = "http", address = "*:0", http = (), service = "main")],
+    );
+    const worker :Workerd.Worker = (
+      modules = [(name = "worker.js", esModule = embed "worker.js")],
+      compatibilityDate = "2026-05-01",
+      compatibilityFlags = ["nodejs_compat"],
+      bindings = [${bindings.join(", ")}],
+    );`,
+  );
+}
+
+async function buildAstro(): Promise<void> {
+  await writeModule("astro-app/package.json", '{ "type": "module" }');
+  await writeModule(
+    "astro-app/astro.config.mjs",
+    `import node from "@astrojs/node";
+    export default {
+      output: "server",
+      adapter: node({ mode: "standalone" }),
+      server: { host: "127.0.0.1" },
+      security: { checkOrigin: false },
+    };`,
+  );
+  await writeRoute("astro-app/src/pages/webhooks/push.js", findRecipe("astro"));
+  await runBuild("astro-app", [bin("astro/bin/astro.mjs"), "build"], findNodeWithSqlite());
 }
 
 async function buildNext(): Promise<void> {
@@ -126,8 +211,26 @@ async function buildNext(): Promise<void> {
   // The packages are links to those of the repository.
   const settings = `module.exports = { turbopack: { root: ${JSON.stringify(ROOT)} } };`;
   await writeModule("next-app/next.config.js", settings);
-  await writeRoute("next-app/app/webhooks/push/route.js", "next");
-  await writeRoute("next-app/pages/api/push.js", "next_pages");
+  await writeRoute("next-app/lib/push.js", findRecipe("next"));
+  const [route] = listBlocks("docs/frameworks.md", "tsx");
+  await writeRoute("next-app/app/webhooks/push/route.js", route?.code ?? "");
+  await writeRoute("next-app/pages/api/push.js", findRecipe("next_pages"));
+  await writeModule(
+    "next-app/app/login/page.js",
+    `import { usePush } from "../../lib/push";
+    export const dynamic = "force-dynamic";
+    export default async function Page() {
+      const wait = { challengeSid: "${CHALLENGE_SID}", entityIdentity: "${eventFixture("challenge.approved").entity_identity}" };
+      const { type } = await usePush().waitForChallenge({ ...wait, timeoutMs: 5_000 });
+      return type;
+    }`,
+  );
+  await writeModule(
+    "next-app/app/layout.js",
+    `import { createElement } from "react";
+    const Layout = ({ children }) => createElement("html", {}, createElement("body", {}, children));
+    export default Layout;`,
+  );
   await runBuild("next-app", [bin("next/dist/bin/next"), "build"]);
 }
 
@@ -160,6 +263,9 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     for (const name of [...FRAMEWORKS, "lambda", "next", "next_pages"]) {
       writeFileSync(join(folder, `${name}.ts`), findRecipe(name ?? ""));
     }
+    const nest = findRecipe("nest").replace("AppModule, {", "AppModule, new FastifyAdapter(), {");
+    const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
+    writeFileSync(join(folder, "nest_fastify.ts"), adapter + nest);
   }, 120_000);
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
@@ -175,9 +281,11 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     "%s: responds as the table of the documents says, handles an event once, and ends at SIGTERM",
     async (name) => {
       const port = await findFreePort();
-      const { path = "/webhooks/push", build, args } = APPS[name] ?? { args: [] };
-      await build?.();
-      const child = spawn(process.execPath, args, {
+      const app: App = APPS[name] ?? { args: [] };
+      const { path = "/webhooks/push", command = process.execPath } = app;
+      await app.build?.();
+      const args = app.args.map((one) => one.replace("PORT", String(port)));
+      const child = spawn(command, args, {
         cwd: folder,
         env: { ...env, PORT: String(port) },
         stdio: ["ignore", "pipe", "inherit"],
@@ -198,6 +306,26 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       const [code, signal] = (await ended) as [number | null, string | null];
       expect(code === 0 || code === 143 || signal === "SIGTERM").toBe(true);
       expect(output.split(CHALLENGE_SID)).toHaveLength(2);
+    },
+    180_000,
+  );
+
+  it.each(["start", "dev"])(
+    "Next.js %s: a page waits for an event of the route",
+    async (mode) => {
+      await (nextBuilt ??= buildNext());
+      const port = await findFreePort();
+      const [next = "", , ...args] = NEXT;
+      const settings = {
+        env: { ...env, PORT: String(port) },
+        cwd: folder,
+        stdio: "inherit" as const,
+      };
+      started.push(spawn(process.execPath, [next, mode, ...args], settings));
+      await untilListening(port);
+      expect(await send(port, good)).toHaveProperty("status", 200);
+      const page = await fetch(`http://127.0.0.1:${port}/login`);
+      expect(await page.text()).toContain("challenge.approved");
     },
     180_000,
   );

@@ -59,7 +59,7 @@ describe("README and docs", () => {
     const languages = DOCUMENTS.flatMap((file) =>
       [...readText(file).matchAll(/^```(\w*)\n[^]*?^```$/gm)].map(([, language]) => language),
     );
-    const known = new Set(["dockerfile", "js", "nginx", "sh", "sql", "text", "ts", "yaml"]);
+    const known = new Set(["dockerfile", "js", "nginx", "sh", "sql", "text", "ts", "tsx", "yaml"]);
     expect([...new Set(languages)].filter((language = "") => !known.has(language))).toEqual([]);
   });
 
@@ -132,10 +132,10 @@ describe("README and docs", () => {
 
   describe("have code that runs:", () => {
     const listening: Server[] = [];
-    // The API of the service that confirms a login: every challenge of eventRequest() is approved.
+    // The API of the service that creates a challenge and confirms a login: every challenge of eventRequest() is approved.
     const api = createServer((req, res) => {
-      const [, identity = "", sid] =
-        /Entities\/([^/]+)\/Challenges\/(\w+)$/.exec(req.url ?? "") ?? [];
+      const [, identity = "", sid = CHALLENGE_SID] =
+        /Entities\/([^/]+)\/Challenges(?:\/(\w+))?$/.exec(req.url ?? "") ?? [];
       res.end(
         JSON.stringify({
           sid,
@@ -197,7 +197,7 @@ describe("README and docs", () => {
       // The functions that the login example declares as the app's own code.
       Object.assign(globalThis, {
         checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
-        createChallenge: () => Promise.resolve(CHALLENGE_SID),
+        findFactorSid: () => Promise.resolve(FACTOR_SID),
       });
       const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
       await tryServers(code);

@@ -23,11 +23,13 @@ export const DOCUMENTS = [
 
 /** Recipes whose packages only examples/frameworks has; `release/frameworks.test.ts` runs them. */
 export const FRAMEWORKS: readonly (string | undefined)[] = [
+  "astro",
   "azure",
   "fastify",
   "google",
   "hono",
   "koa",
+  "lambda_express",
   "nest",
   "node_test",
   "svelte",

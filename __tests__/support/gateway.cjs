@@ -7,7 +7,7 @@ const [kind, file] = process.argv.slice(2);
 const EVENTS = {
   http_api: ({ method, path, headers, body }) => ({
     version: "2.0",
-    requestContext: { http: { method } },
+    requestContext: { http: { method, path } },
     rawPath: path,
     rawQueryString: "",
     headers,
@@ -33,9 +33,15 @@ const EVENTS = {
 };
 
 async function call({ method, path, headers, body }) {
+  if (kind === "vercel") {
+    const init = { method, headers, ...(body.length > 0 && { body }) };
+    const { default: module } = await import(file);
+    return (await module.fetch(new Request(`https://function.example${path}`, init))).status;
+  }
   if (kind !== "azure") {
     const { statusCode } = await require(file).handler(
       EVENTS[kind]({ method, path, headers, body }),
+      {},
     );
     return statusCode;
   }
