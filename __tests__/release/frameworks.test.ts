@@ -198,6 +198,8 @@ async function buildAstro(): Promise<void> {
       adapter: node({ mode: "standalone" }),
       server: { host: "127.0.0.1" },
       security: { checkOrigin: false },
+      // Another package of this folder has an older version of cookie.
+      vite: { ssr: { noExternal: ["cookie"] } },
     };`,
   );
   await writeRoute("astro-app/src/pages/webhooks/push.js", findRecipe("astro"));
