@@ -3,6 +3,7 @@ import type { StoppableEngine } from "../support/engine";
 import { describeAccounts } from "./accounts";
 import { describeClosing } from "./closing";
 import { describeConfirmation } from "./confirmation";
+import { describeForeignRows } from "./foreign-rows";
 import { describeProcessExit } from "./process-exit";
 import { describeReceiverOutages } from "./receiver-outages";
 
@@ -13,6 +14,7 @@ export const SUITES: readonly (readonly [
   ["accounts on one queue", describeAccounts],
   ["closing", describeClosing],
   ["events that need a confirmation", describeConfirmation],
+  ["rows that another program changed", describeForeignRows],
   ["a process that closes its queue", describeProcessExit],
   ["a receiver during an outage", describeReceiverOutages],
 ];

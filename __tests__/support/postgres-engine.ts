@@ -68,6 +68,12 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
           error: "read-only",
         },
       ],
+      async change(assignment) {
+        await server.query(
+          `update push.event set ${assignment} where id = (select min(id) from push.event
+            where queue = (select id from push.queue where name = '${name()}'))`,
+        );
+      },
       async countConnections() {
         const rows = await server.query(
           `select pid from pg_stat_activity

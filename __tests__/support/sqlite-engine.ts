@@ -38,6 +38,13 @@ export function describeOnSqlite(title: string, suite: (engine: StoppableEngine)
       keepsRuns: true,
       outages: [freeze],
       failures: [],
+      async change(assignment) {
+        const connection = connect(file);
+        connection.exec(
+          `PRAGMA busy_timeout = 5000; UPDATE event SET ${assignment} WHERE id = (SELECT min(id) FROM event)`,
+        );
+        connection.close();
+      },
       async countConnections() {
         // Only Linux lists the open files of a process.
         if (!existsSync(OPEN_FILES)) return 0;

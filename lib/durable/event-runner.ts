@@ -11,6 +11,7 @@ import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
 import { createReporter } from "../observability/reporter";
+import { callSafely } from "../observability/safe-call";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
 import type { WorkOptions } from "./durable-queue";
@@ -50,6 +51,8 @@ export interface RunFailure {
   reason: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
+  /** Whether it is not confirmed: its uuid may be that of a genuine event. */
+  isForged: boolean;
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
@@ -119,7 +122,11 @@ export function createEventRunner(
         return undefined;
       } catch (error) {
         const failure = error as WebhookError;
-        return { reason: describeHandlerFailure(failure), isPermanent: isPermanent(failure) };
+        return {
+          reason: describeHandlerFailure(failure),
+          isPermanent: isPermanent(failure),
+          isForged: failure.code === "NOT_CONFIRMED",
+        };
       } finally {
         countRunning(-1);
       }
@@ -128,7 +135,9 @@ export function createEventRunner(
     reportDeadLetter(stored: unknown, attempts: number, error: string): void {
       const { type, uuid } = readEventNames(stored);
       publish("dead-lettered", () => ({ type, attempts }));
-      logger?.error({ type, uuid, attempts, error }, "An event is a dead letter now");
+      const message = "An event is a dead letter now";
+      if (logger)
+        void callSafely(logger, () => logger.error({ type, uuid, attempts, error }, message));
     },
   };
 }

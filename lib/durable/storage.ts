@@ -54,6 +54,8 @@ export interface FailedRun extends Run {
   errors: string;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
+  /** Whether its uuid is forgotten: it was not confirmed, and the genuine event may follow. */
+  isForged: boolean;
 }
 
 /** A member of a queue: a worker, or a process without one. @experimental */
@@ -185,6 +187,16 @@ export const LEASE_MS = 4_000;
 
 /** How many members may die in the handlers of an event: it may be the cause. */
 export const MAX_STALLS = 20;
+
+/** The greatest count that a row of an event may have; with a greater one it is a dead letter. */
+export const MAX_COUNT = 1_000_000_000;
+
+/** The greatest time that a Date can hold, in milliseconds. */
+export const MAX_TIME_MS = 8_640_000_000_000_000;
+
+/** The error of an event whose row holds a number that no queue writes. */
+export const ROW_INVALID =
+  "INTERNAL_ERROR: Its row holds a number that this package does not write. Find the program that changed it.";
 
 /** The error of an event that reached {@link MAX_STALLS}. */
 export const STALLED = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;

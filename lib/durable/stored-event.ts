@@ -4,8 +4,7 @@ import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
 import type { EventFailure } from "./durable-queue";
-import type { Pair } from "../form/parameters";
-import type { NewEvent, StoredOutcome } from "./storage";
+import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 
 /** How many failed attempts of an event are kept. */
@@ -57,12 +56,18 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
 export function readEventNames(stored: unknown) {
   const { account, receiver, params } = Object(stored) as Record<string, unknown>;
   const pairs: unknown[] = Array.isArray(params) ? params : [];
-  const byName = new Map(pairs.filter((pair) => Array.isArray(pair)) as unknown as Pair[]);
+  const byName = new Map<unknown, unknown>(
+    pairs.filter((pair) => Array.isArray(pair)) as unknown as [unknown, unknown][],
+  );
+  const readName = (name: string) => {
+    const value = byName.get(name);
+    return typeof value === "string" ? value : "";
+  };
   return {
     account: typeof account === "string" ? account : "",
-    accountSid: byName.get("account_sid") ?? "",
-    uuid: byName.get("uuid") ?? "",
-    type: byName.get("type") ?? "",
+    accountSid: readName("account_sid"),
+    uuid: readName("uuid"),
+    type: readName("type"),
     receiver: typeof receiver === "string" ? receiver : undefined,
   };
 }
@@ -163,6 +168,12 @@ export function readFailures(stored: string | null): EventFailure[] {
   return parse(stored).map(({ at, error }) => ({ at: new Date(at), error }));
 }
 
+/** Omits what is no failure: other programs may write to the store. */
 function parse(stored: string | null): StoredFailure[] {
-  return stored === null ? [] : (parseJson(stored) as StoredFailure[]).slice(-MAX_FAILURES);
+  const failures = stored === null ? [] : parseJson(stored);
+  if (!Array.isArray(failures)) return [];
+  return (failures as unknown[]).slice(-MAX_FAILURES).filter((one): one is StoredFailure => {
+    const { at, error } = Object(one) as Partial<Record<keyof StoredFailure, unknown>>;
+    return typeof at === "number" && Math.abs(at) <= MAX_TIME_MS && typeof error === "string";
+  });
 }

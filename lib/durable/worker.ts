@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import type { Handlers } from "../delivery/handler-registry";
+import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { writeAtLast, type Availability } from "./availability";
 import { createBatches, ORDERED, type AddToBatch } from "./batches";
@@ -136,7 +137,7 @@ function startWorker(
       // After a failure, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
       if (availability.isOver()) return;
-      for (const event of claimed) void handle(event);
+      for (const event of claimed) handle(event).catch((error: unknown) => giveUp(event, error));
       if (claimed.length >= count) isDue = true;
     }
   }
@@ -156,13 +157,22 @@ function startWorker(
     reportIfIdle();
   }
 
+  /** The event stays with this process, and is a dead letter after {@link MAX_STALLS} of them. */
+  function giveUp({ id }: ClaimedEvent, error: unknown): void {
+    settings.logger?.error(
+      { id, err: createNeutralCause(error) },
+      "The end of a run is not stored",
+    );
+  }
+
   async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
     const { id, started } = event;
     const failures = event.failures + 1;
     const isDead = failure.isPermanent || failures >= settings.attempts;
     const pauseMs = isDead ? undefined : pauseAfter(settings.backoff, failures);
     const errors = addFailure(event.errors, failure.reason);
-    const isDeadNow = await settle(failRun, { id, started, failures, errors, pauseMs });
+    const run = { id, started, failures, errors, pauseMs, isForged: failure.isForged };
+    const isDeadNow = await settle(failRun, run);
     if (isDeadNow === true) {
       runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
     }

@@ -223,7 +223,7 @@ export async function runSchedule(
           const draw = random();
           one.isSuccessful = draw < 0.6;
           one.isPermanent = draw > 0.95;
-          const failure = { reason: "down", isPermanent: one.isPermanent };
+          const failure = { reason: "down", isPermanent: one.isPermanent, isForged: false };
           resolve(one.isSuccessful ? undefined : failure);
         });
       });

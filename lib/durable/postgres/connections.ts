@@ -22,11 +22,15 @@ export const LIMITS = `select set_config('statement_timeout', '${STATEMENT_TIMEO
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
 
-/** pg reads a bigint as text; those of the queue are safe integers. */
-const getTypeParser: typeof types.getTypeParser = (
-  oid: Parameters<typeof types.getTypeParser>[0],
-  format?: "text" | "binary",
-): unknown => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format));
+/** The parsers of the types that the statements return: the app may change those of pg. */
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [types.builtins.BOOL, (text) => text === "t"],
+  [types.builtins.INT2, Number],
+  [types.builtins.INT4, Number],
+  // Those of the queue are safe integers.
+  [types.builtins.INT8, Number],
+]);
+const getTypeParser = ((oid: number) => PARSERS.get(oid) ?? String) as typeof types.getTypeParser;
 
 const ignore = () => {};
 

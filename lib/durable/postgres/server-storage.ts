@@ -21,6 +21,8 @@ const MARGIN_MS = 1_000;
 /** An event that became due at an earlier time, or was claimed unknown to the member, is found within this time. */
 const READ_ALL_MS = 1_000;
 
+/** A number does not fit into its type. */
+const OUT_OF_RANGE = "22003";
 const CLOSE_MS = 250;
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
@@ -53,8 +55,15 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     try {
       return await connections.query<Row>(`push_${statement}`, statements[statement], values);
     } catch (error) {
+      await buryIfOutOfRange(error);
       throw toNeutralError(error);
     }
+  }
+
+  /** Makes dead letters of rows that other programs wrote; the caller runs its statement again. */
+  async function buryIfOutOfRange(error: unknown): Promise<void> {
+    if ((error as { code?: unknown }).code !== OUT_OF_RANGE) return;
+    await connections.query("push_bury", statements.bury, [queue]).catch(() => {});
   }
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
@@ -74,6 +83,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     } catch (error) {
       // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
+      await buryIfOutOfRange(error);
       throw toNeutralError(error);
     }
   }
@@ -151,8 +161,11 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       const fromMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
       const values = [owner, held, wanted, fromMs, queue];
       const due = await runUndoable<ClaimedEvent & { runAtMs: number }>("claim", ...values);
+      const claimed = [...lost, ...due];
+      const safe = claimed.filter(({ id }) => Number.isSafeInteger(id));
+      if (safe.length < claimed.length) await run("bury", queue);
       mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
-      return [...lost, ...due];
+      return safe;
     },
     async finish(runs) {
       await run("finish", JSON.stringify(runs));

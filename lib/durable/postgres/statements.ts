@@ -1,4 +1,12 @@
-import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
+import {
+  LEASE_MS,
+  MAX_CLOCK_SKEW_MS,
+  MAX_COUNT,
+  MAX_STALLS,
+  MAX_TIME_MS,
+  ROW_INVALID,
+  STALLED,
+} from "../storage";
 
 const PAGE = 100;
 /** How many rows a purge removes, every 5 s. */
@@ -104,7 +112,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       with input as materialized (
         select * from ${batch(
           "$1",
-          'id bigint, started int, failures int, errors text, "pauseMs" bigint',
+          'id bigint, started int, failures int, errors text, "pauseMs" bigint, "isForged" boolean',
         )}
       ), failed as (
         update ${event} as event set owner = null, failures = input.failures, errors = input.errors,
@@ -113,6 +121,8 @@ export function writeStatements(schema: string, channel: string, sender: string)
         from input
         where event.id = input.id and event.started = input.started and failed_at is null
         returning event.id, failed_at
+      ), forgotten as (
+        delete from ${schema}.delivery where event_id in (select id from input where "isForged")
       )
       select id from failed where failed_at is not null
       union all select event.id from input join ${event} as event
@@ -182,6 +192,18 @@ export function writeStatements(schema: string, channel: string, sender: string)
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null returning 1
       )
       select count(*)::int as count from removed`,
+
+    // The rows of other programs: a number at the limit of its type fails the statements above.
+    bury: `update ${event} set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
+      run_at = ${NOW}, failed_at = ${NOW},
+      errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
+      where queue = $1::int and not (
+        started between 0 and ${MAX_COUNT} and failures between 0 and ${MAX_COUNT}
+        and stalls between 0 and ${MAX_COUNT} and run_at between 0 and ${MAX_TIME_MS}
+        and pause between 0 and ${MAX_TIME_MS} and coalesce(failed_at, 0) between 0 and ${MAX_TIME_MS}
+        and coalesce(owner, 0) between 0 and ${Number.MAX_SAFE_INTEGER}
+        and (failed_at is not null or id between 0 and ${Number.MAX_SAFE_INTEGER})
+      )`,
 
     find: `
       select body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,

@@ -51,6 +51,7 @@ const CODES: Readonly<Record<number, string>> = {
   11: "SQLITE_CORRUPT",
   13: "SQLITE_FULL",
   14: "SQLITE_CANTOPEN",
+  19: "SQLITE_CONSTRAINT",
   26: "SQLITE_NOTADB",
 };
 

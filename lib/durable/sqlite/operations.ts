@@ -17,6 +17,8 @@ export type Operations = {
 export interface FileOperations extends Operations {
   /** Whether a claim would find something; a read that spares a transaction. */
   isClaimNeeded(owner: number, held: readonly number[]): boolean;
+  /** Makes dead letters of rows with numbers that another program wrote. */
+  bury(): void;
   /** Reads whether an event is due, and the outcomes that were stored since the last time. */
   readNews(): Hint;
 }
@@ -99,10 +101,11 @@ export function createFileOperations(
     },
     fail(runs) {
       const nowMs = Date.now();
-      return runs.flatMap(({ id, started, failures, errors, pauseMs }) => {
+      return runs.flatMap(({ id, started, failures, errors, pauseMs, isForged }) => {
         const times =
           pauseMs === undefined ? [nowMs, null, null] : [null, nowMs + pauseMs, pauseMs];
         sql.fail.run(failures, errors, ...times, id, started);
+        if (isForged) sql.forgetDelivery.run(id);
         return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
       });
     },
@@ -144,6 +147,11 @@ export function createFileOperations(
       sql.purgeOutcomes.run(nowMs);
       const freePages = Number(sql.freePages.get()?.freelist_count);
       if (freePages > FREE_PAGES) connection.exec(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
+    },
+    bury() {
+      sql.bury.run(Date.now());
+      sql.forgetUnsafe.run();
+      sql.keepSafe.run();
     },
     isClaimNeeded: (owner, held) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||

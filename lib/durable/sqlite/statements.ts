@@ -1,4 +1,12 @@
-import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../storage";
+import {
+  LEASE_MS,
+  MAX_CLOCK_SKEW_MS,
+  MAX_COUNT,
+  MAX_STALLS,
+  MAX_TIME_MS,
+  ROW_INVALID,
+  STALLED,
+} from "../storage";
 
 const PAGE = 100;
 /** How many rows a purge looks at, every 5 s, so that stores are not kept waiting. */
@@ -39,6 +47,7 @@ export const STATEMENTS = {
   fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?,
     run_at = coalesce(?, run_at), pause = coalesce(?, pause)
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
+  forgetDelivery: "DELETE FROM delivery WHERE id = ?",
   isDead: "SELECT 1 FROM event WHERE id = ? AND started = ? AND failed_at IS NOT NULL",
 
   isClockSetBack: `SELECT 1 FROM (SELECT ? + ${MAX_CLOCK_SKEW_MS} AS latest)
@@ -70,6 +79,18 @@ export const STATEMENTS = {
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
+
+  // The rows of other programs: node:sqlite reads no integer that is not safe.
+  bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
+    run_at = now_ms, failed_at = now_ms, errors = '[{"at":' || now_ms || ',"error":"${ROW_INVALID}"}]'
+    FROM (SELECT ? AS now_ms) WHERE NOT (
+      started BETWEEN 0 AND ${MAX_COUNT} AND failures BETWEEN 0 AND ${MAX_COUNT}
+      AND stalls BETWEEN 0 AND ${MAX_COUNT} AND run_at BETWEEN 0 AND ${MAX_TIME_MS}
+      AND pause BETWEEN 0 AND ${MAX_TIME_MS} AND coalesce(failed_at, 0) BETWEEN 0 AND ${MAX_TIME_MS}
+      AND coalesce(owner, 0) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+      AND (failed_at IS NOT NULL OR event.id BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}))`,
+  forgetUnsafe: `DELETE FROM member WHERE max(id, seen_at, since) > ${Number.MAX_SAFE_INTEGER}`,
+  keepSafe: `UPDATE delivery SET expires_at = min(expires_at, ${MAX_TIME_MS}) WHERE expires_at > ${MAX_TIME_MS}`,
 
   find: `
     SELECT body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,

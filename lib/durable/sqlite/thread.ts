@@ -51,6 +51,12 @@ function toThreadFailure(error: unknown): ThreadFailure {
   };
 }
 
+/** Returns whether a row holds an integer that is not safe, or that grew to a real number. */
+function isOutOfRange(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ERR_OUT_OF_RANGE" || sqliteCodeOf(error) === "SQLITE_CONSTRAINT";
+}
+
 function openFile(): void {
   try {
     database = openDatabase(file, name);
@@ -75,6 +81,8 @@ function receive(request: FileRequest): void {
       reply = { type: "reply", id, value: run(method, args) };
     } catch (error) {
       if (isDamage(error)) throw error;
+      // The caller runs the operation again.
+      if (isOutOfRange(error)) database.transact(true, operations.bury);
       reply = { type: "reply", id, failure: toThreadFailure(error) };
     }
     // Before the reply: what was written to a removed file is not stored.
