@@ -120,6 +120,30 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(await countDead()).toBe(0);
   });
 
+  it("that are not confirmed do not keep out the event that has their uuid", async () => {
+    const { push, queue, deliver } = await open();
+    confirm = ({ type }) => type === "challenge.denied";
+    queue.work(push.handlers);
+    expect(await deliver(approval())).toBe(200);
+    await until(async () => (await countDead()) === 1);
+    const names = { challenge_sid: CHALLENGE_SID, entity_identity: entityIdentity };
+    const denial = eventRequest("challenge.denied", { uuid: "approval", ...names });
+    expect(await deliver(denial)).toBe(200);
+    expect(await wait()).toHaveProperty("type", "challenge.denied");
+    await until(() => calls.includes("handle approval 1"));
+    expect(await deliver(denial)).toBe(200);
+    expect(calls.filter((call) => call.startsWith("handle"))).toEqual(["handle approval 1"]);
+  });
+
+  it("of any type are confirmed if their text can be read in another way", async () => {
+    const { push, queue, deliver } = await open();
+    confirm = (_event, { ambiguity = "" }) => ambiguity.includes("zone");
+    queue.work(push.handlers);
+    expect(await deliver(eventRequest("factor.created", { uuid: "factor", zone: "eu" }))).toBe(200);
+    await until(() => calls.length === 2);
+    expect(calls).toEqual(["confirm factor", "handle factor 1"]);
+  });
+
   it("are confirmed once in each attempt, also when their handlers failed", async () => {
     const { push, queue, deliver } = await open();
     let failures = 0;

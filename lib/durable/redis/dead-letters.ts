@@ -1,3 +1,4 @@
+import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
@@ -126,6 +127,13 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
       const reason = "INTERNAL_ERROR: The stored event is no JSON.";
       await bury(id, { body: "", errors: addFailure(null, reason), attempts: 0 });
       await jobs.remove(id);
+    },
+    /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
+    async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
+      const uuidKey = `${head}:uuid:${id.slice(0, id.indexOf("-"))}`;
+      await Promise.all([redis.hdel(uuidKey, deduplicationId), jobs.forget(deduplicationId)]).catch(
+        () => {},
+      );
     },
     countDeadLetters: () => redis.zcard(listKey),
     async deadLetters(after = { id: "", failedAtMs: 0 }) {

@@ -96,6 +96,8 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
 
   return {
     read,
+    /** Forgets the uuid of an event, so that another one with it is stored. */
+    forget: (key: string) => getQueue().removeDeduplicationKey(key),
     /** Adds the job of an event, unless its uuid is kept; returns the content that is kept. */
     async add(event: NewEvent): Promise<string> {
       const { id = "" } = await getQueue().add(

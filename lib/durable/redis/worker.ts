@@ -132,10 +132,10 @@ export function startRedisWorker(
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
     const stored = parseJson(readJobData(job.data).body);
     const failure = isStalled
-      ? { reason: STALLED, isPermanent: true }
+      ? { reason: STALLED, isPermanent: true, isForged: false }
       : await runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const { reason, isPermanent } = failure;
+    const { reason, isPermanent, isForged } = failure;
     if (!isPermanent && attemptsMade + 1 < attempts) await delay(job, failure);
     const { body, errors } = readJobData(job.data);
     const letter = { body, errors: addFailure(errors, reason), attempts: attemptsStarted };
@@ -143,6 +143,7 @@ export function startRedisWorker(
     if ((await writeAtLast(availability, () => store.bury(id, letter).then(() => true))) !== true) {
       throw new FailedRunError(0);
     }
+    if (isForged) await store.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
     runner.reportDeadLetter(stored, attemptsStarted, reason);
   }
