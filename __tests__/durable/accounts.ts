@@ -113,6 +113,25 @@ export function describeAccounts(engine: SuiteEngine): void {
   });
 
   describe("two receivers with static tokens", () => {
+    it("have names of their own in one process, until they are closed", async () => {
+      const queue = engine.open({ logger: silent });
+      const first = pushWebhooks({ authToken: "one", publicUrl: PUBLIC_URL, queue, name: "shop" });
+      const create = (options: object) => () =>
+        pushWebhooks({ authToken: "one", publicUrl: PUBLIC_URL, queue, name: "shop", ...options });
+      for (const options of [
+        { authToken: "two" },
+        { authToken: ["one", "two"] },
+        { authToken: () => "one" },
+        { allowedAccountSids: [A] },
+      ]) {
+        expect(create(options)).toThrow(/"shop" and has another authToken/);
+      }
+      expect(create({ publicUrl: `${PUBLIC_URL}/eu` })).not.toThrow();
+      expect(create({ authToken: "two", name: "other" })).not.toThrow();
+      await first.close();
+      await queue.close();
+    });
+
     it("share neither outcomes nor uuids, though each signer may claim any account", async () => {
       const queue = engine.open({ logger: silent });
       const one = await receiveInto(queue, { authToken: "token-one", name: "one" });

@@ -7,6 +7,7 @@ import {
 } from "../time/close-options";
 import { createObservers, registerInspection, type Observation } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
+import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
 import { sendResponse } from "./node-response";
 import { createWarnOfPath, warnOfDeadline, warnOfUnconfirmed } from "./warnings";
@@ -46,6 +47,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
   const settings = resolveReceiverOptions(options);
   const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes } = settings;
+  const releaseName = claimQueueName(settings);
   const reports = createReporter(settings.logger, name);
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope(settings);
@@ -162,6 +164,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   async function drain(closeOptions: CloseOptions): Promise<void> {
     await settleWithin(running.awaitNone(), closeOptions);
     isClosed = true;
+    releaseName();
   }
 
   function close(closeOptions: CloseOptions = {}): Promise<void> {

@@ -89,6 +89,15 @@ it.each([1, 49, 511, 2_900])(
   },
 );
 
+it("creates files that other users cannot read", async () => {
+  const file = createFile();
+  const queue = open(file);
+  await queue.ready();
+  await store(queue, "a");
+  const modes = ["", "-wal", "-shm"].map((end) => statSync(file + end).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
+});
+
 it("rejects the file of a queue of another name", async () => {
   await expectRejected(await createQueueFile(), "FILE_FOREIGN", "other");
 });

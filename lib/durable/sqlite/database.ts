@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError } from "./file-error";
 import {
@@ -29,6 +29,7 @@ export type Database = ReturnType<typeof createDatabase>;
  */
 export function openDatabase(file: string, name: string, busyMs = OPEN_MS): Database {
   function open(): Database {
+    createPrivateFile(file);
     assertOwn(file, name);
     const connection = connect(file);
     try {
@@ -41,6 +42,15 @@ export function openDatabase(file: string, name: string, busyMs = OPEN_MS): Data
   }
 
   return retryWhileLocked(open, busyMs, OPEN_PAUSE_MS);
+}
+
+/** Creates a file that other users cannot read; SQLite gives its other files the same mode. */
+function createPrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch {
+    // It exists, or SQLite says why it cannot be created.
+  }
 }
 
 function prepareFile(connection: SqliteConnection, file: string, name: string): void {

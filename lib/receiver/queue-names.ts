@@ -1,0 +1,39 @@
+import type { PushWebhooksSettings } from "./options";
+
+type Named = Pick<PushWebhooksSettings, "authToken" | "allowedAccountSids">;
+
+/** The open receivers of each queue, by the name that their events have in it. */
+const receiversByQueue = new WeakMap<object, Map<string, Set<Named>>>();
+
+/**
+ * Claims the name of a receiver in its queue: with static tokens, it stands for the account of the
+ * events, so receivers of one name must have the same tokens and accounts.
+ *
+ * @returns the function that releases it.
+ * @throws TypeError when a receiver with other tokens or accounts has the name.
+ */
+export function claimQueueName(settings: PushWebhooksSettings): () => void {
+  const { queue, name = settings.publicUrls.at(-1) ?? "" } = settings;
+  if (queue === undefined) return () => {};
+  const receivers = receiversByQueue.get(queue) ?? new Map<string, Set<Named>>();
+  receiversByQueue.set(queue, receivers);
+  const sameName = receivers.get(name) ?? new Set();
+  for (const other of sameName) {
+    if (describe(other) === describe(settings) && isSameResolver(other, settings)) continue;
+    throw new TypeError(
+      `pushWebhooks: another receiver of the queue is called ${JSON.stringify(name)} and has another authToken or other allowedAccountSids, so events of one could complete logins of the other. Give each receiver a name.`,
+    );
+  }
+  receivers.set(name, sameName.add(settings));
+  return () => void sameName.delete(settings);
+}
+
+function describe({ authToken, allowedAccountSids }: Named): string {
+  const tokens = typeof authToken === "function" ? [] : [authToken].flat();
+  return JSON.stringify([tokens, [...(allowedAccountSids ?? [])].toSorted()]);
+}
+
+function isSameResolver(one: Named, other: Named): boolean {
+  const isStatic = typeof one.authToken !== "function" && typeof other.authToken !== "function";
+  return isStatic || one.authToken === other.authToken;
+}
