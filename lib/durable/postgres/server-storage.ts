@@ -55,15 +55,15 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     try {
       return await connections.query<Row>(`push_${statement}`, statements[statement], values);
     } catch (error) {
-      await buryIfOutOfRange(error);
+      await buryInvalidRows(error);
       throw toNeutralError(error);
     }
   }
 
   /** Makes dead letters of rows that other programs wrote; the caller runs its statement again. */
-  async function buryIfOutOfRange(error: unknown): Promise<void> {
+  async function buryInvalidRows(error: unknown): Promise<void> {
     if ((error as { code?: unknown }).code !== OUT_OF_RANGE) return;
-    await connections.query("push_bury", statements.bury, [queue]).catch(() => {});
+    await connections.query("push_bury", statements.bury, [queue]);
   }
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
@@ -83,7 +83,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
     } catch (error) {
       // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
-      await buryIfOutOfRange(error);
+      await buryInvalidRows(error);
       throw toNeutralError(error);
     }
   }
