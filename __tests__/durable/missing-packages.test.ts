@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { sqliteQueue } from "express-push-verification/durable";
+import { loadEngine } from "../../lib/durable/queue";
 import { TYPESCRIPT } from "../support/child-processes";
 
 const root = join(__dirname, "..", "..");
@@ -30,6 +31,14 @@ it("loads the packages of an engine on use, and names the line that installs the
       try { durable[name]({ name: "q", connection }) }
       catch (error) { console.log(error.message) }`);
   expect(output).toMatch(/^function\n.*npm install bullmq ioredis\n.*npm install pg$/m);
+});
+
+it("names the version of a package that an engine needs", () => {
+  const older = { bullmq: "999.0.0" };
+  expect(() => loadEngine(() => 1, "redisQueue", older)).toThrow(
+    /bullmq 999\.0\.0 or newer, not 6\./,
+  );
+  expect(loadEngine(() => 1, "redisQueue", { bullmq: "5.26.2", ioredis: "5.4.1" })).toBe(1);
 });
 
 itWithoutSqlite("rejects a Node.js without node:sqlite, and names the version that has it", () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PACKAGES } from "../../lib/durable/redis/options";
 
 /** The folder of this repository. */
 export const ROOT = join(__dirname, "..", "..");
@@ -73,8 +74,9 @@ export const INSTALLS: Neighbours[] = MANAGERS.flatMap((manager) =>
 );
 
 function listOldest(): string[] {
-  const ranges = Object.entries({ ...dependencies, ...peerDependencies });
-  return ranges.map(([name, range]) => `${name}@${range.replace(/^(?:\^|>=)(\S+).*/, "~$1")}`);
+  // An app may have older ones beside the receiver: redisQueue() names the version that it needs.
+  const ranges = Object.entries({ ...dependencies, ...peerDependencies, ...PACKAGES });
+  return ranges.map(([name, range]) => `${name}@${range.replace(/^(?:\^|>=)?(\S+).*/, "~$1")}`);
 }
 
 function listNewest(): string[] {

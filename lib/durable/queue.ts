@@ -20,17 +20,46 @@ import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } 
 
 const LONGEST_PAUSE_MS = 200;
 
-/** Loads an engine; throws an Error with the line that installs its packages when one is missing. */
-export function loadEngine<Engine>(load: () => Engine, owner: string, packages: string): Engine {
+/**
+ * Loads an engine.
+ *
+ * @param packages the packages that it needs, with the lowest version of each.
+ * @throws Error with the line that installs them when one is missing or older.
+ */
+export function loadEngine<Engine>(
+  load: () => Engine,
+  owner: string,
+  packages: Record<string, string>,
+): Engine {
+  const names = Object.keys(packages);
+  const install = `Run: npm install ${names.join(" ")}`;
+  for (const [name, lowest] of Object.entries(packages)) {
+    const installed = readVersion(name);
+    if (installed === undefined || !isOlder(installed, lowest)) continue;
+    throw new Error(`${owner} needs ${name} ${lowest} or newer, not ${installed}. ${install}`);
+  }
   try {
     return load();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = packages.split(" ").some((name) => message.includes(`'${name}'`));
+    const isMissing = names.some((name) => message.includes(`'${name}'`));
     if (code !== "MODULE_NOT_FOUND" || !isMissing) throw error;
-    const fix = `${owner} needs packages that are not installed. Run: npm install ${packages}`;
-    throw new Error(fix, { cause: error });
+    throw new Error(`${owner} needs packages that are not installed. ${install}`, { cause: error });
   }
+}
+
+/** Returns undefined for a package that is missing, or whose version a bundler left out. */
+function readVersion(name: string): string | undefined {
+  try {
+    return (require(`${name}/package.json`) as { version: string }).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compares versions by their three numbers. */
+function isOlder(version: string, lowest: string): boolean {
+  return version.localeCompare(lowest, "en", { numeric: true }) < 0;
 }
 
 /** Creates the queue of an engine that implements {@link Storage}. */

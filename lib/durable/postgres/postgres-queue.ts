@@ -23,6 +23,6 @@ const load = () => require("./server-storage") as typeof engine;
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const { createServerStorage } = loadEngine(load, "postgresQueue", "pg");
+  const { createServerStorage } = loadEngine(load, "postgresQueue", { pg: "8.11.3" });
   return createStorageQueue(createServerStorage(settings), settings);
 }

@@ -3,7 +3,6 @@ import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
 import type { QueueStore, StoredDeadLetter, StoredState } from "../storage";
-import { addFailure } from "../stored-event";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -121,13 +120,6 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
 
   return {
     bury,
-    /** Makes a job a dead letter if no worker can read it. */
-    async buryUnreadable(id: string): Promise<void> {
-      if ((await jobs.read(id)) !== undefined || (await jobs.state(id)) === "unknown") return;
-      const reason = "INTERNAL_ERROR: The stored event is no JSON.";
-      await bury(id, { body: "", errors: addFailure(null, reason), attempts: 0 });
-      await jobs.remove(id);
-    },
     /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
     async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
       const uuidKey = `${head}:uuid:${id.slice(0, id.indexOf("-"))}`;

@@ -1,4 +1,4 @@
-import { Queue } from "bullmq";
+import { Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { NewEvent } from "../storage";
 import type { RedisSettings } from "./options";
@@ -111,7 +111,13 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
     async addAgain(jobId: string, data: JobData): Promise<void> {
       await getQueue().add("event", data, { ...OPTIONS, jobId });
     },
-    remove: (id: string) => getQueue().remove(id),
+    /** Empties a job that is no JSON: BullMQ cannot read it, so that no worker would run it. */
+    async emptyUnreadable(id: string): Promise<void> {
+      if ((await read(id)) !== undefined || (await getQueue().getJobState(id)) === "unknown")
+        return;
+      const data = { body: "", errors: null };
+      await new Job<JobData>(getQueue(), "event", data, {}, id).updateData(data);
+    },
     state: (id: string) => getQueue().getJobState(id),
     counts: () => getQueue().getJobCounts("wait", "active", "delayed"),
     /** Reads the job at a position: the oldest waiting, or the delayed one that is due first, is at 0. */

@@ -74,6 +74,9 @@ export interface RedisQueueOptions extends QueueOptions {
 /** Options with every default filled in. */
 export type RedisSettings = EngineSettings<RedisQueueOptions>;
 
+/** The packages of the engine, each with the oldest version that its tests pass with. */
+export const PACKAGES = { bullmq: "5.26.2", ioredis: "5.4.1" };
+
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
 const RULES: OptionRules<RedisQueueOptions> = {
   ...QUEUE_RULES,

@@ -1,6 +1,6 @@
 import type { DurableQueue } from "../durable-queue";
 import { createQueue, loadEngine } from "../queue";
-import { resolveRedisOptions, type RedisQueueOptions } from "./options";
+import { PACKAGES, resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
 
 /** The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper. */
@@ -25,7 +25,7 @@ const load = () => require("./redis-store") as typeof engine;
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", "bullmq ioredis");
+  const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", PACKAGES);
   const store = openRedisStore(settings);
   return createQueue(
     store,

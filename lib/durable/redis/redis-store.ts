@@ -129,6 +129,7 @@ export function openRedisStore(settings: RedisSettings) {
     title: "Redis",
     outageCode: "REDIS_UNREACHABLE",
     ...deadLetters,
+    emptyUnreadable: jobs.emptyUnreadable,
     async connect(listener) {
       onHint = listener;
       try {

@@ -11,7 +11,7 @@ import { addFailure } from "../stored-event";
 import type { PoolParts, QueueWorker } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { createRedisDeadLetters } from "./dead-letters";
-import { readJobData, type JobData } from "./jobs";
+import { readJobData, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 import { createWorkerBeats } from "./stats";
 
@@ -31,7 +31,10 @@ const RESTART_MS = 500;
 
 /** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
-  parts: PoolParts & { settings: RedisSettings; store: ReturnType<typeof createRedisDeadLetters> },
+  parts: PoolParts & {
+    settings: RedisSettings;
+    store: ReturnType<typeof createRedisDeadLetters> & Pick<Jobs, "emptyUnreadable">;
+  },
   handlers: Handlers,
   workOptions: WorkOptions,
 ): QueueWorker {
@@ -92,7 +95,7 @@ export function startRedisWorker(
       },
     });
     worker.on("error", reportError);
-    worker.on("stalled", buryUnreadable);
+    worker.on("stalled", emptyUnreadable);
     worker.on("active", ({ id }) => void active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
@@ -121,10 +124,9 @@ export function startRedisWorker(
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS).unref();
 
-  /** BullMQ cannot read such a job, so no worker runs it: it stalls. */
-  function buryUnreadable(id: string): void {
-    // If this fails, it stalls again.
-    store.buryUnreadable(id).catch(() => {});
+  /** If this fails, the job stalls again. */
+  function emptyUnreadable(id: string): void {
+    store.emptyUnreadable(id).catch(() => {});
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
