@@ -33,6 +33,10 @@ describeWithPostgres("queue … --queue postgres://…", () => {
     return { store, queue: postgresQueue({ name: "cli", connection: store, durability: "trust" }) };
   });
   testAuthority(() => server.url);
+  it("stats names the queues that there are for a misspelt name", async () => {
+    const ended = await runCommand(["queue", "stats", "--name", "clj", "--queue", server.url]);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("it has: cli.") });
+  });
 });
 
 it.each(["", "missing.db", "mysql://a"])("rejects the store %j", async (store) => {

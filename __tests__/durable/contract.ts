@@ -243,9 +243,10 @@ export function describeContract(engine: Engine): void {
   });
 
   describe("dead letters", () => {
-    it("makes an event that exhausted its attempts one", async () => {
+    it("makes an event that exhausted its attempts one, and logs each of them", async () => {
       fails = () => new Error("never");
-      work();
+      const error = jest.fn();
+      work({}, await open({ logger: { ...silent, error } }));
       await store(factor("dead", { receiver: "shop" }));
       await until(async () => (await queue.stats()).deadLetters === 1);
       const deadLetters = await collect(queue.deadLetters());
@@ -260,6 +261,14 @@ export function describeContract(engine: Engine): void {
           attempts: 3,
           failedAt: expect.any(Date) as Date,
         },
+      ]);
+      const about = { queue: expect.any(String) as unknown, receiver: "shop", uuid: "dead" };
+      await until(() => error.mock.calls.length === 4);
+      expect(error.mock.calls.map(([fields]: unknown[]) => fields)).toMatchObject([
+        { ...about, attempt: 1, code: "HANDLER_FAILED" },
+        { ...about, attempt: 2 },
+        { ...about, attempt: 3 },
+        { ...about, attempts: 3 },
       ]);
     });
 

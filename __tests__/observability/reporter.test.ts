@@ -77,7 +77,7 @@ describe("createReporter", () => {
     const logger = createConsole();
     const printed = jest.spyOn(logger, "error").mockImplementation(() => {});
     const error = errorOf("HANDLER_FAILED");
-    createReporter(logger, "login").error(error);
+    createReporter(logger, { receiver: "login" }).error(error);
     const fields = { receiver: "login", code: "HANDLER_FAILED", err: error };
     expect(printed.mock.calls).toEqual([["what to change", fields]]);
     printed.mockRestore();

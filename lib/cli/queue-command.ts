@@ -121,7 +121,7 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
   }
   if (/^postgres(ql)?:\/\//.test(store)) {
     const connection = options.ca === undefined ? store : addPostgresAuthority(store, options.ca);
-    return postgresQueue({ ...settings, connection, durability });
+    return postgresQueue({ ...settings, connection, durability, create: false });
   }
   if (options.ca !== undefined) throw new UsageError("--ca is for redis:// and postgres:// only.");
   if (store !== "" && existsSync(store)) return sqliteQueue({ ...settings, file: store });

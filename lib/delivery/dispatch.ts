@@ -40,7 +40,9 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
     } catch (error) {
       const failure = error as WebhookError;
       publish("failed", () => ({ ...describeRun(), code: failure.code }));
-      reports.error(failure, event);
+      const { attempt, receiver } = context;
+      const about = receiver === undefined ? { attempt } : { attempt, receiver };
+      reports.error(failure, event, about);
       throw failure;
     }
     if (isHandled) publish("handled", describeRun);

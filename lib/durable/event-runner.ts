@@ -71,7 +71,7 @@ export function createEventRunner(
   { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError }: WorkOptions,
   { settings: { name: queue, logger }, recordOutcome }: RunnerParts,
 ) {
-  const reports = createReporter(logger);
+  const reports = createReporter(logger, { queue });
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
   let running = 0;
@@ -133,11 +133,11 @@ export function createEventRunner(
     },
     /** Reports a stored event that is a dead letter now. */
     reportDeadLetter(stored: unknown, attempts: number, error: string): void {
-      const { type, uuid } = readEventNames(stored);
+      const { type, uuid, receiver } = readEventNames(stored);
       publish("dead-lettered", () => ({ type, attempts }));
       const message = "An event is a dead letter now";
-      if (logger)
-        void callSafely(logger, () => logger.error({ type, uuid, attempts, error }, message));
+      const fields = { queue, receiver, type, uuid, attempts, error };
+      if (logger) void callSafely(logger, () => logger.error(fields, message));
     },
   };
 }

@@ -63,9 +63,11 @@ const EXPLAIN_EVERY_MS = 60_000;
 /**
  * Creates the reporter of a receiver or a worker. Without a logger and a listener, the first
  * rejection or failure of each code emits a process warning with its cause: otherwise it would
- * leave no trace. The logger receives `receiver`, the option `name` of the receiver.
+ * leave no trace.
+ *
+ * @param common fields of each line: the names of the receiver or the queue.
  */
-export function createReporter(logger: Logger | undefined, receiver?: string) {
+export function createReporter(logger: Logger | undefined, common: object = {}) {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
   const warnedCodes = new Set<WebhookErrorCode>();
@@ -75,8 +77,8 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
   const adapted = logger && adaptConsole(logger);
 
   function log(level: keyof Logger, fields: object, message: string): void {
-    const named = receiver === undefined ? fields : { receiver, ...fields };
-    if (adapted !== undefined) void callSafely(adapted, () => adapted[level](named, message));
+    const all = { ...common, ...fields };
+    if (adapted !== undefined) void callSafely(adapted, () => adapted[level](all, message));
   }
 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
@@ -110,9 +112,9 @@ export function createReporter(logger: Logger | undefined, receiver?: string) {
   return {
     onError: (listener: ErrorListener) => void errorListeners.add(listener),
     onRejected: (listener: RejectedListener) => void rejectedListeners.add(listener),
-    /** Reports a failure of handlers, of a store or of the receiver. */
-    error(error: WebhookError, event?: PushEvent | UnknownPushEvent): void {
-      log("error", { code: error.code, ...identify(event), err: error }, error.message);
+    /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
+    error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
+      log("error", { code: error.code, ...identify(event), ...run, err: error }, error.message);
       for (const listener of errorListeners)
         void callSafely(listener, () => listener(error, event));
       warnWithoutListeners(error, errorListeners.size);

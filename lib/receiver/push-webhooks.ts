@@ -48,7 +48,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const settings = resolveReceiverOptions(options);
   const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes } = settings;
   const releaseName = claimQueueName(settings);
-  const reports = createReporter(settings.logger, name);
+  const reports = createReporter(settings.logger, name === undefined ? {} : { receiver: name });
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope(settings);
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();

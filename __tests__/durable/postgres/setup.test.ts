@@ -48,7 +48,7 @@ describeWithPostgres("the setup of Postgres", () => {
 
   /** Changes a setting, and waits until new connections have it. */
   async function setUp(name: string, value: string): Promise<void> {
-    await server.query(`alter system set ${name} = ${value}`);
+    await server.query(`alter system set ${name} = '${value}'`);
     await server.query("select pg_reload_conf()");
     await until(async () => (await server.query(`show ${name}`))[0]?.[name] === value);
   }
@@ -68,6 +68,13 @@ describeWithPostgres("the setup of Postgres", () => {
         code: "STORE_UNAVAILABLE",
         cause: { code: "POSTGRES_NOT_DURABLE" },
       });
+    });
+
+    it(`is ${name === "synchronous_commit" ? "rejected" : "used"} with durability "provider"`, async () => {
+      const ready = open({ durability: "provider" }).ready();
+      if (name === "synchronous_commit") {
+        await expect(ready).rejects.toMatchObject({ code: "POSTGRES_NOT_DURABLE" });
+      } else await ready;
     });
 
     it.each(["warn", "trust"] as const)("is used with durability %j", async (durability) => {
@@ -141,26 +148,120 @@ describeWithPostgres("the setup of Postgres", () => {
     await expect(queue.ready()).rejects.toMatchObject({ code: "POSTGRES_REJECTED" });
   });
 
+  it("creates no schema and no queue without create, and names the queues that it finds", async () => {
+    await open({ schema: "known", name: "orders" }).ready();
+    await open({ schema: "known", name: "orders", create: false }).ready();
+    for (const [schema, found] of [
+      ["known", "it has: orders"],
+      ["unknown", "it has: none"],
+    ]) {
+      const queue = open({ schema, name: "order", create: false });
+      await expect(queue.ready()).rejects.toThrow(`no queue named order; ${found}`);
+    }
+    expect(await server.query("select name from known.queue")).toEqual([{ name: "orders" }]);
+  });
+
   it("creates one schema for processes that start at a time", async () => {
     const queues = Array.from({ length: 4 }, () => open({ schema: "together" }));
     await Promise.all(queues.map((queue) => queue.ready()));
     expect(await server.query("select version from together.version")).toHaveLength(1);
   });
 
-  it("rejects the schema of a newer version", async () => {
-    await open({ schema: "newer" }).ready();
-    await server.query("update newer.version set version = 99");
-    await expect(open({ schema: "newer" }).ready()).rejects.toMatchObject({
-      code: "POSTGRES_NEWER",
-    });
+  it.each([
+    ["its own table event", "create table $.event (id int)", "POSTGRES_FOREIGN", "has event"],
+    ["version(id)", "create table $.version (id int)", "POSTGRES_FOREIGN", "has version"],
+    [
+      "version 57",
+      "create table $.version (version int); insert into $.version values (57)",
+      "POSTGRES_FOREIGN",
+      "has version",
+    ],
+    [
+      "a version of text and another queue",
+      "create table $.version (version text); insert into $.version values ('2024.1'); create table $.queue (id int)",
+      "POSTGRES_FOREIGN",
+      "has version, queue",
+    ],
+    ["the schema of a newer version", "update $.version set version = 99", "POSTGRES_NEWER", "99"],
+    ["no column errors", "alter table $.event drop column errors", "POSTGRES_FOREIGN", "errors"],
+    ["a key of text", "alter table $.delivery alter key type text", "POSTGRES_FOREIGN", "uuid"],
+    [
+      "an outcome without a key",
+      "alter table $.outcome drop constraint outcome_pkey",
+      "POSTGRES_FOREIGN",
+      "ON CONFLICT",
+    ],
+  ])("rejects a schema that has %s", async (title, sql, code, words) => {
+    const schema = `app_${title.replaceAll(/\W/g, "_")}`;
+    if (sql.startsWith("create")) await server.query(`create schema ${schema}`);
+    else await open({ schema }).ready();
+    await server.query(sql.replaceAll("$", schema));
+    const error = await open({ schema })
+      .ready()
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code });
+    expect((error as Error).message).toContain(words);
   });
 
-  it("rejects a schema of the former engine, by name", async () => {
-    await server.query("create schema former");
-    await server.query("create table former.push_version (version int)");
-    const rejected = open({ schema: "former" }).ready();
-    await expect(rejected).rejects.toMatchObject({ code: "POSTGRES_REJECTED" });
-    await expect(open({ schema: "former" }).ready()).rejects.toThrow("drop schema former cascade");
+  const RIGHTS = [
+    "usage on schema least",
+    "select on least.version",
+    ...["select", "insert", "update"].map((right) => `${right} on least.queue`),
+    ...["delivery", "event", "outcome", "member"].flatMap((table) =>
+      ["select", "insert", "update", "delete"].map((right) => `${right} on least.${table}`),
+    ),
+    "usage on sequence least.event_id_seq",
+  ];
+
+  it("names each missing right of a role that does not own the schema", async () => {
+    const connection = server.url.replace("push@", "least@");
+    await open({ schema: "least" }).ready();
+    await server.query("create role least login");
+    await server.query(`grant ${RIGHTS.join(" to least; grant ")} to least`);
+    for (const right of RIGHTS) {
+      await server.query(`revoke ${right} from least`);
+      const queue = open({ schema: "least", connection });
+      const error = await queue.ready().catch((reason: unknown) => reason);
+      expect([right, error]).toEqual([
+        right,
+        expect.objectContaining({ code: "POSTGRES_REJECTED" }),
+      ]);
+      const [object = ""] = right.split(/[ .]/).slice(-1);
+      expect((error as Error).message).toMatch(new RegExp(`denied for \\w+ ${object}.*grant `));
+      await queue.close({ deadlineMs: 0 });
+      await server.query(`grant ${right} to least`);
+    }
+    await server.query("alter table least.member enable row level security");
+    const hidden = open({ schema: "least", connection }).ready();
+    await expect(hidden).rejects.toThrow("row-level security");
+    await server.query("alter table least.member disable row level security");
+    const queue = open({ schema: "least", connection });
+    await queue.ready();
+    expect(await store(queue)).toBe("new");
+    let isHandled = false;
+    queue.work(createHandlers().onUnhandled(() => void (isHandled = true)));
+    await until(() => isHandled);
+    expect(await queue.retryAll()).toBe(0);
+  });
+
+  it("rejects a server without TLS, and one whose certificate is not trusted", async () => {
+    const connection = `${server.url}?sslmode=verify-full`;
+    const expectRejected = (words: string) =>
+      expect(open({ connection }).ready()).rejects.toMatchObject({
+        code: "POSTGRES_REJECTED",
+        message: expect.stringContaining(words) as unknown,
+      });
+    await expectRejected("does not support SSL");
+    const [key, cert] = ["key", "cert"].map((name) => join(server.folder, "data", `${name}.pem`));
+    const subject = ["-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const files = ["-keyout", key!, "-out", cert!, "-days", "1"];
+    execFileSync("openssl", ["req", "-x509", "-nodes", ...files, ...subject], { stdio: "ignore" });
+    execFileSync("chown", [`--reference=${server.folder}`, key!, cert!]);
+    for (const name of ["key", "cert"]) await setUp(`ssl_${name}_file`, `${name}.pem`);
+    await setUp("ssl", "on");
+    await expectRejected("ssl: { ca }");
+    await open({ connection: `${connection}&sslrootcert=${cert}` }).ready();
+    await setUp("ssl", "off");
   });
 
   it("forgets expired uuids within a minute", async () => {
@@ -176,6 +277,7 @@ describeWithPostgres("the setup of Postgres", () => {
   itWithPgbouncer.each([
     ["transaction", 5],
     ["transaction", 1],
+    ["statement", 5],
     ["session", 20],
   ])("knows a pgbouncer in %s mode with %d connections", async (mode, size) => {
     const port = await findFreePort();

@@ -34,11 +34,15 @@ export interface PostgresQueueOptions extends QueueOptions {
   connection: string | PostgresConnectionOptions;
   /** The schema of the tables; created when missing. @default "push" */
   schema?: string | undefined;
+  /** Whether to create a schema and a queue that are missing; otherwise `ready()` rejects. @default true */
+  create?: boolean | undefined;
   /**
-   * Whether Postgres must be configured to lose nothing: store only then, warn, or trust that it is.
+   * Whether Postgres must be configured to lose nothing. `"require"` stores only then; `"provider"`
+   * does too, but a service may keep confirmed writes without `fsync` and `full_page_writes`;
+   * `"warn"` logs it; `"trust"` does not look.
    * @default "require"
    */
-  durability?: "require" | "warn" | "trust" | undefined;
+  durability?: "require" | "provider" | "warn" | "trust" | undefined;
   /** How many connections this process opens beside the one that listens. @default 10 */
   maxConnections?: number | undefined;
 }
@@ -59,7 +63,8 @@ const RULES: OptionRules<PostgresQueueOptions> = {
     accepts: (value) => typeof value === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,40}$/.test(value),
     expected: "up to 41 lower-case letters, digits and underscores; not pg_…",
   },
-  durability: oneOf("require", "warn", "trust"),
+  create: oneOf(true, false),
+  durability: oneOf("require", "provider", "warn", "trust"),
   maxConnections: wholeNumber(3, 1_000, "connections"),
 };
 
@@ -71,6 +76,7 @@ const RULES: OptionRules<PostgresQueueOptions> = {
 export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresSettings {
   return resolveQueueOptions("postgresQueue", options, RULES, {
     schema: "push",
+    create: true,
     durability: "require",
     maxConnections: 10,
   });

@@ -57,15 +57,20 @@ const createTables = (schema: string) => `
   );
 `;
 
+const TABLES = ["version", "queue", "delivery", "event", "outcome", "member"];
+
 /**
- * Creates the schema if it is missing; needs no privilege for one that is there.
+ * Creates the schema if it is missing, and plans each statement of the queue once, so that a missing
+ * privilege or a difference is found now.
  *
  * @returns the number of the queue in its schema.
- * @throws QueueError for a schema of another version or of the former engine; the errors of pg.
+ * @throws QueueError for a schema of another version or program, and for a missing privilege; the
+ *   errors of pg.
  */
 export async function prepareSchema(
   client: Client,
-  { name, schema }: PostgresSettings,
+  { name, schema, create }: PostgresSettings,
+  statements: readonly string[],
 ): Promise<number> {
   await client.query("begin");
   try {
@@ -78,13 +83,15 @@ export async function prepareSchema(
         `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
       );
     }
+    if (!create) await assertQueue(client, schema, name, version > 0);
     if (version === 0) await createSchema(client, schema);
     const number = await findQueue(client, schema, name);
+    await planStatements(client, schema, statements);
     await client.query("commit");
     return number;
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    throw error;
+    throw explainSchema(client, schema, error);
   }
 }
 
@@ -92,6 +99,19 @@ async function createSchema(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query("select from pg_namespace where nspname = $1", [schema]);
   if (rows.length === 0) await client.query(`create schema "${schema}"`);
   await client.query(createTables(`"${schema}"`));
+}
+
+async function assertQueue(client: Client, schema: string, name: string, hasSchema: boolean) {
+  const table = `"${schema}".queue`;
+  const { rows } = hasSchema
+    ? await client.query<{ name: string }>(`select name from ${table} order by name`)
+    : { rows: [] };
+  const names = rows.map((row) => row.name);
+  if (names.includes(name)) return;
+  throw new QueueError(
+    "POSTGRES_REJECTED",
+    `postgresQueue: the schema ${schema} has no queue named ${name}; it has: ${names.join(", ") || "none"}.`,
+  );
 }
 
 async function findQueue(client: Client, schema: string, name: string): Promise<number> {
@@ -103,20 +123,61 @@ async function findQueue(client: Client, schema: string, name: string): Promise<
   return rows[0]?.id ?? 0;
 }
 
-/** Returns 0 for a schema that this package has not written to. */
+/** Returns 0 for a schema that has none of the tables. */
 async function readVersion(client: Client, schema: string): Promise<number> {
-  const table = `"${schema}".version`;
-  const { rows } = await client.query<Record<"own" | "former", string | null>>(
-    "select to_regclass($1)::text as own, to_regclass($2)::text as former",
-    [table, `"${schema}".push_version`],
+  const { rows } = await client.query<{ name: string }>(
+    `select name from unnest($2::text[]) as name
+     where to_regclass(format('%I.%I', $1::text, name)) is not null`,
+    [schema, TABLES],
   );
-  if (typeof rows[0]?.former === "string") {
-    throw new QueueError(
-      "POSTGRES_REJECTED",
-      `postgresQueue: the schema ${schema} holds a queue of the former engine, which used Graphile Worker. Let the version that wrote it handle its events; then drop the schema (drop schema ${schema} cascade), or pass another one with the option schema.`,
-    );
+  if (rows.length === 0) return 0;
+  if (rows.length < TABLES.length) {
+    const found = rows.map(({ name }) => name);
+    const missing = TABLES.filter((name) => !found.includes(name));
+    throw createForeignError(schema, `has ${found.join(", ")}, but not ${missing.join(", ")}`);
   }
-  if (typeof rows[0]?.own !== "string") return 0;
+  const table = `"${schema}".version`;
   const read = await client.query<{ version: number }>(`select version from ${table}`);
   return read.rows[0]?.version ?? 0;
+}
+
+/** To plan a statement, Postgres checks every column and privilege of it. */
+async function planStatements(client: Client, schema: string, statements: readonly string[]) {
+  const plans = statements.map((text) => `explain ${text.replaceAll(/\$\d+/g, "null")}`);
+  await client.query(`${plans.join(";")}; select nextval('"${schema}".event_id_seq')`);
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = $1::regnamespace and relname = any($2) and row_security_active(oid)`,
+    [schema, TABLES],
+  );
+  const [secured] = rows;
+  if (secured === undefined) return;
+  throw new QueueError(
+    "POSTGRES_REJECTED",
+    `postgresQueue: row-level security hides rows of ${schema}.${secured.name} from the role ${client.user}. Connect as the owner of the table, or run: alter table ${schema}.${secured.name} disable row level security`,
+  );
+}
+
+/** Names what to change in a schema; other errors stay as they are. */
+function explainSchema(client: Client, schema: string, error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === "42501") {
+    const role = `"${client.user}"`;
+    const grants = message.includes(" database ")
+      ? `create on database "${client.database}"`
+      : `usage on schema ${schema} to ${role}; grant select, insert, update, delete on all tables in schema ${schema} to ${role}; grant usage on all sequences in schema ${schema}`;
+    return new QueueError(
+      "POSTGRES_REJECTED",
+      `postgresQueue: Postgres denies a privilege: ${message}. Run as the owner: grant ${grants} to ${role}`,
+    );
+  }
+  // Classes of names and types, and of constraints that this queue has not.
+  return /^(42|23)/.test(String(code)) ? createForeignError(schema, message) : error;
+}
+
+function createForeignError(schema: string, difference: string): QueueError {
+  return new QueueError(
+    "POSTGRES_FOREIGN",
+    `postgresQueue: the schema ${schema} is not this queue's alone, or was changed: ${difference}. Pass a schema of its own with the option schema.`,
+  );
 }

@@ -103,7 +103,7 @@ export function createServerStorage(settings: PostgresSettings): Storage {
       await client.connect();
       await checkDurability(client, settings);
       await assertNotPooled(client, connections.createClient().client);
-      queue = await prepareSchema(client, settings);
+      queue = await prepareSchema(client, settings, Object.values(statements));
       await client.query(`${PLANNING}; ${LIMITS}; ${LISTENING}; listen "${channel}"`);
     } catch (error) {
       destroy();

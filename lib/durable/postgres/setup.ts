@@ -20,7 +20,7 @@ interface Setup extends Record<string, unknown> {
  * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
  *
  * @throws QueueError when it is too old or read-only, or when it may lose events and `durability` is
- *   `"require"`; Error for a standby; the errors of pg.
+ *   `"require"` or `"provider"`; Error for a standby; the errors of pg.
  */
 export async function checkDurability(
   client: Client,
@@ -42,11 +42,13 @@ export async function checkDurability(
       "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
     );
   }
-  const wrong = SETTINGS.filter((name) => settings[name] === "off");
+  const wrong = SETTINGS.filter((name) => settings[name] === "off").filter(
+    (name) => durability !== "provider" || name === "synchronous_commit",
+  );
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
-  const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nOr set durability: "warn" to run like this.`;
-  if (durability === "require") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
+  const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nIf a managed service, or ZFS for full_page_writes, keeps every confirmed write without fsync and full_page_writes, set durability: "provider". Or set durability: "warn" to run like this.`;
+  if (durability !== "warn") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
   if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
   else logger.warn({}, problem);
 }
@@ -72,6 +74,8 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
       await second.query("rollback");
       if (other === own || now !== own) throw createPoolerError();
     }
+  } catch (error) {
+    throw /statement pooling/.test((error as Error).message) ? createPoolerError() : error;
   } finally {
     second.end().catch(() => {});
   }
@@ -85,17 +89,20 @@ async function readPid(client: Client): Promise<number | undefined> {
 function createPoolerError(): QueueError {
   return new QueueError(
     "POSTGRES_POOLED",
-    "postgresQueue: a pooler in transaction mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN is lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
+    "postgresQueue: a pooler in transaction or statement mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN is lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
   );
 }
 
-/** Errors that last until the setup of Postgres or the option `connection` is changed. */
-const LASTING: Readonly<Record<string, string>> = {
-  "28000": "rejects the role",
-  "28P01": "rejects the password",
-  "3D000": "has no such database",
-  "42501": "denies a privilege",
-};
+/** Errors that last until the setup of Postgres or the option `connection` is changed, by code or class. */
+const LASTING: readonly (readonly [code: RegExp, reason: string])[] = [
+  [/^28P01$/, "rejects the password"],
+  [/^28/, "rejects the role"],
+  [/^3D/, "has no such database"],
+  [/^(0A|3F|42)/, "rejects a statement of the queue"],
+  [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)/, "has a certificate that is not trusted"],
+];
+/** Errors without a code: of pg, and of a pooler. */
+const LASTING_MESSAGES = /does not support SSL|^SASL|unsupported startup parameter/;
 
 /** Classes of errors whose message holds no parameter: of the connection, the disk and the server. */
 const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
@@ -108,12 +115,14 @@ const ENDING = /^(25006|57P0)/;
 export function findRejection(error: unknown): QueueError | undefined {
   if (error instanceof QueueError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const reason = LASTING[String(code)];
+  const [text = ""] = String(message).split("\n", 1);
+  const known = LASTING.find(([codes]) => codes.test(String(code)))?.[1];
+  const reason = known ?? (LASTING_MESSAGES.test(text) ? "rejects the connection" : undefined);
   if (reason === undefined) return undefined;
-  return new QueueError(
-    "POSTGRES_REJECTED",
-    `postgresQueue: Postgres ${reason}: ${String(message).split("\n", 1)[0]}. Check the option connection; the section on privileges in docs/durable.md lists what the role needs.`,
-  );
+  const fix = /certificate/.test(reason)
+    ? "Pass its authority with the option ssl: { ca } of connection; see TLS in docs/durable.md."
+    : "Check the option connection.";
+  return new QueueError("POSTGRES_REJECTED", `postgresQueue: Postgres ${reason}: ${text}. ${fix}`);
 }
 
 /** Returns whether the connection of a statement is of no use after its error. */
