@@ -25,7 +25,9 @@ it("warns once per code with the cause when there is neither a listener nor a lo
   expect(warning.mock.calls.map(([, options]) => options)).toMatchObject([
     {
       code: "SIGNATURE_MISMATCH",
-      detail: expect.stringMatching(/^Possibly TOKEN_WRONG \([0-9a-f]{8}\): /),
+      detail: expect.stringMatching(
+        /^Possibly TOKEN_WRONG \([0-9a-f]{8} of AC[0-9a-f]{32}\): .*publicUrl.*authToken/,
+      ),
     },
     { code: "SIGNATURE_MISSING" },
   ]);

@@ -55,6 +55,8 @@ describe("joinReceivedUrl", () => {
       "https://a/x/a?b,c",
     ],
     ["/a", { host: "a", "x-original-url": "http://b/x" }, "http://b/x"],
+    ["/a", { host: "a", "x-forwarded-uri": "/x/a?b" }, "https://a/x/a?b"],
+    ["/a", { host: "a", "x-envoy-original-path": "/x/a?b" }, "https://a/x/a?b"],
     ["/a", { ":authority": "other", host: "app.test" }, "https://app.test/a"],
   ])("of %s with %j is %s", (target, headers, received) => {
     expect(joinReceivedUrl(request(target, headers))).toBe(received);

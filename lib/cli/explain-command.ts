@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
-import { explainCause, explainSignature } from "../signature/explain";
+import { explain as explainSignature, explainCause } from "../signature/explain/explain-signature";
 import { listBodyPairs } from "../signature/explain/bodies";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import type { Capture } from "../observability/reporter";

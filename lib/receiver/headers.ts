@@ -2,7 +2,7 @@ import { tooLarge } from "./body";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import type { ReceivedRequest } from "./received-request";
 import { WebhookError } from "../errors/webhook-error";
-import { explainMalformed } from "../signature/explain";
+import { loadEngine } from "../signature/explain";
 import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
@@ -68,7 +68,7 @@ function readSignature(headers: RequestHeaders, name: string): string {
     throw new WebhookError(
       "SIGNATURE_MALFORMED",
       `The ${name} header must come once and hold 28 characters of base64.`,
-      { explain: () => explainMalformed(values.join(", ")) },
+      { explain: () => loadEngine().explainMalformed(values.join(", ")) },
     );
   }
   return signature;

@@ -42,12 +42,20 @@ export function joinReceivedUrl(request: Pick<ReceivedRequest, "target" | "listH
     new RegExp(`(?:^|[;\\s])${name}="?([^";\\s]+)`, "i").exec(first("forwarded") ?? "")?.[1];
   const prefix = first("x-forwarded-prefix")?.replace(/\/$/, "") ?? "";
   const prefixed = target.startsWith(`${prefix}/`) ? target : prefix + target;
-  const path = raw("x-original-uri") ?? raw("x-original-url") ?? prefixed;
+  const path = ORIGINAL_PATHS.map(raw).find((one) => one !== undefined) ?? prefixed;
   if (/^https?:/i.test(path)) return path;
   const host = first("x-forwarded-host") ?? forwarded("host") ?? first("host");
   const scheme = first("x-forwarded-proto") ?? forwarded("proto") ?? "https";
   return `${scheme}://${host ?? first(":authority") ?? ""}${path}`;
 }
+
+/** What nginx, IIS, Caddy, Traefik and Envoy call the path before they rewrite it. */
+const ORIGINAL_PATHS = [
+  "x-original-uri",
+  "x-original-url",
+  "x-forwarded-uri",
+  "x-envoy-original-path",
+];
 
 const SHOWN_HEADERS = [
   "host",

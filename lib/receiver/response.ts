@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import { FormError } from "../form/form";
-import { explainCause } from "../signature/explain";
+import { loadEngine } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
 
 /** A response, before it is sent by `node:http` or as a `Response`. */
@@ -46,7 +46,7 @@ export function addCode(error: unknown): unknown {
   }
   if (error instanceof UncoveredTargetError) {
     const { message, publicUrl } = error;
-    const explain = () => explainCause("URL_QUERY_EXTRA", publicUrl);
+    const explain = () => loadEngine().explainCause("URL_QUERY_EXTRA", publicUrl);
     return new WebhookError("SIGNATURE_MISMATCH", message, { explain });
   }
   return error;

@@ -1,10 +1,12 @@
-import type { SignatureCauseCode, SignatureReport } from "./explain/causes";
+import type { SignatureReport } from "./explain/causes";
 import type * as Engine from "./explain/explain-signature";
 import type { ExplainSignatureOptions } from "./explain/options";
 
-// Loaded by the first explanation: few processes need one, and the engine with its texts would be a
-// fifth of the code that a receiver loads.
-const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
+/**
+ * Returns the engine, which the first explanation loads: few processes need one, and the engine with
+ * its texts would be a fifth of the code that a receiver loads.
+ */
+export const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
 
 /**
  * Explains why a signature does not match: signs again with each known mistake, alone and in pairs,
@@ -20,15 +22,5 @@ const loadEngine = () => require("./explain/explain-signature") as typeof Engine
  * @throws TypeError when there is no token.
  */
 export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
-  return loadEngine().explainSignature(options);
-}
-
-/** Explains a malformed signature: the value of its header, or several joined with ", ". */
-export function explainMalformed(received: string): SignatureReport {
-  return loadEngine().explainMalformed(received);
-}
-
-/** Explains a request that is rejected before its signature is compared; `url` may be the cause. */
-export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
-  return loadEngine().explainCause(code, url);
+  return loadEngine().explain(options);
 }

@@ -1,5 +1,5 @@
 import type { SignatureCauseCode } from "./causes";
-import { listBodyPairs, parseJsonObject, type GivenBody } from "./bodies";
+import { listBodyPairs, listUnwrapped, parseJsonObject, type GivenBody } from "./bodies";
 import { collectVariants, type Variant } from "./variants";
 import { isRawBody } from "../../form/form";
 import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../form/parameters";
@@ -32,6 +32,7 @@ const CHANGES_OF_ONE: Change[] = [
   ["PARAMS_PLUS", (value) => value.replaceAll(" ", "+")],
   ["PARAMS_PLUS", (value) => value.replace(" ", "+")],
   ["PARAMS_PLUS", (value) => value.replaceAll("+", " ")],
+  ["PARAMS_WHITESPACE", (value) => value.trim()],
   ["PARAMS_WHITESPACE", (value) => `${value} `],
   ["PARAMS_WHITESPACE", (value) => ` ${value}`],
   ["PARAMS_WHITESPACE", (value) => `${value}\n`],
@@ -65,6 +66,7 @@ function* varyParams(
     const inForm = listBodyPairs(body);
     if (inForm !== undefined) yield vary(inForm, compareWithBody(params, inForm));
   }
+  for (const { by, pairs } of listUnwrapped(body)) yield vary(pairs, "BODY_WRAPPED", by);
   for (const [code, change] of CHANGES_OF_ALL) {
     const changed = params.map(([name, value]): Pair => [change(name), change(value)]);
     yield vary(changed, code);

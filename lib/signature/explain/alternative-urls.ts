@@ -1,10 +1,15 @@
+import { domainToUnicode } from "node:url";
 import type { SignatureCauseCode } from "./causes";
 import { collectVariants, trimQuotes, type Variant } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/text";
-import { parseUrl } from "../../form/url";
+import { isHttpUrl, parseUrl } from "../../form/url";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
 
-const MAX_URLS = 400;
+const MAX_URLS = 800;
+/** Of 7 parameters there are 5,040 orders. */
+const MAX_ORDERED = 6;
+/** After all other mistakes in the URL. */
+const ORDER_RANK = 5;
 /** How many characters of URLs one report may create. */
 const MAX_CHARACTERS = 200_000;
 
@@ -20,12 +25,35 @@ type UrlChange = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
 /** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
 export function listUrls(url: string, urlMatching: UrlMatching, receivedUrl = ""): Variant[] {
-  return collectVariants(varyUrl(url, urlMatching, receivedUrl), MAX_URLS, MAX_CHARACTERS);
+  const urls = collectVariants(varyUrl(url, urlMatching, receivedUrl), MAX_URLS, MAX_CHARACTERS);
+  return [...urls, ...varyOrder(url)];
+}
+
+/** Lists the URL with its parameters in every order: a log or a proxy may have sorted them. */
+function varyOrder(url: string): Variant[] {
+  const [base = "", query = ""] = stripUnsigned(url.trim()).split(/\?(.*)/s);
+  const parts = query.split("&", MAX_ORDERED + 1);
+  if (parts.length < 3 || parts.length > MAX_ORDERED) return [];
+  let orders: string[][] = [[]];
+  for (const part of parts) {
+    orders = orders.flatMap((order) =>
+      Array.from({ length: order.length + 1 }, (_, index) => order.toSpliced(index, 0, part)),
+    );
+  }
+  const variants = orders.map((order): Variant => ({
+    value: `${base}?${order.join("&")}`,
+    causes: ["URL_QUERY_ENCODING"],
+    rank: ORDER_RANK,
+  }));
+  return collectVariants(variants, variants.length, MAX_CHARACTERS);
 }
 
 function* varyUrl(url: string, urlMatching: UrlMatching, receivedUrl: string): Generator<Variant> {
   const spell = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) =>
-    listSignedUrls(text, matching).map((value): Variant => ({ value, causes }));
+    listSignedUrls(text, matching)
+      // No fix makes another text than a URL the publicUrl.
+      .filter((value) => causes.length === 0 || isHttpUrl(value))
+      .map((value): Variant => ({ value, causes }));
   yield* spell(url, []);
   const tidy = trimQuotes(url);
   yield* spell(tidy, ["URL_WHITESPACE"]);
@@ -57,11 +85,21 @@ function* changeUrl(parts: UrlParts): Generator<UrlChange> {
   yield use("URL_TRAILING_SLASH", { path: toggleSlash(path) });
   yield use("URL_HOST", { host: host.toLowerCase() });
   yield use("URL_HOST", { host: /^www\./i.test(host) ? host.slice(4) : `www.${host}` });
-  for (const spelled of [path.toLowerCase(), path.replaceAll(/\/{2,}/g, "/"), decodeSafely(path)]) {
+  yield use("URL_HOST", { host: respellHost(host, bareHost) });
+  for (const spelled of [
+    path.toLowerCase(),
+    path.replaceAll(/\/{2,}/g, "/"),
+    parseUrl(path, "http://h")?.pathname ?? path,
+    ...respell(path),
+    path.replace(/^\/[^/]+(?=\/)/, ""),
+    ...COMMON_PREFIXES.map((prefix) => prefix + path),
+  ]) {
     yield use("URL_PATH", { path: spelled });
   }
-  yield use("URL_PATH", { path: parseUrl(path, "http://h")?.pathname ?? path });
-  if (query === undefined) return;
+  if (query === undefined) {
+    yield use("URL_QUERY_MISSING", { query: "" });
+    return;
+  }
   yield use("URL_QUERY_EXTRA", { query: undefined });
   for (const encoded of listEncodings(query)) yield use("URL_QUERY_ENCODING", { query: encoded });
 }
@@ -85,10 +123,44 @@ function listMixtures(given: UrlParts, received: UrlParts): UrlChange[] {
   return mixtures.slice(1);
 }
 
-function compareQueries(given = "", received = ""): SignatureCauseCode {
-  if (received === "") return "URL_QUERY_EXTRA";
-  const isMissing = given === "" || received.startsWith(`${given}&`);
+function compareQueries(given?: string, received?: string): SignatureCauseCode {
+  if (received === undefined || (received === "" && given !== undefined)) return "URL_QUERY_EXTRA";
+  const isMissing = !given || received.startsWith(`${given}&`);
   return isMissing ? "URL_QUERY_MISSING" : "URL_QUERY_ENCODING";
+}
+
+/** The characters that URL encoders disagree about. */
+const DISPUTED = "~@:!$'()*,;";
+/** What a gateway often removes from the path. */
+const COMMON_PREFIXES = ["/api", "/v1", "/api/v1", "/prod", "/stage", "/dev"];
+
+/** Lists other encodings of the same path or query. */
+function respell(text: string): string[] {
+  const decoded = decodeSafely(text);
+  return [
+    text.replaceAll(ESCAPE, (hex) => hex.toLowerCase()),
+    text.replaceAll(ESCAPE, (hex) => hex.toUpperCase()),
+    decoded,
+    encodeSafely(decoded, encodeURI),
+    ...[DISPUTED, ...DISPUTED.split("")].flatMap((characters) => [
+      text.replaceAll(NOT_PLAIN, (one) => (characters.includes(one) ? escapeOne(one) : one)),
+      text.replaceAll(ESCAPE, (hex) => {
+        const one = decodeSafely(hex);
+        return characters.includes(one) ? one : hex;
+      }),
+    ]),
+  ];
+}
+
+const ESCAPE = /%[\dA-F]{2}/gi;
+const NOT_PLAIN = /[^\w/%-]/g;
+const escapeOne = (one: string) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** Returns the name of a host in Unicode, or that in Unicode in ASCII. */
+function respellHost(host: string, bareHost: string): string {
+  const ascii = parseUrl(`http://${bareHost}`)?.hostname ?? bareHost;
+  const other = ascii === bareHost.toLowerCase() ? domainToUnicode(ascii) : ascii;
+  return other + host.slice(bareHost.length);
 }
 
 /** Lists other encodings of the same query. */
@@ -97,12 +169,8 @@ function listEncodings(query: string): string[] {
   return [
     query.replaceAll("%20", "+"),
     query.replaceAll("+", "%20"),
-    query.replaceAll("%27", "'"),
-    query.replaceAll("'", "%27"),
-    query.replaceAll(/%[\dA-F]{2}/g, (hex) => hex.toLowerCase()),
-    query.replaceAll(/%[\da-f]{2}/g, (hex) => hex.toUpperCase()),
-    decoded,
     encodeSafely(decoded, encodeURI),
+    ...respell(query),
     new URLSearchParams(query).toString(),
     query.split("&").toSorted().join("&"),
     query.split("&").toReversed().join("&"),

@@ -37,11 +37,11 @@ export const CAUSES = {
     "Copy webhook_url from the service, byte for byte.",
   ],
   URL_QUERY_MISSING: [
-    "The service signed a URL with a query that your URL lacks.",
+    "The service signed a URL with a query, or a bare question mark, that your URL lacks.",
     "The signature covers the query of webhook_url, and for a GET request also the parameters in it. Pass the whole URL.",
   ],
   URL_QUERY_EXTRA: [
-    "Your URL has a query that the service did not sign.",
+    "Your URL has a query, or a bare question mark, that the service did not sign.",
     "Make publicUrl the webhook_url as configured; a proxy or a tracker may have added the query.",
   ],
   URL_QUERY_ENCODING: [
@@ -69,8 +69,8 @@ export const CAUSES = {
     "Use the auth token of the account, not a SID and not the secret of a key.",
   ],
   TOKEN_WRONG: [
-    "No known change to the URL or the parameters makes the signature match, so it was made with another token, or over a URL that the request does not show.",
-    "Copy the primary auth token of the account that owns the service; the secret of a key does not sign webhook requests. After a rotation the old token may still be in use.",
+    "Nothing is proven: either publicUrl is not the webhook_url that is configured at the service, or authToken is not the token of the account that sent the request.",
+    "Compare publicUrl with the webhook_url (push-webhooks webhooks check). If they are equal, compare authToken with the primary auth token of the account; the secret of a key does not sign webhook requests, and after a rotation the old token may still be in use.",
   ],
   PARAMS_MISSING: [
     "There are no parameters: the body was not parsed, is not a valid form, or another middleware already consumed it.",
@@ -79,6 +79,14 @@ export const CAUSES = {
   BODY_JSON: [
     "The body was passed as JSON; the service sends a form and signs the values of the form.",
     "Pass the exact bytes of the webhook request, name=value&name=value: req.rawBody, or the Buffer of express.raw(). JSON.stringify(req.body) and a log of req.body are not these bytes.",
+  ],
+  BODY_WRAPPED: [
+    "The form is inside another text: base64, a JSON string, quotes, white space, or it was encoded or compressed once more.",
+    "Pass the exact bytes of the webhook request: undo the wrapping that subject names, such as isBase64Encoded of AWS Lambda, or remove what adds it.",
+  ],
+  OTHER_PRODUCT: [
+    "The URL has bodySHA256: another product of the service signs its requests so, and sends JSON in place of a form.",
+    "Give the other product another URL. Do not copy bodySHA256 into publicUrl: it differs in each request.",
   ],
   BODY_PARSED: [
     "The parameters come from a body that another middleware parsed, which may have changed them.",
@@ -130,7 +138,10 @@ export interface SignatureReport {
 /** One reason why a signature does not match. */
 export interface SignatureCause {
   code: SignatureCauseCode;
-  /** True: with this mistake undone, the signature matches. False: there are only indications. */
+  /**
+   * True: the signature matches with this mistake undone, and so do those of later requests. False:
+   * there are only indications.
+   */
   isProven: boolean;
   /** The mistake or the change that was made. */
   explanation: string;
@@ -139,7 +150,8 @@ export interface SignatureCause {
   /**
    * The detail that the cause is about. `URL_…`: the signed URL if the cause is proven, else the
    * given URL; without user info, and without a query that contains parameters. `PARAMS_…`: the name
-   * of the parameter. `TOKEN_…`: the fingerprint of the token, and its name. `BODY_JSON`: `"body"`.
+   * of the parameter. `TOKEN_…`: the fingerprint of the token, and its name or the account that the
+   * request claims. `BODY_WRAPPED`: what wraps the form. `BODY_JSON`: `"body"`.
    */
   subject?: string;
 }

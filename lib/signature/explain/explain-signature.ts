@@ -19,11 +19,13 @@ const MAX_SIGNATURE_CHARACTERS = 200;
 const MAX_SHOWN_URLS = 20;
 const MAX_TRIED_CHARACTERS = 300;
 const MAX_SHOWN_CHARACTERS = 2_048;
+/** Another product sends the hash of its JSON in the query. */
+const BODY_HASH = /[?&]bodySHA256=/i;
 /** The names of parameters that a report shows. */
 const PARAMETER_NAME = /^[\w.[\]-]{1,64}$/;
 
-/** The implementation of `explainSignature` in `signature/explain`. */
-export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
+/** Finds the causes of a signature that does not match: `explainSignature` in `signature/explain`. */
+export function explain(options: ExplainSignatureOptions): SignatureReport {
   const { url, urlMatching = "ports", method = "POST" } = options;
   const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
   const params = listPairs(options.params);
@@ -36,14 +38,18 @@ export function explainSignature(options: ExplainSignatureOptions): SignatureRep
   const sets = listParams(params, url, body);
   const tokens = listTokens(options);
   const { proven, combinations } = search(urls, sets, tokens, listSignatureReadings(received));
-  const causes = proven ?? listSuspicions({ ...options, body }, params, received);
+  const matches = proven?.length === 0;
+  const isOther = !matches && BODY_HASH.test(`${url} ${receivedUrl ?? ""}`);
+  const causes = isOther
+    ? [createCause("OTHER_PRODUCT", false)]
+    : (proven ?? listSuspicions({ ...options, body }, params, received));
   // First: the fix of this cause undoes the changes that the parser made to the parameters.
   if (body !== undefined && !isRawBody(body) && proven?.some(isChangeOfParser) === true) {
     proven.unshift(createCause("BODY_PARSED", false));
   }
   const shownUrls = urls.slice(0, MAX_SHOWN_URLS);
   return {
-    matches: proven?.length === 0,
+    matches,
     causes: causes.map((cause) => showSubject(cause, method)),
     tried: {
       urls: shownUrls.map(({ value }) => showUrl(value.slice(0, MAX_TRIED_CHARACTERS), method)),
@@ -109,6 +115,7 @@ const MISTAKES = [
   [0, 0, 2],
   [0, 0, 3],
   [0, 0, 4],
+  [0, 0, 5],
   [1, 0, 1],
   [1, 1, 0],
   [0, 1, 1],
@@ -127,7 +134,7 @@ function* combine(urls: readonly Variant[], sets: readonly Variant[], tokens: re
 }
 
 function withMistakes(all: readonly Variant[], count: number): Variant[] {
-  return all.filter(({ causes }) => causes.length === count);
+  return all.filter(({ causes, rank = causes.length }) => rank === count);
 }
 
 function listCauses(
@@ -145,14 +152,14 @@ function showUrl(text: string, method: "GET" | "POST"): string {
   return hasParameters ? shown.replace(/\?.*$/s, "?…") : shown;
 }
 
-/** The implementation of `explainCause` in `signature/explain`. */
+/** Explains a request that is rejected before its signature is compared; `url` may be the cause. */
 export function explainCause(code: SignatureCauseCode, url?: string): SignatureReport {
   const subject = url === undefined ? undefined : showUrl(url, "POST");
   const causes = [createCause(code, false, subject)];
   return { matches: false, causes, tried: { urls: [], tokens: [], combinations: 0 } };
 }
 
-/** The implementation of `explainMalformed` in `signature/explain`. */
+/** Explains a malformed signature: the value of its header, or several joined with ", ". */
 export function explainMalformed(received: string): SignatureReport {
   return explainCause(findFormFault(received) ?? "SIGNATURE_MALFORMED");
 }

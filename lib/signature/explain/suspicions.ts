@@ -1,13 +1,13 @@
 import { fingerprint } from "./alternative-tokens";
 import { splitUrl } from "./alternative-urls";
-import { parseJsonObject } from "./bodies";
+import { listBodyPairs, listUnwrapped, parseJsonObject } from "./bodies";
 import type { ExplainSignatureOptions } from "./options";
 import { findFormFault } from "./signature-readings";
 import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
 import { isRawBody } from "../../form/form";
 import type { Pair } from "../../form/parameters";
-import { ANY_SID } from "../../form/sid";
+import { ANY_SID, isSid } from "../../form/sid";
 import { stripUnsigned } from "../signature";
 
 /** Lists the causes that are likely but not proven, the likeliest first. */
@@ -23,12 +23,16 @@ export function listSuspicions(
   const suspicions: SignatureCause[] = [];
   const suspect = (code: SignatureCauseCode, subject?: string) =>
     void suspicions.push(createCause(code, false, subject));
-  const claimed = params.find(([name]) => name === "account_sid")?.[1];
+  const [, query = ""] = stripUnsigned(url).split(/\?(.*)/s);
+  const signed = [...params, ...(listBodyPairs(query) ?? [])];
+  const claimed = signed.find(([name, value]) => name === "account_sid" && isSid("AC", value))?.[1];
   const tokens = [authToken].flat();
 
   if (fault !== undefined) suspect(fault);
   if (parseJsonObject(body) !== undefined) suspect("BODY_JSON", "body");
-  else if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
+  else if (listUnwrapped(body).some(({ pairs }) => isEvent(pairs) && !isEvent(params))) {
+    suspect("BODY_WRAPPED");
+  } else if (params.length === 0 && method === "POST") suspect("PARAMS_MISSING");
   // Known changes were tried without a match, so only the exact body can show another.
   if (body !== undefined && !isRawBody(body)) suspect("BODY_PARSED");
   if (method === "GET" && !url.includes("?")) suspect("URL_QUERY_MISSING", url);
@@ -47,11 +51,26 @@ export function listSuspicions(
   // if the request arrived at this very host and path.
   const isShown = hasSameHost && seen?.path === shown?.path;
   if (!isShown) suspectUrl();
-  suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", "));
+  const parts = query.split("&");
+  // The orders of more parameters are too many to try.
+  if (
+    parts.length > 6 &&
+    parts.every((part, index) => index === 0 || part > (parts[index - 1] ?? ""))
+  )
+    suspect("URL_QUERY_ENCODING", url);
+  const account = claimed === undefined ? "" : ` of ${claimed}`;
+  suspect("TOKEN_WRONG", tokens.map(fingerprint).join(", ") + account);
   if (isShown) suspectUrl();
   if (params.length > 0) suspect("PARAMS_ALTERED");
   return suspicions;
 }
+
+function isEvent(pairs: readonly Pair[]): boolean {
+  return pairs.some(([name]) => name === "uuid");
+}
+
+/** No change undoes these, so no later request can match. */
+const NEVER_PROVEN = new Set<SignatureCauseCode>(["PARAMS_UNSIGNED"]);
 
 /** Creates a cause with its explanation and its fix. */
 export function createCause(
@@ -59,6 +78,9 @@ export function createCause(
   isProven: boolean,
   subject?: string,
 ): SignatureCause {
-  const [explanation, fix] = CAUSES[code];
+  // Without a proof, the URL and the token are equal candidates.
+  const isUndecided = !isProven && (code === "URL_HOST" || code === "URL_PATH");
+  const [explanation, fix] = CAUSES[isUndecided ? "TOKEN_WRONG" : code];
+  isProven &&= !NEVER_PROVEN.has(code);
   return { code, isProven, explanation, fix, ...(subject !== undefined && { subject }) };
 }

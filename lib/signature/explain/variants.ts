@@ -7,6 +7,8 @@ export interface Variant {
   causes: readonly SignatureCauseCode[];
   /** The detail that the causes are about; holds no secret. */
   subject?: string | undefined;
+  /** When it is tried: the later, the more. @default the number of causes */
+  rank?: number;
 }
 
 /**
