@@ -451,6 +451,7 @@ describe("explainSignature", () => {
     ["JSON", { params: fill(60, `{"a":[${"0,".repeat(500)}0]}`) }],
     ["nested JSON", { params: fill(1, "[".repeat(20_000) + "]".repeat(20_000)) }],
     ["a query", { method: "GET", url: `${PUBLIC_URL}?${"a&".repeat(7_000)}`, params: [] }],
+    ["a host that no URL has", { receivedUrl: `https://a b/${"A".repeat(15_000)}` }],
     ["slashes in the URL", { receivedUrl: `http://h${"/".repeat(15_000)}` }],
   ])("tries a bounded number of combinations for 64 kB: %s", (_what, given) => {
     const { tried } = explainSignature({ ...right, authToken: OLD_TOKEN, ...given });

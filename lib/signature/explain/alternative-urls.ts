@@ -23,10 +23,16 @@ interface UrlParts {
 
 type UrlChange = [causes: readonly SignatureCauseCode[], parts: UrlParts];
 
+/** Returns whether a URL is as given, or one that a fix can make the publicUrl. */
+function isUsable({ value, causes }: Variant): boolean {
+  return causes.length === 0 || isHttpUrl(value);
+}
+
 /** Lists the URLs that may be signed instead of the given one: with one mistake, then with two. */
 export function listUrls(url: string, urlMatching: UrlMatching, receivedUrl = ""): Variant[] {
   const urls = collectVariants(varyUrl(url, urlMatching, receivedUrl), MAX_URLS, MAX_CHARACTERS);
-  return [...urls, ...varyOrder(url)];
+  // After collecting, so that each counts.
+  return [...urls.filter(isUsable), ...varyOrder(url)];
 }
 
 /** Lists the URL with its parameters in every order: a log or a proxy may have sorted them. */
@@ -50,10 +56,7 @@ function varyOrder(url: string): Variant[] {
 
 function* varyUrl(url: string, urlMatching: UrlMatching, receivedUrl: string): Generator<Variant> {
   const spell = (text: string, causes: readonly SignatureCauseCode[], matching = urlMatching) =>
-    listSignedUrls(text, matching)
-      // No fix makes another text than a URL the publicUrl.
-      .filter((value) => causes.length === 0 || isHttpUrl(value))
-      .map((value): Variant => ({ value, causes }));
+    listSignedUrls(text, matching).map((value): Variant => ({ value, causes }));
   yield* spell(url, []);
   const tidy = trimQuotes(url);
   yield* spell(tidy, ["URL_WHITESPACE"]);
