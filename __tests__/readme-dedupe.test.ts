@@ -1,18 +1,39 @@
-/** The PostgreSQL store of docs/idempotency.md: its very SQL and code, against a real server. */
+/** The stores of docs/idempotency.md: their very SQL and code, against real servers. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DedupeClaim, DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
+import type { Redis } from "ioredis";
 import { Pool } from "pg";
 import { listBlocks } from "./support/docs";
 import { describeWithPostgres } from "./support/postgres";
+import { describeWithRedis, startRedis, stopRedis } from "./support/redis";
 import { startPostgresProcess, type PostgresProcess } from "./support/postgres-server";
 
 const folder = join(__dirname, ".readme-dedupe");
 const [sql] = listBlocks("docs/idempotency.md", "sql");
-const code = listBlocks("docs/idempotency.md").find(({ code: text }) =>
-  text.includes("createPostgresDedupe"),
-);
+
+/** Loads the block of the page that exports a function. */
+function load<Exported>(name: keyof Exported & string): Exported {
+  const block = listBlocks("docs/idempotency.md").find(({ code }) =>
+    code.includes(`function ${name}`),
+  );
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(file, block?.code ?? "");
+  return require(file) as Exported;
+}
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describeWithRedis("the Redis dedupe store of docs/idempotency.md", () => {
+  it("passes testDedupeStore", async () => {
+    const { redis } = await startRedis();
+    type Block = { createRedisDedupe(redis: Redis): DedupeStore };
+    const store = load<Block>("createRedisDedupe").createRedisDedupe(redis);
+    await testDedupeStore(() => store);
+    await stopRedis();
+  });
+});
 
 describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () => {
   let server: PostgresProcess;
@@ -21,14 +42,10 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
   let cleanUp: string;
 
   beforeAll(async () => {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder);
-    const file = join(folder, "block.ts");
-    writeFileSync(file, code?.code ?? "");
-    const exported = require(file) as { createPostgresDedupe(pool: Pool): DedupeStore };
+    type Block = { createPostgresDedupe(pool: Pool): DedupeStore };
     server = await startPostgresProcess({ settings: { fsync: "off" } });
     pool = new Pool({ connectionString: server.url, max: 20 });
-    store = exported.createPostgresDedupe(pool);
+    store = load<Block>("createPostgresDedupe").createPostgresDedupe(pool);
     const [create = "", clean = ""] = (sql?.code ?? "").split(/(?<=^\);)$/m);
     await pool.query(create);
     cleanUp = clean;
@@ -36,7 +53,6 @@ describeWithPostgres("the PostgreSQL dedupe store of docs/idempotency.md", () =>
   afterAll(async () => {
     await pool.end();
     await server.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
   it("passes testDedupeStore", async () => {
     await testDedupeStore(() => store);

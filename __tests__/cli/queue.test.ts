@@ -20,6 +20,11 @@ describeWithRedis("queue … --queue redis://…", () => {
   afterAll(stopRedis);
   testSubcommands(() => ({ store: url, queue: redisQueue({ name: "cli", connection: url }) }));
   testAuthority(() => url.replace("redis:", "rediss:"));
+
+  it("stats of a queue that does not exist names those that do", async () => {
+    const ended = await runCommand(["queue", "stats", "--name", "misspelt"], { PUSH_QUEUE: url });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/misspelt.*: cli\./) });
+  });
 });
 
 describeWithPostgres("queue … --queue postgres://…", () => {

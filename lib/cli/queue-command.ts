@@ -46,8 +46,13 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
 
   add(
     queues.command("stats").description("count the events of the queue"),
-    async (queue, { json }) => {
+    async (queue, { json, name }) => {
       const stats = await queue.stats();
+      const names = (await queue.names?.()) ?? [name];
+      if (!names.includes(name) && stats.workers === 0) {
+        const list = names.toSorted().join(", ") || "none";
+        throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${list}.`);
+      }
       if (json === true) return printJson(terminal, stats);
       printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
     },

@@ -156,6 +156,11 @@ export interface DurableQueue extends EventQueue, AsyncDisposable {
    */
   stats(): Promise<QueueStats>;
   /**
+   * Lists the names of the queues of the store in which an event was ever stored; undefined for
+   * SQLite, whose file is one queue.
+   */
+  names?(): Promise<readonly string[]>;
+  /**
    * Returns within a second whether this process stores and handles events: `"unhealthy"` when one of
    * its workers has taken no event for 15 s while one waits, `"degraded"` when the store cannot be
    * used, or when events wait and no process has a worker that takes them. Never rejects.

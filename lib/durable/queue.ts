@@ -216,6 +216,9 @@ export function createQueue(
       return toEventWorker(worker);
     },
     stats: () => run(() => store.stats()),
+    ...(store.names !== undefined && {
+      names: () => run(async () => (await store.names?.()) ?? []),
+    }),
     async health() {
       if (closed !== undefined) return CLOSED;
       return describeQueueHealth(availability, workers, () => store.stats());

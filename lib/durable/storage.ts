@@ -146,6 +146,8 @@ export interface QueueStore {
   /** Removes dead letters; returns how many there were. */
   discard(ids: readonly string[]): Promise<number>;
   stats(): Promise<QueueStats>;
+  /** See the method of the queue; undefined for a store of one queue. */
+  names?(): Promise<readonly string[]>;
 }
 
 /** A store whose events are claimed, finished and failed by the worker of this package. @experimental */

@@ -53,6 +53,7 @@ export function openRedisStore(settings: RedisSettings) {
   const { prefix, name, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
   const head = `${prefix}:${name}`;
   const channel = `${head}:outcomes`;
+  const namesKey = `${prefix}:queues`;
   const connection = openConnection(settings, "store");
   const subscriber = openConnection(settings, "subscriber");
   const { redis } = connection;
@@ -63,6 +64,7 @@ export function openRedisStore(settings: RedisSettings) {
   const confirm = replicas !== 0 ? createReplicaConfirmation(redis, jobs, settings) : undefined;
   let isOpen = false;
   let wasOpen = false;
+  let isNamed = false;
   let onHint: ((hint: Hint) => void) | undefined;
   let onEnd: ((error: Error) => void) | undefined;
 
@@ -160,6 +162,8 @@ export function openRedisStore(settings: RedisSettings) {
       // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
       const [kept] = await Promise.all([Promise.all(events.map(jobs.add)), recording]);
       await confirm?.(events);
+      if (!isNamed) await redis.sadd(namesKey, name);
+      isNamed = true;
       return kept;
     },
     record: (outcomes) => record(outcomes.map((outcome) => ({ outcome }))),
@@ -170,6 +174,7 @@ export function openRedisStore(settings: RedisSettings) {
         return params === undefined ? [] : [{ key, params }];
       });
     },
+    names: () => redis.smembers(namesKey),
     stats: async () => readStats(jobs, deadLetters.countDeadLetters, redis, settings),
   } satisfies QueueStore & Record<string, unknown>;
 }

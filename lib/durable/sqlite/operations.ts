@@ -6,7 +6,10 @@ import type { SqliteSettings } from "./options";
 import { STATEMENTS } from "./statements";
 
 /** The methods of the storage that the thread runs. */
-export type MethodName = Exclude<keyof Storage, "title" | "outageCode" | "connect" | "close">;
+export type MethodName = Exclude<
+  keyof Storage,
+  "title" | "outageCode" | "connect" | "close" | "names"
+>;
 
 /** The methods of the storage, each in a transaction of its own. */
 export type Operations = {
