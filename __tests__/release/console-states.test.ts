@@ -95,6 +95,7 @@ const STATES: State[] = [
     name: "receiver-mismatch",
     start: async () => addWebhooks(await startBusy({ receiver: { authToken: AUTH_TOKEN } })),
     async arrange(page) {
+      await page.getByText("problems").click();
       await page.getByText("Show the request").first().click();
       await page.getByText("proven").waitFor();
       await page.getByRole("button", { name: "Set webhook_url" }).waitFor();
@@ -215,7 +216,7 @@ const STATES: State[] = [
       });
       return app;
     },
-    arrange: (page) => page.getByText("Another webhook has the same URL").waitFor(),
+    arrange: (page) => page.locator("article .notice").first().waitFor(),
   },
   {
     name: "webhooks-url-differs",

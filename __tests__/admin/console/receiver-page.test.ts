@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
+import { until } from "../../support/redis";
 import { startServer } from "../../support/servers";
 import { startConsole, useConsoles } from "./console-app";
 
@@ -56,6 +57,7 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
     await notice("trailing slash", "1 request of the last 1 had a wrong signature.");
     await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
+    await page.getByText("2 problems").click();
     await notice("another token", "1 request of the last 2 had a wrong signature.");
     await notice("trailing slash", "1 request of the last 2 had a wrong signature.");
   });
@@ -77,13 +79,13 @@ describeWithBrowser("the receiver's page", () => {
     await time.getByText(/^\d+ [A-Z][a-z]+, \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
   });
 
-  it("says which token is in use during a rotation, and when it is over", async () => {
+  it("counts the requests of each token during a rotation", async () => {
     const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } });
     const page = await openPage(app.url);
     await app.deliver("challenge.approved");
-    await page.getByText("The last 1 request used token 1.").waitFor();
+    await page.getByText("token 1: 1 request, the last at").waitFor();
     await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
-    await page.getByText("1 request of the last 2 used an older token.").waitFor();
+    await page.getByText("; token 2: 1 request, the last at").waitFor();
     await page.getByText("2 of 2").waitFor();
     expect(await page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
   });
@@ -190,6 +192,7 @@ describeWithBrowser("the receiver's page", () => {
     expect(await toggle.getAttribute("aria-expanded")).toBe("false");
     expect(await toggle.evaluate((element) => element.matches(":focus"))).toBe(true);
     await app.deliver("challenge.denied");
+    await page.getByRole("button", { name: "Show 1 new" }).click();
     const toggles = page.getByRole("button", { name: /^Details of/ });
     await toggles.nth(1).waitFor();
     for (const [key, index] of [
@@ -204,10 +207,48 @@ describeWithBrowser("the receiver's page", () => {
     await page.keyboard.press("Enter");
     await page.locator("h2:focus", { hasText: "Keys" }).waitFor({ state: "attached" });
     expect(await page.title()).toBe("Keys · Push webhooks");
+    // Where there are no rows, the keys scroll.
+    await page.setViewportSize({ width: 1280, height: 200 });
+    await page.keyboard.press("ArrowDown");
+    await until(() => page.evaluate("scrollY > 0"));
+  });
+
+  it("says why the details of a request cannot be read", async () => {
+    const app = await startConsole();
+    await app.deliver();
+    const page = await openPage(app.url);
+    await page.route("**/console/requests/*", (route) =>
+      route.fulfill({ status: 404, json: { code: "NOT_FOUND", message: "The request is gone." } }),
+    );
+    allowFaults(/404/);
+    await page.locator(".requests .line").click();
+    await page.locator(".details").getByText("The request is gone. (NOT_FOUND)").waitFor();
+    await page.unroute("**/console/requests/*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Headers and parameters").waitFor();
   });
 });
 
 describeWithBrowser("the address of the console", () => {
+  it.each(["%", "%zz", "7", "no-id"])("may name a request that is gone: %s", async (id) => {
+    const app = await startConsole();
+    allowFaults(/40\d/);
+    const page = await openPage(`${app.url}#/requests/${id}`);
+    await page.locator(".notice.warn").waitFor();
+  });
+
+  it("leads to a request far below", async () => {
+    const app = await startConsole();
+    for (let count = 0; count < 40; count++) await app.deliver();
+    const page = await openPage(app.url);
+    await page.locator(".requests .line").last().click();
+    await page.locator(".details").waitFor();
+    await page.evaluate("scrollTo(0, 0)");
+    await page.reload();
+    await until(() => page.evaluate("scrollY > 1000"));
+    await page.locator(".toggle:focus[aria-expanded=true]").waitFor();
+  });
+
   it.each(["/", "/admin/push", "/a/:tenant/b"])("may be %s", async (mount) => {
     const app = await startConsole({ mount: mount });
     const address = mount.replace(":tenant", "blue");

@@ -101,7 +101,7 @@ describeWithBrowser("the search of requests", () => {
     const { page } = await openList();
     await page.getByRole("combobox", { name: "result" }).selectOption("accepted");
     await search(page).fill("one-unit");
-    await page.getByRole("button", { name: "Show the request" }).click();
+    await page.getByRole("link", { name: "Show the request" }).click();
     await page.locator(".details .cause").waitFor();
     await page.reload();
     await page.locator(".details .cause").waitFor();
@@ -150,7 +150,7 @@ describeWithBrowser("the export", () => {
   it.each([
     [false, "jan…com"],
     [true, JANE],
-  ])("has the rows that are shown, with reveal %s as JSON Lines and CSV", async (reveal, shown) => {
+  ])("has the rows that are shown, with reveal %s as JSON Lines", async (reveal, shown) => {
     const { page } = await openList({ reveal });
     await page.getByRole("combobox", { name: "result" }).selectOption("accepted");
     const rows = (await download(page, "Export JSONL"))
@@ -158,15 +158,7 @@ describeWithBrowser("the export", () => {
       .map((line) => JSON.parse(line) as RequestRow);
     expect(rows.map(({ uuid }) => uuid)).toEqual(["three", "two-unit", "one-unit"]);
     expect(rows.map(({ entity }) => entity).filter((entity) => entity === shown)).toHaveLength(2);
-    const csv = await download(page, "CSV");
-    const [names, ...cells] = csv.split("\r\n");
-    expect(names).toContain("uuid");
-    expect(cells).toHaveLength(3);
-    expect(cells[0]).toContain('"three"');
-    expect(csv).toContain(`"${shown}"`);
-    // A spreadsheet would run a text that begins with "=".
-    expect(csv).not.toMatch(/,"=/);
-    expect(csv.includes(JANE) || JSON.stringify(rows).includes(JANE)).toBe(reveal);
+    expect(JSON.stringify(rows).includes(JANE)).toBe(reveal);
   });
 });
 

@@ -222,19 +222,15 @@ describeWithBrowser("the page of the keys", () => {
     return app;
   };
 
-  it("sorts and searches keys, and offers no way to revoke the key in use", async () => {
+  it("searches keys, and offers no way to revoke the key in use", async () => {
     const app = await startWithKeys();
     const page = await openPage(`${app.url}#/keys`);
     const names = page.locator(".keys .line .name");
-    await page.getByRole("combobox", { name: "Order" }).selectOption("friendly_name");
-    const sorted = await names.allInnerTexts();
-    expect(sorted).toEqual(sorted.toSorted((a, b) => (a < b ? -1 : 1)));
     await page.getByLabel("Find by name or SID").fill(MAIN_KEY);
     expect(await names.count()).toBe(1);
     await page.reload();
     await names.first().waitFor();
     expect(await names.count()).toBe(1);
-    expect(await page.getByRole("combobox", { name: "Order" }).inputValue()).toBe("friendly_name");
     const own = page.locator(".keys .line", { hasText: "in use here" });
     expect(await own.innerText()).toContain(MAIN_KEY);
     expect(await own.locator(".buttons button").allInnerTexts()).toEqual(["Rename"]);

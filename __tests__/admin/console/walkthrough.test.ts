@@ -47,15 +47,13 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
 
   const page = await openPage(app.url);
   await figure(page, "Pending waits").getByText("1").waitFor();
-  await page.getByRole("button", { name: "Show the request" }).click();
+  await page.getByRole("link", { name: "Show the request" }).click();
   const details = page.locator(".details");
   expect(await details.locator(".cause").innerText()).toMatch(/trailing slash.* proven$/s);
   expect(await page.locator(".requests td.attempt").count()).toBe(0);
   expect(await details.locator("mark").allInnerTexts()).toEqual(["/"]);
   await details.getByRole("button", { name: "Set webhook_url to publicUrl" }).click();
-  await page
-    .locator("#announcer", { hasText: "Done: Set webhook_url" })
-    .waitFor({ state: "attached" });
+  await page.locator(".toast", { hasText: "Done: Set webhook_url" }).waitFor();
 
   expect(app.audits).toMatchObject([{ action: "webhook.update", actor: "alice" }]);
   // The service sends the event again, as it is configured now.

@@ -3,22 +3,34 @@ import { useState } from "preact/hooks";
 import { describeProblem, settings } from "./api";
 import { createStore, useStore } from "./store";
 
-const announced = createStore("");
+const SHOWN_MS = 10_000;
 
-/** Announces a change to a screen reader. */
-export function announce(text: string): void {
-  announced.set("");
+const announced = createStore({ text: "", isShown: false });
+let hideTimer: number | undefined;
+
+/** Announces a change to a screen reader; what an action has done is shown, too. */
+export function announce(text: string, isShown = false): void {
+  clearTimeout(hideTimer);
+  announced.set({ text: "", isShown });
   // A text that is set in the same turn as it is emptied is not read again.
-  requestAnimationFrame(() => announced.set(text));
+  requestAnimationFrame(() => announced.set({ text, isShown }));
+  if (isShown) hideTimer = setTimeout(() => announced.set({ text, isShown: false }), SHOWN_MS);
 }
 
 /** The region that a screen reader watches. */
 export function Announcer() {
+  const { text, isShown } = useStore(announced);
   return (
-    <div id="announcer" class="unseen" role="status" aria-live="polite">
-      {useStore(announced)}
+    <div id="announcer" class={isShown && text !== "" ? "toast" : "unseen"} role="status">
+      {text}
     </div>
   );
+}
+
+/** Leads the focus back to the page when the thing that had it is gone. */
+function keepFocus(): void {
+  if (document.activeElement !== document.body) return;
+  document.querySelector<HTMLElement>("main h2")?.focus({ preventScroll: true });
 }
 
 /** The action of a button or a form; it may return an announcement. */
@@ -35,7 +47,7 @@ export function useAction<Input = void>(run: Run<Input>) {
       const running = run(input);
       setBusy(running instanceof Promise);
       const said: unknown = await running;
-      if (typeof said === "string") announce(said);
+      if (typeof said === "string") announce(said, true);
     } catch (error) {
       setProblem(
         <span class="problem" role="alert">
@@ -44,6 +56,7 @@ export function useAction<Input = void>(run: Run<Input>) {
       );
     }
     setBusy(false);
+    requestAnimationFrame(keepFocus);
   }
   return { isBusy, problem, start };
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren, SelectHTMLAttributes, TargetedEvent } from "preact";
 import { type Action, Button, Writes } from "./action";
-import { describeProblem } from "./api";
+import { describeProblem, ProblemError } from "./api";
 import { formatCount, formatDate } from "./format";
 import { place, replacePlace } from "./route";
 import { useEvery, useStore, type Loaded, type Loader, type Store } from "./store";
@@ -19,16 +19,14 @@ export function LoadedPage<Value>(props: {
   /** The title when the load has failed. */
   failed: string;
   /** How often it is loaded again; undefined when only the button does. */
-  refreshMs?: number;
+  refreshMs?: number | undefined;
   /** The action that creates an item of the list. */
   create?: Action;
   /** Stays when nothing could be loaded. */
   top?: ComponentChildren;
   children: (value: Value) => ComponentChildren;
 }) {
-  const { title, loader, top, children } = props;
-  const { value, error } = useStore<Loaded<Value>>(loader);
-  useEvery(props.refreshMs, loader.reload);
+  const { title, loader, top } = props;
   return (
     <section aria-label={title}>
       <div class="page-head">
@@ -39,17 +37,32 @@ export function LoadedPage<Value>(props: {
         </div>
       </div>
       {top}
-      {error !== undefined ? (
-        <EmptyState title={props.failed}>
-          <p>{describeProblem(error)}</p>
-          <Button run={loader.reload}>Try again</Button>
-        </EmptyState>
-      ) : value === undefined ? (
-        <p class="state">Loading.</p>
-      ) : (
-        children(value)
-      )}
+      <LoadedValue {...props} />
     </section>
+  );
+}
+
+/** The value that was loaded last, and why the last load failed: what was loaded before stays. */
+export function LoadedValue<Value>(
+  props: Pick<
+    Parameters<typeof LoadedPage<Value>>[0],
+    "loader" | "failed" | "refreshMs" | "children"
+  >,
+) {
+  const { loader, failed, refreshMs, children } = props;
+  const { value, error } = useStore<Loaded<Value>>(loader);
+  // What is gone, or not allowed, stays so.
+  const isFinal = error instanceof ProblemError && [403, 404].includes(error.status);
+  useEvery(isFinal ? undefined : refreshMs, loader.reload);
+  return (
+    <>
+      {error !== undefined && (
+        <Notice tone="bad" title={failed} button={<Button run={loader.reload}>Try again</Button>}>
+          {describeProblem(error)}
+        </Notice>
+      )}
+      {value === undefined ? error === undefined && <p class="state">Loading.</p> : children(value)}
+    </>
   );
 }
 
@@ -107,40 +120,48 @@ export function Cards({ label, figures }: { label: string; figures: readonly Fig
   );
 }
 
-/** A column of a table: the class of its cells, its title, and its content for a row. */
-export type Column<Row> = readonly [
-  name: string,
-  title: ComponentChildren,
-  show: (row: Row) => ComponentChildren,
-];
+/** A column of a table. */
+export interface Column<Row> {
+  /** The class of its cells. */
+  name: string;
+  title: ComponentChildren;
+  /** A width of a grid: its minimum holds every text that is not cut. */
+  width: string;
+  show: (row: Row) => ComponentChildren;
+}
 
-/** A table of lines; on a narrow screen each of them is a block. */
+/** A table of lines; where its columns do not fit, each line is a block. */
 export function Table(
   props: Children & { label: string; class: string; columns: readonly Column<never>[] },
 ) {
   const { label, columns, children } = props;
   return (
-    <table class={props.class} aria-label={label}>
-      <thead>
-        <tr>
-          {columns.map(([name, title]) => (
-            <th class={name} key={name}>
+    <table
+      role="table"
+      class={props.class}
+      aria-label={label}
+      style={{ gridTemplateColumns: columns.map(({ width }) => width).join(" ") }}
+    >
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ name, title }) => (
+            <th role="columnheader" class={name} key={name}>
               {title}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody role="rowgroup">{children}</tbody>
     </table>
   );
 }
 
 /** The cells of a line. */
 export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
-  return columns.map(([name, , show]) => {
+  return columns.map(({ name, show }) => {
     const cell = show(row);
     return (
-      <td class={cell === undefined ? `${name} idle` : name} key={name}>
+      <td role="cell" class={cell === undefined ? `${name} idle` : name} key={name}>
         {cell ?? "–"}
       </td>
     );

@@ -7,7 +7,7 @@ const clock = {
 } as const;
 const time = new Intl.DateTimeFormat(undefined, clock);
 const dayAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...clock });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const number = new Intl.NumberFormat("en");
 
 /** The time zone of the browser, which all times are in. */

@@ -8,7 +8,6 @@ import {
   FilterForm,
   LoadedPage,
   Notice,
-  type Options,
   Pill,
   Table,
 } from "./blocks";
@@ -70,38 +69,39 @@ function NewKey({ created: { sid, friendly_name, secret } }: { created: CreatedK
   );
 }
 
-const ORDERS: Options = [
-  // The service lists Keys by age.
-  ["", "Sorted by age"],
-  ["friendly_name", "Sorted by name"],
-  ["sid", "Sorted by SID"],
-];
-
 const COLUMNS: readonly Column<Key>[] = [
-  [
-    "name",
-    "Name",
-    ({ sid, friendly_name }) => (
+  {
+    name: "name",
+    title: "Name",
+    width: "minmax(20ch, 1fr)",
+    show: ({ sid, friendly_name }) => (
       <>
         <Received text={friendly_name} id={`name-${sid}`} />{" "}
         {sid === settings.keySid && <Pill tone="info">in use here</Pill>}
       </>
     ),
-  ],
-  [
-    "sid",
-    "SID",
-    ({ sid }) => (
+  },
+  {
+    name: "sid",
+    title: "SID",
+    width: "minmax(max-content, auto)",
+    show: ({ sid }) => (
       <>
         <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
       </>
     ),
-  ],
-  ["created", "Created", ({ date_created }) => formatDate(date_created)],
-  [
-    "actions",
-    <span class="unseen">Actions</span>,
-    (key) => (
+  },
+  {
+    name: "created",
+    title: "Created",
+    width: "max-content",
+    show: ({ date_created }) => formatDate(date_created),
+  },
+  {
+    name: "actions",
+    title: <span class="unseen">Actions</span>,
+    width: "max-content",
+    show: (key) => (
       <div class="buttons">
         <Writes
           about={`name-${key.sid}`}
@@ -112,28 +112,23 @@ const COLUMNS: readonly Column<Key>[] = [
         />
       </div>
     ),
-  ],
+  },
 ];
 
 function KeyTable({ all }: { all: readonly Key[] }) {
-  const { query } = useStore(place);
-  const sought = (query.get("q") ?? "").trim().toLowerCase();
+  const sought = (useStore(place).query.get("q") ?? "").trim().toLowerCase();
   const found = all.filter(({ sid, friendly_name }) =>
     `${friendly_name} ${sid}`.toLowerCase().includes(sought),
   );
-  const order = query.get("order") as "sid" | "friendly_name" | null;
-  const read = (key: Key) => (order === null ? "" : (key[order] ?? ""));
   return (
     <div class="panel">
-      <FilterForm search="Find by name or SID" lists={[["order", ORDERS]]} />
+      <FilterForm search="Find by name or SID" lists={[]} />
       <Table class="keys" label="Keys" columns={COLUMNS}>
-        {found
-          .toSorted((a, b) => read(a).localeCompare(read(b), "en"))
-          .map((key) => (
-            <tr class="line" key={key.sid}>
-              <Cells columns={COLUMNS} row={key} />
-            </tr>
-          ))}
+        {found.map((key) => (
+          <tr role="row" class="line" key={key.sid}>
+            <Cells columns={COLUMNS} row={key} />
+          </tr>
+        ))}
       </Table>
       {found.length === 0 && <p class="state">No key matches this search.</p>}
     </div>

@@ -12,6 +12,8 @@ export interface Live {
   process: string;
   totals: Totals | undefined;
   totalsAtMs: number;
+  /** How many rows this page has received. */
+  seen: number;
 }
 
 const MAX_ROWS = 200;
@@ -23,17 +25,24 @@ const LONGEST_PAUSE_MS = 5_000;
 const ANNOUNCE_EVERY_MS = 5_000;
 
 /** The receiver's list. */
-export const live = createStore<Live>({ rows: [], process: "", totals: undefined, totalsAtMs: 0 });
+export const live = createStore<Live>({
+  rows: [],
+  process: "",
+  totals: undefined,
+  totalsAtMs: 0,
+  seen: 0,
+});
 /** The state of the connection: its look and its text. */
 export const connection = createStore(["connecting", "Connecting"] as readonly [string, string]);
-/** The rows that are shown during a pause; undefined without a pause. */
-export const paused = createStore<readonly RequestRow[] | undefined>(undefined);
+/** The rows that stay during a pause, or while one of them is read; undefined at other times. */
+export const held = createStore<
+  { rows: readonly RequestRow[]; seen: number; isPaused: boolean } | undefined
+>(undefined);
 
 /** Where the list of each process ends: behind a balancer, each stream may be of another one. */
 let cursors = new Map<string, string>();
 const MAX_PROCESSES = 20;
-/** Counts alone: the rows of a burst would stay in memory until they are announced. */
-let unannounced = { count: 0, bad: 0 };
+let unannounced = 0;
 let announceTimer: number | undefined;
 
 function apply({ rows: changed, process, totals, isComplete, cursor }: LiveUpdate): void {
@@ -41,24 +50,26 @@ function apply({ rows: changed, process, totals, isComplete, cursor }: LiveUpdat
   cursors = new Map([...cursors, [process.id, cursor] as const].slice(-MAX_PROCESSES));
   const isOwn = ({ id }: RequestRow) => id.startsWith(`${process.id}-`);
   const earlier = live.value.rows.filter((row) => !isComplete || !isOwn(row));
+  const known = new Set(live.value.rows.map(({ id }) => id));
+  const added = changed.filter(({ id }) => !known.has(id));
   const byId = new Map([...earlier, ...changed].map((row) => [row.id, row]));
   live.set({
     rows: [...byId.values()].toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_ROWS),
     process: process.name,
     totals,
     totalsAtMs: performance.now(),
+    seen: live.value.seen + added.length,
   });
-  if (isComplete) return;
-  unannounced.count += changed.length;
-  unannounced.bad += changed.filter(({ status }) => status >= 400).length;
-  announceTimer ??= setTimeout(announceRows, ANNOUNCE_EVERY_MS);
+  const bad = isComplete ? 0 : added.filter(({ status }) => status >= 400).length;
+  unannounced += bad;
+  // Each stream begins with an update, also without a request.
+  if (bad > 0) announceTimer ??= setTimeout(announceRows, ANNOUNCE_EVERY_MS);
 }
 
 function announceRows(): void {
   announceTimer = undefined;
-  const { count, bad } = unannounced;
-  if (!document.hidden) announce(`${plural(count, "new request")}, ${bad} rejected or failed.`);
-  unannounced = { count: 0, bad: 0 };
+  if (!document.hidden) announce(`${plural(unannounced, "request")} rejected or failed.`);
+  unannounced = 0;
 }
 
 /** Follows the receiver's list for as long as the page is open. */

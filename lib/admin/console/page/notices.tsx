@@ -1,86 +1,64 @@
-import type { RequestRow, TokenUse } from "../console-view";
-import { Button } from "./action";
+import type { RequestRow } from "../console-view";
 import { Notice, type Tone } from "./blocks";
-import { formatTime, plural } from "./format";
-import type { Live } from "./live";
-import { replacePlace } from "./route";
+import { plural } from "./format";
+import { linkTo } from "./route";
 
-/** Empties the filter, opens a row, and moves the focus to it. */
-function revealRow(id: string): void {
-  replacePlace({ id, query: new URLSearchParams() });
-  requestAnimationFrame(() => {
-    const toggle = document.getElementById(`request-${id}`);
-    toggle?.focus();
-    toggle?.scrollIntoView({ block: "center" });
-  });
+/** Some requests with one problem. */
+interface Problem {
+  tone: Tone;
+  title: string;
+  text: string;
+  /** The newest of them. */
+  row: RequestRow;
 }
 
-/** Notices above the list: mismatches by cause, a rotation, conflicts. */
-export function Notices({ rows, totals }: Pick<Live, "rows" | "totals">) {
-  const mismatches = rows.filter(({ code }) => code === "SIGNATURE_MISMATCH");
-  const groups = Map.groupBy(
-    mismatches,
+/** Notices above the list, folded into one line: mismatches by cause, and conflicts. */
+export function Notices({ rows }: { rows: readonly RequestRow[] }) {
+  const mismatches = Map.groupBy(
+    rows.filter(({ code }) => code === "SIGNATURE_MISMATCH"),
     ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
   );
+  const problems: Problem[] = [...mismatches.values()].flatMap((group) =>
+    group.slice(0, 1).map((row) => ({
+      tone: "bad",
+      title: `${plural(group.length, "request")} of the last ${rows.length} had a wrong signature.`,
+      text: row.explanation?.cause ?? "Open the request to find the cause.",
+      row,
+    })),
+  );
   const conflicts = rows.filter(({ result }) => result === "conflict");
+  if (conflicts[0] !== undefined) {
+    problems.push({
+      tone: "warn",
+      title: `${plural(conflicts.length, "request")} reused a uuid with other content.`,
+      text: "Only the first was handled.",
+      row: conflicts[0],
+    });
+  }
+  const [first] = problems;
+  if (first === undefined) return null;
+  if (problems.length === 1) return <ProblemNotice {...first} />;
   return (
-    <>
-      {[...groups.values()].map((group) =>
-        noticeRows(
-          group,
-          "bad",
-          `${plural(group.length, "request")} of the last ${rows.length} had a wrong signature.`,
-          group[0]?.explanation?.cause ?? "Open the request to find the cause.",
-        ),
-      )}
-      {totals?.rotation.map((use) => (
-        <RotationNotice key={use.accountSid} {...use} />
+    <details class="panel">
+      <summary>
+        <b>{plural(problems.length, "problem")}</b> {first.title}
+      </summary>
+      {problems.map((problem) => (
+        <ProblemNotice key={problem.text} {...problem} />
       ))}
-      {conflicts.length > 0 &&
-        noticeRows(
-          conflicts,
-          "warn",
-          `${plural(conflicts.length, "request")} reused a uuid with other content.`,
-          "Only the first was handled.",
-        )}
-    </>
+    </details>
   );
 }
 
-function noticeRows(rows: readonly RequestRow[], tone: Tone, title: string, text: string) {
-  const button = (
-    <Button run={() => revealRow(rows[0]?.id ?? "")}>
-      Show<span class="word"> the request</span>
-    </Button>
+function ProblemNotice({ tone, title, text, row }: Problem) {
+  const link = (
+    <a href={linkTo("requests", row.id)}>
+      Show the request<span class="unseen"> of: {text}</span>
+    </a>
   );
   return (
-    <Notice key={text} tone={tone} title={title} button={button}>
-      <span class="more">{text}</span>
-    </Notice>
-  );
-}
-
-/** Token 1 is the new one; the others are older. */
-function RotationNotice({ accountSid, tokens }: TokenUse) {
-  const total = tokens.reduce((sum, { count }) => sum + count, 0);
-  const old = tokens.slice(1).reduce((sum, { count }) => sum + count, 0);
-  const last = formatTime(Math.max(...tokens.slice(1).map(({ lastAtMs = 0 }) => lastAtMs)));
-  const list = tokens.map(({ count }, index) => `token ${index + 1}: ${count}`).join(", ");
-  const account = <code>{accountSid}</code>;
-  return old === 0 ? (
-    <Notice tone="good" title={`The last ${plural(total, "request")} used token 1.`}>
-      Account {account} no longer uses the older token. When a day has passed, remove it from
-      authToken.
-    </Notice>
-  ) : (
-    <Notice
-      tone="warn"
-      title={`${plural(old, "request")} of the last ${total} used an older token.`}
-    >
-      The rotation is not finished.{" "}
-      <span class="more">
-        Account {account} used it at {last} ({list}).
-      </span>
+    <Notice tone={tone} title={title} button={link}>
+      {text}
     </Notice>
   );
 }

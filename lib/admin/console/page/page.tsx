@@ -1,5 +1,5 @@
 import { type ComponentType, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { announce, Announcer, Button } from "./action";
 import { describeProblem, loadSettings, settings } from "./api";
 import { EmptyState, Pill } from "./blocks";
@@ -32,7 +32,8 @@ function usePages(): PageEntry[] {
   const { receiver, hasQueue } = settings;
   const { value = [], error } = useStore(findings);
   const findingCount = error === undefined ? value.length : undefined;
-  const deadLetters = useStore(queue).value?.deadLetters ?? 0;
+  const queued = useStore(queue);
+  const deadLetters = queued.error === undefined ? (queued.value?.deadLetters ?? 0) : undefined;
   useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
   useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
   const pages: PageEntry[] = [
@@ -51,11 +52,12 @@ function Console() {
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useKeyboard();
-  useEffect(() => {
+  // Before the effect of a target, which scrolls to it.
+  useLayoutEffect(() => {
     document.title = `${title} · Push webhooks`;
     if (!isFirst.current) {
       scrollTo(0, 0);
-      content.current?.querySelector("h2")?.focus();
+      content.current?.querySelector("h2")?.focus({ preventScroll: true });
     }
     isFirst.current = false;
   }, [title]);

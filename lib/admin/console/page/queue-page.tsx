@@ -77,11 +77,7 @@ function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
     .flatMap((group) => group.deadLetters)
     .filter((one) => keys.includes(keyOf(one)));
   if (groups.length === 0) {
-    return (
-      <EmptyState title="No dead letters.">
-        <p>Every event that failed was handled by a later attempt, or is being retried.</p>
-      </EmptyState>
-    );
+    return <EmptyState title="No dead letters." />;
   }
   return (
     <>

@@ -1,13 +1,13 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Explanation, QueuedState, RequestDetails, RequestRow, Resent } from "../console-view";
 import { Button, Writes } from "./action";
 import { ProblemError, readPublicUrl, send, settings } from "./api";
-import { Pill, Time } from "./blocks";
+import { LoadedValue, Pill, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { plural } from "./format";
 import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
-import { linkTo } from "./route";
-import { createLoader, createStore, useEvery, useStore } from "./store";
+import { linkTo, place } from "./route";
+import { createLoader, createStore, useStore } from "./store";
 import { mendUrl, webhooks } from "./webhooks";
 
 /** The ids of the requests that are ticked. */
@@ -17,39 +17,60 @@ const REFRESH_MS = 5_000;
 
 /** All that is known of a request: the cause of a failure first. */
 export function OpenRequest({ row }: { row: RequestRow }) {
-  const { id, uuid, pseudonym, status, code = "" } = row;
+  const { id, pseudonym, status, code = "" } = row;
+  const ref = useRef<HTMLDivElement>(null);
   const loader = useMemo(
     () => createLoader(() => send<RequestDetails>("GET", `console/requests/${id}`)),
     [id],
   );
-  const { value } = useStore(loader);
-  // The queue may run its handlers at any time, in any process.
-  useEvery(REFRESH_MS, loader.reload);
-  const { params, headers = [], responseHeaders = [], queued } = value ?? {};
+  useEffect(() => {
+    if (!place.value.isLinked) return;
+    document.getElementById(`request-${id}`)?.focus({ preventScroll: true });
+    ref.current?.scrollIntoView({ block: "center" });
+  }, [id]);
   return (
-    <>
+    <div class="box" ref={ref}>
       <Result row={row} />
       <Facts
         facts={[
           ["Request", row.target],
-          [
-            "Response",
-            [`${status} ${code}`, ...responseHeaders.map((header) => header.join(": "))].join(", "),
-          ],
+          ["Response", `${status} ${code}`],
           ["Handlers", row.failure],
-          ["Queue", queued && <QueueState {...queued} uuid={uuid} />],
-          ...(queued?.failures ?? []).map(({ atMs, error }): Fact => [
-            "Failed",
-            [<Time atMs={atMs} />, ": ", <Received text={error} />],
-          ]),
           ["Ran again", row.resent && describeResent(row.resent)],
-          ["uuid", uuid, true],
+          ["uuid", row.uuid, true],
           ["Account", row.accountSid, true],
           ["Factor", row.factorSid, true],
           ["Challenge", row.challengeSid, true],
           ["User", pseudonym && <a href={linkToSearch(pseudonym)}>{pseudonym}</a>],
           ["Signed URL", settings.receiver?.publicUrls[row.urlIndex ?? -1]],
           ...row.issues.map((issue): Fact => ["Unreadable", issue]),
+        ]}
+      />
+      <LoadedValue
+        loader={loader}
+        failed="The details could not be read."
+        // The queue may run its handlers at any time, in any process.
+        refreshMs={settings.hasQueue ? REFRESH_MS : undefined}
+      >
+        {(details) => <Details row={row} details={details} />}
+      </LoadedValue>
+    </div>
+  );
+}
+
+/** What the row does not have: the state in the queue, headers, parameters, and the buttons. */
+function Details({ row, details }: { row: RequestRow; details: RequestDetails }) {
+  const { params, headers, responseHeaders, queued } = details;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Queue", queued && <QueueState {...queued} uuid={row.uuid} />],
+          ...(queued?.failures ?? []).map(({ atMs, error }): Fact => [
+            "Failed",
+            [<Time atMs={atMs} />, ": ", <Received text={error} />],
+          ]),
+          ...responseHeaders.map((header): Fact => ["Response header", header.join(": ")]),
         ]}
       />
       <details>
@@ -62,11 +83,8 @@ export function OpenRequest({ row }: { row: RequestRow }) {
           what="the request"
           label="Copy as JSON"
         />
-        {params !== undefined && (
-          <CopyButton text={toCurl(row, params)} what="the command" label="Copy as curl" />
-        )}
         {row.canResend && !settings.readOnly && (
-          <Button run={() => askToResend([id])}>Run the handlers again</Button>
+          <Button run={() => askToResend([row.id])}>Run the handlers again</Button>
         )}
       </div>
     </>
@@ -111,19 +129,6 @@ function ResendDialog({ ids }: { ids: readonly string[] }) {
 /** The link to the requests with a text. */
 export function linkToSearch(text: string): string {
   return linkTo("requests", undefined, new URLSearchParams({ q: text }));
-}
-
-const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
-/** Without the signature: a copy of it could be sent again. */
-function toCurl(
-  { target, urlIndex = 0 }: RequestRow,
-  params: NonNullable<RequestDetails["params"]>,
-): string {
-  const data = params.map(([name, value]) => `--data-urlencode ${quote(`${name}=${value}`)}`);
-  const method = target.startsWith("GET") ? ["--get"] : [];
-  const url = quote(settings.receiver?.publicUrls[urlIndex] ?? "");
-  return ["curl", ...method, url, ...data].join(" \\\n  ");
 }
 
 function QueueState(props: QueuedState & { uuid: string | undefined }) {

@@ -1,8 +1,12 @@
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
 import { FilterForm, type Options } from "./blocks";
-import { formatCount } from "./format";
+import { formatCount, formatDate } from "./format";
 import { live } from "./live";
+import { place } from "./route";
+
+/** The last time that a date can have. */
+const MAX_TIME_MS = 8.64e15;
 
 /** One choice that limits the list; its value is part of the address. */
 interface Filter {
@@ -45,12 +49,25 @@ const FILTERS: readonly Filter[] = [
   },
   {
     name: "time",
-    list: () => [
-      ["5", "Last 5 minutes"],
-      ["60", "Last hour"],
-      ["1440", "Last day"],
-    ],
-    accepts: ({ atMs }, value) => atMs >= Date.now() - 60_000 * Number(value),
+    list() {
+      const chosen = place.value.query.get("time") ?? "";
+      const [fromMs, toMs] = chosen.split("-").map(Number);
+      return [
+        ["5", "Last 5 minutes"],
+        ["60", "Last hour"],
+        ["1440", "Last day"],
+        ...(toMs === undefined || !(Number(fromMs) < toMs && toMs < MAX_TIME_MS)
+          ? []
+          : [[chosen, `${formatDate(Number(fromMs))} to ${formatDate(toMs)}`] as const]),
+      ];
+    },
+    // Minutes until now, or two times: a bar of the chart.
+    accepts({ atMs }, value) {
+      const [first = 0, toMs] = value.split("-").map(Number);
+      return toMs === undefined
+        ? atMs >= Date.now() - 60_000 * first
+        : atMs >= first && atMs < toMs;
+    },
   },
   {
     name: "url",

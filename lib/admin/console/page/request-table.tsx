@@ -4,7 +4,7 @@ import type { RequestResult, RequestRow } from "../console-view";
 import { settings } from "./api";
 import { Cells, type Column, Pill, SelectBox, Table, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
-import { live } from "./live";
+import { held, live } from "./live";
 import { Received } from "./received";
 import { OpenRequest, selectedRequests } from "./request-details";
 import { place, replacePlace } from "./route";
@@ -29,10 +29,11 @@ interface LineProps {
 }
 
 const COLUMNS: readonly Column<LineProps>[] = [
-  [
-    "select",
-    <span class="unseen">Select</span>,
-    ({ row: { id, canResend, atMs }, isSelected }) =>
+  {
+    name: "select",
+    title: <span class="unseen">Select</span>,
+    width: "24px",
+    show: ({ row: { id, canResend, atMs }, isSelected }) =>
       canResend ? (
         <SelectBox
           ids={selectedRequests}
@@ -43,18 +44,20 @@ const COLUMNS: readonly Column<LineProps>[] = [
       ) : (
         ""
       ),
-  ],
-  [
-    "time",
-    ["Time ", <small>{timeZone}</small>],
-    ({ row: { atMs }, hasDates }) => (
+  },
+  {
+    name: "time",
+    title: ["Time ", <small>{timeZone}</small>],
+    width: "minmax(14ch, max-content)",
+    show: ({ row: { atMs }, hasDates }) => (
       <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs, hasDates)}</time>
     ),
-  ],
-  [
-    "event",
-    "Event",
-    ({ row }) => (
+  },
+  {
+    name: "event",
+    title: "Event",
+    width: "minmax(22ch, 2fr)",
+    show: ({ row }) => (
       <>
         {row.type === undefined ? (
           <span class="muted">{describeUnread(row)}</span>
@@ -65,42 +68,56 @@ const COLUMNS: readonly Column<LineProps>[] = [
         {row.isTest && <Pill tone="info">test</Pill>}
       </>
     ),
-  ],
-  [
-    "entity",
-    "Entity",
-    ({ row: { entity, pseudonym } }) =>
+  },
+  {
+    name: "entity",
+    title: "Entity",
+    width: "minmax(15ch, 1fr)",
+    show: ({ row: { entity, pseudonym } }) =>
       entity && (
         <>
           <Received text={entity} /> <small>{pseudonym}</small>
         </>
       ),
-  ],
-  [
-    "result",
-    "Result",
-    ({ row }) => [
+  },
+  {
+    name: "result",
+    title: "Result",
+    width: "minmax(22ch, 1fr)",
+    show: ({ row }) => [
       <Pill tone={TONES[row.result]}>
         {row.status} {row.code ?? row.result}
       </Pill>,
       row.resent && <Pill tone={row.resent.problem === undefined ? "good" : "bad"}>ran again</Pill>,
     ],
-  ],
+  },
   // A request that was not authenticated has no uuid: its deliveries cannot be counted.
-  ["attempt", "Attempt", ({ row: { uuid, attempt } }) => uuid && attempt],
-  [
-    "token",
-    "Token",
-    ({ row: { tokenIndex } }) =>
+  {
+    name: "attempt",
+    title: "Attempt",
+    width: "8ch",
+    show: ({ row: { uuid, attempt } }) => uuid && attempt,
+  },
+  {
+    name: "token",
+    title: "Token",
+    width: "7ch",
+    show: ({ row: { tokenIndex } }) =>
       tokenIndex === undefined
         ? undefined
         : [tokenIndex + 1, settings.receiver?.tokenCount].filter(Boolean).join(" of "),
-  ],
-  ["duration", "Duration", ({ row }) => formatDuration(row.durationMs)],
-  [
-    "toggle-cell",
-    <span class="unseen">Details</span>,
-    ({ row, isOpen }) => (
+  },
+  {
+    name: "duration",
+    title: "Duration",
+    width: "9ch",
+    show: ({ row }) => formatDuration(row.durationMs),
+  },
+  {
+    name: "toggle-cell",
+    title: <span class="unseen">Details</span>,
+    width: "28px",
+    show: ({ row, isOpen }) => (
       <button
         type="button"
         class="toggle"
@@ -110,12 +127,13 @@ const COLUMNS: readonly Column<LineProps>[] = [
         aria-label={`Details of ${formatTime(row.atMs)}, ${row.type ?? describeUnread(row)}, ${row.code ?? row.result}`}
       />
     ),
-  ],
+  },
 ];
 
 /** The columns that have a value in some row. */
 function useColumns(): readonly Column<LineProps>[] {
-  const { rows } = live.value;
+  // Those of a held list: a column that comes or goes would move what is read.
+  const { rows } = held.value ?? live.value;
   const hasAttempts = rows.some(({ attempt }) => attempt > 1);
   const hasTokens =
     (settings.receiver?.tokenCount ?? 0) > 1 || rows.some(({ tokenIndex = 0 }) => tokenIndex > 0);
@@ -125,7 +143,7 @@ function useColumns(): readonly Column<LineProps>[] {
       attempt: !hasAttempts,
       token: !hasTokens,
     };
-    return COLUMNS.filter(([name]) => isIdle[name] !== true);
+    return COLUMNS.filter(({ name }) => isIdle[name] !== true);
   }, [hasAttempts, hasTokens]);
 }
 
@@ -172,15 +190,13 @@ class RequestLine extends Component<LineProps> {
     }
     return (
       <>
-        <tr class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
+        <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
           <Cells columns={columns} row={line} />
         </tr>
         {isOpen && (
-          <tr class={`details ${tone}`} id={`details-${row.id}`}>
-            <td colSpan={columns.length}>
-              <div class="box">
-                <OpenRequest row={row} />
-              </div>
+          <tr role="row" class={`details ${tone}`} id={`details-${row.id}`}>
+            <td role="cell" colSpan={columns.length}>
+              <OpenRequest row={row} />
             </td>
           </tr>
         )}

@@ -1,11 +1,11 @@
-import { useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { RequestRow, TestEventResult } from "../console-view";
 import { Button } from "./action";
 import { describeProblem, readPublicUrl, send, settings } from "./api";
 import { Cards, EmptyState, Notice } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
-import { formatAge, formatCount, formatDuration, plural } from "./format";
-import { live, paused } from "./live";
+import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
+import { held, live } from "./live";
 import { Notices } from "./notices";
 import { Received } from "./received";
 import { askToResend, selectedRequests } from "./request-details";
@@ -18,14 +18,18 @@ import { TrafficChart } from "./traffic-chart";
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
   const { rows, process, totals } = useStore(live);
-  const { query, id } = useStore(place);
-  const found = filterRows(useStore(paused) ?? rows, query);
+  const { id, query } = useStore(place);
+  const [hasFocus, setFocus] = useState(false);
+  const shown = useShownRows(hasFocus);
+  const found = filterRows(shown, query);
+  const isMissing = id !== undefined && totals !== undefined && shown.every((row) => row.id !== id);
   return (
     <section aria-label="Receiver">
       <h2 tabIndex={-1} class="unseen">
         Receiver
       </h2>
-      <Notices rows={rows} totals={totals} />
+      {isMissing && <MissingRequest id={id} />}
+      <Notices rows={shown} />
       <TotalCards />
       {totals !== undefined && totals.received > 0 && <TrafficChart />}
       <div class="panel">
@@ -38,8 +42,8 @@ export function RequestsPage() {
           </small>
           <div class="buttons">
             <ResendButton found={found} />
-            <PauseButton />
-            {found.length > 0 && <ExportButtons rows={found} />}
+            <HoldButton release={() => setFocus(false)} />
+            {found.length > 0 && <Button run={() => download(found)}>Export JSONL</Button>}
             {settings.receiver?.canSendTest === true && (
               <Button class="primary" run={() => openDialog(<TestEvent />)}>
                 Send test event
@@ -48,11 +52,15 @@ export function RequestsPage() {
           </div>
         </div>
         <RequestFilter />
-        {id !== undefined && totals !== undefined && rows.every((row) => row.id !== id) && (
-          <MissingRequest id={id} />
-        )}
         {found.length > 0 ? (
-          <RequestTable rows={found} />
+          <div
+            onFocusIn={() => setFocus(true)}
+            onFocusOut={({ currentTarget, relatedTarget }) =>
+              setFocus(currentTarget.contains(relatedTarget as Node | null))
+            }
+          >
+            <RequestTable rows={found} />
+          </div>
         ) : totals === undefined || rows.length > 0 ? (
           <p class="state">
             {rows.length > 0 ? "No request matches this filter." : "Connecting to the receiver."}
@@ -81,6 +89,22 @@ function MissingRequest({ id }: { id: string }) {
   return error === undefined ? null : <Notice tone="warn" title={describeProblem(error)} />;
 }
 
+/** The rows to show: held, but as they are now, during a pause and while one of them is read. */
+function useShownRows(hasFocus: boolean): readonly RequestRow[] {
+  const { rows, seen } = useStore(live);
+  const { id } = useStore(place);
+  const hold = useStore(held);
+  const newest = new Map(rows.map((row) => [row.id, row]));
+  const shown = hold === undefined ? rows : hold.rows.map((row) => newest.get(row.id) ?? row);
+  const isRead = hasFocus || shown.some((row) => row.id === id);
+  useLayoutEffect(() => {
+    if (isRead && hold === undefined) {
+      held.set({ rows, seen, isPaused: false });
+    } else if (!isRead && hold?.isPaused === false) held.set(undefined);
+  });
+  return shown;
+}
+
 /** Runs the handlers again for the requests that are ticked, and shown. */
 function ResendButton({ found }: { found: readonly RequestRow[] }) {
   const selected = useStore(selectedRequests);
@@ -89,49 +113,35 @@ function ResendButton({ found }: { found: readonly RequestRow[] }) {
   return <Button run={() => askToResend(ids)}>Run again {formatCount(ids.length)} selected</Button>;
 }
 
-/** Holds the list fast while requests arrive. */
-function PauseButton() {
-  const held = useStore(paused);
-  const { rows } = useStore(live);
-  const newCount = rows.filter(({ atMs }) => atMs > (held?.[0]?.atMs ?? 0)).length;
+/** Holds the list while requests arrive, and shows them afterwards. */
+function HoldButton({ release }: { release: () => void }) {
+  const hold = useStore(held);
+  const { rows, seen } = useStore(live);
+  const newCount = hold === undefined ? 0 : seen - hold.seen;
+  const isPaused = hold?.isPaused === true;
+  function toggle(): void {
+    if (isPaused) held.set(undefined);
+    else if (newCount === 0) held.set({ rows: hold?.rows ?? rows, seen, isPaused: true });
+    else {
+      release();
+      // The open row stays, also when it is not among the newest any more.
+      const open = hold?.rows.filter((row) => row.id === place.value.id) ?? [];
+      const others = open.filter((row) => !rows.some(({ id }) => id === row.id));
+      held.set({ rows: [...rows, ...others], seen, isPaused: false });
+    }
+  }
+  const news = newCount > 0 ? `${formatCount(newCount)} new` : "";
   return (
-    <Button
-      aria-pressed={held !== undefined}
-      run={() => paused.set(held === undefined ? rows : undefined)}
-    >
-      {held === undefined ? "Pause" : `Resume${newCount > 0 ? `, ${newCount} new` : ""}`}
+    <Button aria-pressed={isPaused} run={toggle}>
+      {isPaused ? ["Resume", news].filter(Boolean).join(", ") : news ? `Show ${news}` : "Pause"}
     </Button>
   );
 }
 
-/** Buttons that download the rows that are shown. */
-function ExportButtons({ rows }: { rows: readonly RequestRow[] }) {
-  const toLines = () => rows.map((row) => JSON.stringify(row)).join("\n");
-  return (
-    <>
-      <Button run={() => download("requests.jsonl", toLines())}>Export JSONL</Button>
-      <Button run={() => download("requests.csv", toCsv(rows))}>CSV</Button>
-    </>
-  );
-}
-
-function toCsv(rows: readonly RequestRow[]): string {
-  const names = [...new Set(rows.flatMap(Object.keys))] as (keyof RequestRow)[];
-  const lines = rows.map((row) => names.map((name) => toCell(row[name])).join(","));
-  return [names.join(","), ...lines].join("\r\n");
-}
-
-function toCell(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
-  // A spreadsheet would run it as a formula.
-  const safe = text.replace(/^[=+\-@\t\r]/, "'$&");
-  return `"${safe.replaceAll('"', '""')}"`;
-}
-
-function download(name: string, text: string): void {
+function download(rows: readonly RequestRow[]): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text]));
-  link.download = name;
+  link.href = URL.createObjectURL(new Blob([rows.map((row) => JSON.stringify(row)).join("\n")]));
+  link.download = "requests.jsonl";
   link.click();
   URL.revokeObjectURL(link.href);
 }
@@ -145,28 +155,42 @@ function TotalCards() {
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
   const waitedMs = (waits.oldestMs ?? 0) + performance.now() - live.value.totalsAtMs;
   return (
-    <Cards
-      label="Totals"
-      figures={[
-        ["Received", totals.received, `in the last ${formatAge(Date.now() - totals.sinceMs)}`],
-        [
-          byResult.stored > 0 || settings.hasQueue ? "Stored" : "Handled",
-          byResult.handled + byResult.stored,
-        ],
-        ["Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"],
-        [
-          "Rejected or failed",
-          byResult.rejected + byResult.failed,
-          topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
-          "bad",
-        ],
-        [
-          "Pending waits",
-          waits.count,
-          waits.count === 0 ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
-        ],
-      ]}
-    />
+    <>
+      <Cards
+        label="Totals"
+        figures={[
+          ["Received", totals.received, `in the last ${formatAge(Date.now() - totals.sinceMs)}`],
+          [
+            byResult.stored > 0 || settings.hasQueue ? "Stored" : "Handled",
+            byResult.handled + byResult.stored,
+          ],
+          ["Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"],
+          [
+            "Rejected or failed",
+            byResult.rejected + byResult.failed,
+            topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
+            "bad",
+          ],
+          [
+            "Pending waits",
+            waits.count,
+            waits.count === 0 ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
+          ],
+        ]}
+      />
+      {totals.rotation.map(({ accountSid, tokens }) => (
+        <p class="muted" key={accountSid}>
+          {totals.rotation.length > 1 && `${accountSid}: `}
+          {tokens
+            .map(
+              ({ count, lastAtMs }, index) =>
+                `token ${index + 1}: ${plural(count, "request")}` +
+                (lastAtMs === undefined ? "" : `, the last at ${formatDate(lastAtMs)}`),
+            )
+            .join("; ")}
+        </p>
+      ))}
+    </>
   );
 }
 

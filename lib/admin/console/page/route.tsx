@@ -6,6 +6,8 @@ export interface Place {
   page: string;
   /** The id of the item that is open on the page. */
   id: string | undefined;
+  /** Whether the address led here; false when a row was opened or closed on the page. */
+  isLinked: boolean;
   /** Filters and search. */
   query: URLSearchParams;
 }
@@ -13,8 +15,17 @@ export interface Place {
 function readPlace(): Place {
   const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", ...rest] = path.split("/");
-  const id = rest.length === 0 ? undefined : decodeURIComponent(rest.join("/"));
-  return { page, id, query: new URLSearchParams(query) };
+  const id = rest.length === 0 ? undefined : decode(rest.join("/"));
+  return { page, id, isLinked: true, query: new URLSearchParams(query) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // An address that was typed or cut names nothing, but the console opens.
+    return text;
+  }
 }
 
 /** The place that is shown. */
@@ -31,7 +42,7 @@ export function linkTo(page: string, id?: string | number, query?: URLSearchPara
 
 /** Opens or closes something on the page that is shown: no entry of the history, a reload keeps it. */
 export function replacePlace({ id, query }: Partial<Pick<Place, "id" | "query">>): void {
-  const next = { ...place.value, ...(query !== undefined && { query }), id };
+  const next = { ...place.value, ...(query !== undefined && { query }), id, isLinked: false };
   history.replaceState(null, "", linkTo(next.page || "requests", next.id, next.query));
   place.set(next);
 }

@@ -1,0 +1,138 @@
+/** The console in use: at each width, after each change of page, in a quiet minute and in a busy one. */
+import { AUTH_TOKEN } from "../support/webhook-requests";
+import { until } from "../support/redis";
+import { describeWithBrowser, useBrowser } from "../support/browser";
+import { openLive, startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
+import { createMemoryQueue } from "../admin/console/memory-queue";
+
+const { openPage } = useBrowser();
+useConsoles();
+
+const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
+const OLD_TOKEN = "0".repeat(32);
+
+/** All columns, five problems, a Key and a dead letter. */
+async function startFull(): Promise<ConsoleApp> {
+  const app = await startConsole({
+    router: { queue: createMemoryQueue(["down", "slow"]) },
+    receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] },
+  });
+  for (const suffix of ["/", "?a=1", "#b", "/c"]) {
+    await app.deliver("challenge.approved", {}, { signedUrl: app.publicUrl + suffix });
+  }
+  for (const identity of ["jane.doe@example.com", "jane.doe@example.com", "another-user-of-all"]) {
+    await app.deliver("challenge.approved", { uuid: "a", entity_identity: identity });
+  }
+  await app.deliver("challenge.denied", {}, { authToken: OLD_TOKEN });
+  app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: ["*"] });
+  return app;
+}
+
+/** Finds cells that have a letter or two per line, or that are wider than their column. */
+const FIND_BROKEN = `[...document.querySelectorAll("main td, main dd, main .pill, main .text")]
+  .filter((cell) => {
+    const { width, height } = cell.getBoundingClientRect();
+    const isNarrow = height > 60 && width < 60 && cell.innerText.length > 3;
+    const isCut =
+      cell.matches(".line td:not(.select, .toggle-cell)") && cell.scrollWidth > cell.clientWidth + 1;
+    return isNarrow || isCut;
+  })
+  .map(({ className, innerText }) => className + ": " + innerText)`;
+/** Records each text that is announced. */
+const RECORD_ANNOUNCEMENTS = `{
+  globalThis.texts = [];
+  const announcer = document.getElementById("announcer");
+  const record = () => announcer.textContent && texts.push(announcer.textContent);
+  new MutationObserver(record).observe(announcer, {
+    childList: true,
+    characterData: true,
+    subtree: true,
+  });
+}`;
+
+describeWithBrowser("the console in use", () => {
+  it("fits each width: no column is cut, and nothing scrolls sideways", async () => {
+    const app = await startFull();
+    const page = await openPage(app.url);
+    const line = page.locator(".requests .line").last();
+    await line.waitFor();
+    await line.click();
+    const found: object[] = [];
+    for (const tab of TABS) {
+      await page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
+      await page.locator(`nav [aria-current]:has-text("${tab}")`).waitFor();
+      for (let width = 320; width <= 1_920; width += 80) {
+        await page.setViewportSize({ width, height: 900 });
+        const broken = await page.evaluate<string[]>(FIND_BROKEN);
+        const scrollWidth = await page.evaluate("document.documentElement.scrollWidth");
+        if (broken.length > 0 || scrollWidth !== width) {
+          found.push({ tab, width, broken, scrollWidth });
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    [1_440, 900],
+    [390, 844],
+  ])("begins its list in the first screen of %i x %i", async (width, height) => {
+    const app = await startFull();
+    const page = await openPage(app.url, { viewport: { width, height } });
+    await page.locator("svg").waitFor();
+    const line = await page.locator(".requests .line").first().boundingBox();
+    expect(line?.y).toBeLessThan(height - 50);
+  });
+
+  it.each([
+    ["Receiver", ".requests .line", ".details"],
+    ["Webhooks", "text=Edit", "dialog"],
+    ["Keys", "text=Rename", "dialog"],
+    ["Queue", "text=Retry all 2", "dialog"],
+  ])("takes the first click after a change to %s", async (tab, target, opened) => {
+    const app = await startFull();
+    const page = await openPage(`${app.url}#/${tab === "Keys" ? "webhooks" : "keys"}`);
+    await page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
+    await page.locator(target).first().click();
+    await page.locator(opened).first().waitFor({ timeout: 5_000 });
+  });
+
+  it("holds an open row while 50 events a second arrive, until they are asked for", async () => {
+    const app = await startFull();
+    const page = await openPage(app.url);
+    const open = page.locator(".requests .line", { hasText: "challenge.denied" });
+    await open.click();
+    await page.getByText("Headers and parameters").waitFor();
+    const before = await open.boundingBox();
+    for (let second = 0; second < 5; second++) {
+      await Promise.all(Array.from({ length: 50 }, () => app.deliver("factor.verified")));
+    }
+    await page.getByRole("button", { name: "Show 250 new" }).waitFor();
+    expect(await open.boundingBox()).toEqual(before);
+    expect(await page.getByText("Headers and parameters").isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Show 250 new" }).click();
+    await page.locator(".requests .line", { hasText: "factor.verified" }).first().waitFor();
+    // It is older than the list, and stays until it is closed.
+    expect(await page.locator(".details").count()).toBe(1);
+  });
+
+  it("announces nothing in a quiet minute", async () => {
+    const app = await startFull();
+    const { next, close } = await openLive(app);
+    const update = { ...(await next()), rows: [], isComplete: false };
+    await close();
+    const page = await openPage(app.url);
+    await page.clock.install();
+    let streams = 0;
+    await page.route("**/console/live*", (route) => {
+      // The streams of a minute, which end at once; the last stays open.
+      if (streams++ < 15) void route.fulfill({ body: `data: ${JSON.stringify(update)}\n\n` });
+    });
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.evaluate(RECORD_ANNOUNCEMENTS);
+    await until(() => streams === 16);
+    await page.clock.runFor(60_000);
+    expect(await page.evaluate("texts")).toEqual([]);
+  });
+});
