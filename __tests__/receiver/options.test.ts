@@ -46,6 +46,7 @@ const BAD: Record<string, unknown[]> = {
     [],
     ["/push"],
     [PUBLIC_URL, ""],
+    Array<string>(21).fill(PUBLIC_URL),
   ],
   signatureHeader: ["", "X Signature", "X-Sig:", "é", 5],
   urlMatching: ["any", "", true],

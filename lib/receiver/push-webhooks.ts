@@ -9,13 +9,13 @@ import { createObservers, registerInspection, type Observation } from "./inspect
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
-import { sendResponse } from "./node-response";
+import { sendResponse } from "./send-response";
 import { createWarnOfPath, warnOfDeadline, warnOfUnconfirmed } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
-import { createReceiveEvent } from "./receive-event";
+import { createVerifyRequest } from "./verify-request";
 import { createResponse, WebRequest } from "./web-request";
-import { captureRequest, describeRequest, type ReceivedRequest } from "./received-request";
+import { captureRequest, describeRequest, type WebhookRequest } from "./webhook-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import { createHandlers } from "../delivery/handler-registry";
@@ -54,7 +54,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
   const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
-  const receiveEvent = createReceiveEvent(settings);
+  const verifyRequest = createVerifyRequest(settings);
   warnOfDeadline(settings);
   const warnOfWait = warnOfUnconfirmed(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
@@ -66,14 +66,14 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   let isClosed = false;
 
   /** Handles a request; returns the reason why it was rejected. */
-  async function handle(request: ReceivedRequest): Promise<WebhookError | undefined> {
+  async function handle(request: WebhookRequest): Promise<WebhookError | undefined> {
     const startMs = performance.now();
     const observed = observers.start(request);
     let isDelivered = false;
     try {
       if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
       publish("received", () => ({ method: request.method }));
-      const received = await receiveEvent(request, startMs + deadlineMs);
+      const received = await verifyRequest(request, startMs + deadlineMs);
       const { event } = received;
       const queued = {
         event,
@@ -111,7 +111,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  function receive(request: ReceivedRequest): Promise<WebhookError | undefined> {
+  function receive(request: WebhookRequest): Promise<WebhookError | undefined> {
     const describe = () => {
       const { method, path } = describeRequest(request);
       const urls = publicUrls.map((url) => new URL(url));

@@ -24,7 +24,7 @@ export interface VerifyOptions {
   authToken: AuthTokens | AuthTokenResolver | undefined;
   /**
    * The webhook_url exactly as configured at the service, byte for byte. The signature covers this
-   * URL, even if a proxy changes the request. A list while you move to another domain.
+   * URL, even if a proxy changes the request. A list of at most 20 while you move to another domain.
    */
   publicUrl: string | readonly string[] | undefined;
   /**
@@ -76,6 +76,9 @@ export interface VerifyOptions {
 /** Options of {@link VerifyOptions} with their defaults. */
 export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 
+/** Each is one HMAC for a request, also for one of an untrusted client. */
+const MAX_PUBLIC_URLS = 20;
+
 /** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
@@ -85,9 +88,10 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     secret: true,
   },
   publicUrl: {
-    accepts: isListOf(isHttpUrl),
+    accepts: (value) =>
+      isListOf(isHttpUrl)(value) && (!Array.isArray(value) || value.length <= MAX_PUBLIC_URLS),
     expected:
-      'the webhook_url exactly as configured at the service, an absolute http or https URL such as "https://app.example.com/webhooks/push", or a list of such URLs',
+      'the webhook_url exactly as configured at the service, an absolute http or https URL such as "https://app.example.com/webhooks/push", or a list of at most 20 such URLs; many accounts need one URL and a function as authToken',
     required: true,
   },
   methods: {

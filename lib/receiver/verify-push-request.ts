@@ -1,10 +1,10 @@
 import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createExplainBudget } from "./explain-budget";
 import { addCode } from "./response";
-import { createReceiveEvent } from "./receive-event";
+import { createVerifyRequest } from "./verify-request";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
-import type { ReceivedRequest } from "./received-request";
+import type { WebhookRequest } from "./webhook-request";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** A webhook request of a platform that has no `Request` of the Web platform. */
@@ -39,10 +39,10 @@ export async function verifyPushRequest(
 ): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions(options);
   assertRequest(request);
-  const receiveEvent = createReceiveEvent(settings, explainBudget);
+  const verifyRequest = createVerifyRequest(settings, explainBudget);
   try {
     const received = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);
-    const { event, needsConfirmation, ambiguity } = await receiveEvent(received);
+    const { event, needsConfirmation, ambiguity } = await verifyRequest(received);
     if (needsConfirmation) await confirmOnce(settings.confirm, event, CONFIRM_MS, ambiguity);
     return event;
   } catch (error) {
@@ -63,7 +63,7 @@ function assertRequest(request: unknown): void {
   );
 }
 
-function readGiven({ method, url, headers, body }: PushRequest): ReceivedRequest {
+function readGiven({ method, url, headers, body }: PushRequest): WebhookRequest {
   const isRecord = typeof headers.get !== "function";
   const record = headers as Readonly<Record<string, string | string[] | undefined>>;
   const entries = isRecord ? Object.entries(record) : [...(headers as Headers)];

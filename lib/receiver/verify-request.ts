@@ -2,24 +2,24 @@ import { createAuthenticate, type ReceivedEvidence } from "./authenticate";
 import { readParams } from "./body";
 import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
-import { createReadEvent } from "./read-event";
+import { createCheckEvent } from "./check-event";
 import type { VerifySettings } from "./verify-options";
-import { joinReceivedUrl, type ReceivedRequest } from "./received-request";
+import { joinReceivedUrl, type WebhookRequest } from "./webhook-request";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
 
 /**
  * Creates the request path from the headers of a webhook request to its event. Each step returns
  * the input of the next one, or throws an error, which may have no code.
  */
-export function createReceiveEvent(settings: VerifySettings, explainBudget?: ExplainBudget) {
+export function createVerifyRequest(settings: VerifySettings, explainBudget?: ExplainBudget) {
   const { publicUrls, urlMatching, limitBytes } = settings;
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const authenticate = createAuthenticate(settings, explainBudget);
-  const readEvent = createReadEvent(settings);
+  const checkEvent = createCheckEvent(settings);
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
-  return async function receiveEvent(request: ReceivedRequest, deadlineAtMs?: number) {
+  return async function verifyRequest(request: WebhookRequest, deadlineAtMs?: number) {
     const checked = checkHeaders(request, settings);
     const body = await request.readBody(checked.hasBody);
     request.body = body ?? "";
@@ -32,6 +32,6 @@ export function createReceiveEvent(settings: VerifySettings, explainBudget?: Exp
     const readEvidence = () => ({ receivedUrl: joinReceivedUrl(request), body: accepted });
     const authenticated = await authenticate(checked, signedParts, readEvidence, deadlineAtMs);
     const { signature, listOtherSignatures } = authenticated;
-    return { ...readEvent(authenticated), signature, listOtherSignatures };
+    return { ...checkEvent(authenticated), signature, listOtherSignatures };
   };
 }

@@ -12,11 +12,11 @@ import { parseEvent } from "../event/parse";
  * product when no `confirm` can decide, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed
  * too.
  */
-export function createReadEvent(settings: VerifySettings) {
+export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function readEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
+  return function checkEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
     const { authTokenIndex, signedUrl, signedText } = match;
     const event = parseEvent(parts.params);
     // Exactly the text that was signed, after its URL.
