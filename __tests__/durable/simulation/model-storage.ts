@@ -46,6 +46,8 @@ export interface ModelBugs {
   trustsClock?: boolean;
   /** A late report on the last run meets a dead letter that is retried. */
   reusesRuns?: boolean;
+  /** Each failure of an event is its first. */
+  forgetsFailures?: boolean;
   /** An outcome is stored only with `record`. */
   forgetsOutcomes?: boolean;
 }
@@ -55,7 +57,7 @@ export interface ModelListener {
   /** A run removes an event, or makes it a dead letter. */
   onSettled(event: ModelEvent, run: Run, isDead: boolean): void;
   /** A failed run makes an event due later. */
-  onFailed(event: ModelEvent): void;
+  onFailed(event: ModelEvent, run: FailedRun): void;
 }
 
 /** Creates an empty storage. */
@@ -153,7 +155,8 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       }
       return claimed.map(({ id, body, started, failures, stalls, errors }) => {
         const attempt = failures + stalls + 1;
-        return { id, body, started, attempt, failures, errors: errors ?? null };
+        const counted = bugs.forgetsFailures === true ? 0 : failures;
+        return { id, body, started, attempt, failures: counted, errors: errors ?? null };
       });
     },
     finish(runs: readonly Run[]): void {
@@ -173,7 +176,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
           return wasDead && run.pauseMs === undefined ? [run.id] : [];
         }
         if (run.pauseMs === undefined) listener.onSettled(event, run, true);
-        else listener.onFailed(event);
+        else listener.onFailed(event, run);
         event.owner = undefined;
         event.failures = run.failures;
         event.errors = run.errors;

@@ -1,15 +1,14 @@
 /** One schedule of stores, workers, waits and faults, and its invariants. */
 import { joinOutcomeKey } from "../../../lib/challenge/outcome-store";
-import type { Handlers } from "../../../lib/delivery/handler-registry";
-import type { Availability } from "../../../lib/durable/availability";
-import { createBatches } from "../../../lib/durable/batches";
+import type { DurableQueue, EventWorker } from "../../../lib/durable/durable-queue";
+import { createHandlers } from "../../../lib/delivery/handler-registry";
 import type { EventRunner, RunFailure } from "../../../lib/durable/event-runner";
-import { createSharedOutcomes } from "../../../lib/durable/outcomes";
+import { createQueue } from "../../../lib/durable/queue";
 import type { QueueSettings } from "../../../lib/durable/queue-options";
-import type { ClaimedEvent, NewEvent, Run, Storage } from "../../../lib/durable/storage";
+import type { ClaimedEvent, Hint, NewEvent, Run, Storage } from "../../../lib/durable/storage";
 import { toAsciiJson } from "../../../lib/form/text";
-import { hashKey } from "../../../lib/durable/stored-event";
-import { createStoragePool, type QueueWorker } from "../../../lib/durable/worker";
+import { hashKey, toNewEvent } from "../../../lib/durable/stored-event";
+import { createStoragePool } from "../../../lib/durable/worker";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createModel, type ModelBugs, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
@@ -20,32 +19,32 @@ const EVENTS = 3;
 const MAX_PROCESSES = 4;
 const ATTEMPTS = 3;
 const NAME = "q";
+const silent = () => {};
 const settings = {
   name: NAME,
   attempts: ATTEMPTS,
   backoff: { type: "fixed", delayMs: 200 },
+  storeTimeoutMs: 8_000,
+  maxPending: 100,
   maxWaiting: 100,
-} as QueueSettings;
-/** The state of a connection is not a part of the model: calls that fail stand for it. */
-const availability = {
-  assertOpen() {},
-  isOver: () => false,
-  whenOpen: () => Promise.resolve(),
-  watchWrite: <Value>(write: Promise<Value>) => write,
-} as Availability;
+  logger: { debug: silent, info: silent, warn: silent, error: silent },
+} as Partial<QueueSettings> as QueueSettings;
 /** One for all: the stack of a new one would cost a tenth of the time. */
 const NO_REPLY = new Error("no reply");
-const PARTS = { settings, availability, recordOutcome: async () => {} };
+const HANDLERS = createHandlers().onAny(() => {});
 const METHODS = ["store", "outcomes", "claim", "finish", "fail", "beat", "leave", "purge"] as const;
-const BODIES = Array.from({ length: EVENTS }, (_, index) => JSON.stringify(`u${index}`));
-const KEYS = BODIES.map((body) => hashKey(NAME, body));
 const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
-const OUTCOMES = BODIES.map((_, index) => {
-  const challengeSid = sidOf(index);
-  const { params } = eventFixture("challenge.approved", { challenge_sid: challengeSid });
-  const key = hashKey(NAME, joinOutcomeKey({ account: "", challengeSid }));
-  return { key, params: toAsciiJson(params) };
+const QUEUED = Array.from({ length: EVENTS }, (_, index) => {
+  const uuid = `u${index}`;
+  const event = eventFixture("challenge.approved", { uuid, challenge_sid: sidOf(index) });
+  const claims = { accountSid: event.account_sid, uuid, receiver: undefined };
+  const indexes = { authTokenIndex: 0, publicUrlIndex: 0 };
+  return { event, account: "", contentHash: "h", ...claims, ...indexes };
 });
+const BODIES = QUEUED.map((queued) => toNewEvent(NAME, queued, undefined).body);
+const OUTCOME_KEYS = QUEUED.map((_, index) =>
+  hashKey(NAME, joinOutcomeKey({ account: "", challengeSid: sidOf(index) })),
+);
 
 /** An invariant that a schedule broke. */
 export class BrokenInvariant extends Error {}
@@ -72,11 +71,14 @@ export interface ScheduleOptions {
 
 interface Worker extends SimulatedProcess {
   number: number;
-  worker: QueueWorker;
+  queue: DurableQueue;
+  worker: EventWorker;
   isFinishing: boolean;
   /** The runs that its claims returned, by the body of the event. */
   claimed: Map<string, ClaimedEvent>;
-  notice: (keys: readonly string[]) => void;
+  onHint: (hint: Hint) => void;
+  /** Ends its connection. */
+  disconnect: (error: Error) => void;
   /** The challenges that it waits for, by the key of the outcome. */
   awaited: Set<string>;
 }
@@ -113,7 +115,6 @@ export async function runSchedule(
   let clockOffsetMs = 0;
   let areFaultsOn = true;
   let isAway = false;
-  let count = 0;
   let caller: Worker | undefined;
   let comparison: Promise<string | undefined> | undefined;
   const nowMs = () => Math.round(scheduler.nowMs() + clockOffsetMs);
@@ -137,10 +138,11 @@ export async function runSchedule(
         problems.push(`event ${id} is dead after ${made} failures and ${stalls} stalls`);
       }
     },
-    onFailed({ body, started }) {
-      const runs = failures.get(body) ?? new Set();
-      // A report may be repeated.
-      failures.set(body, runs.add(started));
+    onFailed({ body, started }, run) {
+      const runs = (failures.get(body) ?? new Set()).add(started);
+      failures.set(body, runs);
+      if (run.failures === runs.size && runs.size < ATTEMPTS) return;
+      problems.push(`run ${keyOf(run)} is failure ${runs.size}, and counts as ${run.failures}`);
     },
   });
   const owners = new Map<number, Worker>();
@@ -161,10 +163,8 @@ export async function runSchedule(
   function hint(from: Worker | undefined, events: readonly NewEvent[]): void {
     for (const one of processes) {
       if (one === from || random() < 0.5) continue;
-      scheduler.add(one, () => {
-        one.worker.look();
-        one.notice(events.flatMap(({ outcome }) => outcome?.key ?? []));
-      });
+      const outcomes = events.flatMap(({ outcome }) => outcome?.key ?? []);
+      scheduler.add(one, () => one.onHint({ hasEvents: true, outcomes }));
     }
   }
 
@@ -200,7 +200,18 @@ export async function runSchedule(
   }
 
   function connect(process: Worker): Storage {
-    const storage: Record<string, unknown> = { title: "The store" };
+    const storage: Record<string, unknown> = {
+      title: "The store",
+      connect: (onHint: Worker["onHint"]) =>
+        new Promise((resolve, reject) => {
+          scheduler.add(process, () => {
+            if (isAway) return reject(NO_REPLY);
+            process.onHint = onHint;
+            const ended = new Promise<Error>((end) => (process.disconnect = end));
+            resolve({ ended });
+          });
+        }),
+    };
     for (const method of METHODS) {
       storage[method] = (...args: unknown[]) => {
         if (method === "claim") owners.set(args[0] as number, process);
@@ -213,7 +224,7 @@ export async function runSchedule(
   function createRunner(process: Worker): EventRunner {
     const handle = (stored: unknown, attempt: number) =>
       new Promise<RunFailure | undefined>((resolve) => {
-        const run = process.claimed.get(JSON.stringify(stored));
+        const run = process.claimed.get(toAsciiJson(stored));
         if (run === undefined) throw new Error("the handlers of no claimed event run");
         if (begun.has(keyOf(run))) problems.push(`run ${keyOf(run)} begins twice`);
         if (attempt !== run.attempt) problems.push("the attempt is wrong");
@@ -238,35 +249,29 @@ export async function runSchedule(
       isFinishing: false,
       claimed: new Map(),
       awaited: new Set(),
-      notice() {},
+      onHint() {},
+      disconnect() {},
     } as unknown as Worker;
     processes.push(one);
     scheduler.enter(one, () => {
       const storage = connect(one);
       const createOwnRunner = () => createRunner(one);
-      const parts = { ...PARTS, lookForEvents: () => one.worker.look() };
-      const pool = createStoragePool(storage, parts, createOwnRunner);
-      one.worker = pool.start({} as Handlers, { concurrency: 2 });
-      const store = createBatches((events: readonly NewEvent[]) => storage.store(events));
+      one.queue = createQueue(storage, settings, (parts) =>
+        createStoragePool(storage, parts, createOwnRunner),
+      );
+      one.worker = one.queue.work(HANDLERS, { concurrency: 2 });
       for (let stored = 0; stored < 2; stored++) {
-        void storeUntilDone(store, Math.floor(random() * EVENTS));
+        void storeUntilDone(one.queue, Math.floor(random() * EVENTS));
       }
-      if (hasWaits) wait(one, storage);
+      if (hasWaits) wait(one);
     });
   }
 
-  async function storeUntilDone(
-    store: (event: NewEvent) => Promise<string>,
-    index: number,
-  ): Promise<void> {
-    const key = KEYS[index]!;
-    const body = BODIES[index]!;
-    const content = (++count).toString(16).padStart(32, "0");
-    const outcome = hasWaits ? OUTCOMES[index] : undefined;
+  async function storeUntilDone(queue: DurableQueue, index: number): Promise<void> {
     for (;;) {
       try {
-        await store({ key, content, uuidHash: key, body, outcome });
-        acknowledged.add(body);
+        await queue.store(QUEUED[index]!, Number.POSITIVE_INFINITY);
+        acknowledged.add(BODIES[index]!);
         return;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -274,14 +279,12 @@ export async function runSchedule(
     }
   }
 
-  function wait(one: Worker, storage: Storage): void {
-    const outcomes = createSharedOutcomes(storage, settings);
-    one.notice = outcomes.notice;
+  function wait(one: Worker): void {
     const index = Math.floor(random() * EVENTS);
-    const { key } = OUTCOMES[index]!;
+    const key = OUTCOME_KEYS[index]!;
     one.awaited.add(key);
     const awaited = { account: "", challengeSid: sidOf(index), timeoutMs: 2 ** 30 };
-    void outcomes.wait(awaited).then(() => one.awaited.delete(key));
+    void one.queue.outcomes.wait(awaited).then(() => one.awaited.delete(key));
   }
 
   function disturb(): void {
@@ -293,16 +296,24 @@ export async function runSchedule(
     else if (draw < 0.06) one.isSuspended = !one.isSuspended;
     else if (draw < 0.07) clockOffsetMs += (random() - 0.5) * 7_200_000;
     else if (draw < 0.085) scheduler.enter(one, () => setTimeout(() => {}, random() * 9_000));
-    else if (draw < 0.095) isAway = !isAway;
+    else if (draw < 0.095) setAway(!isAway);
     else if (draw < 0.105) retryDead();
     else if (draw < 0.11) finish(one);
     else if (processes.length < MAX_PROCESSES) startProcess();
   }
 
+  /** While the store is away, half of the connections end. */
+  function setAway(isAwayNow: boolean): void {
+    isAway = isAwayNow;
+    for (const one of isAway ? processes : []) {
+      if (random() < 0.5) scheduler.add(one, () => one.disconnect(NO_REPLY));
+    }
+  }
+
   function finish(one: Worker): void {
     if (!one.isAlive || one.isFinishing) return;
     one.isFinishing = true;
-    scheduler.enter(one, () => void one.worker.finish());
+    scheduler.enter(one, () => void one.worker.close());
   }
 
   function retryDead(): void {
@@ -323,8 +334,7 @@ export async function runSchedule(
     for (const { isAlive, awaited } of processes) {
       if (!isAlive) continue;
       for (const key of awaited) {
-        const index = OUTCOMES.findIndex((outcome) => outcome.key === key);
-        if (acknowledged.has(BODIES[index] ?? "")) return false;
+        if (acknowledged.has(BODIES[OUTCOME_KEYS.indexOf(key)] ?? "")) return false;
       }
     }
     return true;
@@ -340,6 +350,7 @@ export async function runSchedule(
 
   /** A real store needs real timers. */
   async function compareReal(): Promise<void> {
+    await new Promise<void>(afterMicrotasks);
     restore();
     const difference = await comparison;
     comparison = undefined;

@@ -1,5 +1,7 @@
 /** A seeded scheduler that owns time and chance: the code under test has no other timers. */
 
+import promises = require("node:timers/promises");
+
 /** Returns numbers from 0 to below 1 that depend on the seed only (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -95,6 +97,20 @@ export function createScheduler(random: () => number) {
     return undefined;
   }
 
+  function sleep(delayMs = 0, value?: unknown, { signal }: { signal?: AbortSignal } = {}) {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        removeTimer(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = addTimer(() => {
+        signal?.removeEventListener("abort", stop);
+        resolve(value);
+      }, delayMs);
+      signal?.addEventListener("abort", stop, { once: true });
+    });
+  }
+
   return {
     nowMs: () => nowMs,
     enter,
@@ -120,6 +136,8 @@ export function createScheduler(random: () => number) {
         clearInterval: removeTimer,
         setImmediate: (run: () => void) => void steps.push({ process: current, run }),
       });
+      const { setTimeout: realSleep } = promises;
+      Object.assign(promises, { setTimeout: sleep });
       performance.now = () => nowMs;
       Date.now = () => nowMs;
       crypto.getRandomValues = (values) => {
@@ -127,12 +145,16 @@ export function createScheduler(random: () => number) {
         for (let index = 0; index < numbers.length; index++) numbers[index] = random() * 2 ** 32;
         return values;
       };
+      const digits = () => Math.floor(random() * 2 ** 32).toString(16);
+      crypto.randomUUID = () => `${digits().padStart(8, "0")}-0-0-0-0`;
       return () => {
         const own = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
         Object.assign(globalThis, own);
+        Object.assign(promises, { setTimeout: realSleep });
         performance.now = now;
         Date.now = readClock;
         Reflect.deleteProperty(crypto, "getRandomValues");
+        Reflect.deleteProperty(crypto, "randomUUID");
       };
     },
   };

@@ -120,7 +120,7 @@ export function findRejection(error: unknown): QueueError | undefined {
   const reason = known ?? (LASTING_MESSAGES.test(text) ? "rejects the connection" : undefined);
   if (reason === undefined) return undefined;
   const fix = /certificate/.test(reason)
-    ? "Pass its authority with the option ssl: { ca } of connection; see TLS in docs/durable.md."
+    ? "Pass its authority with the option ssl: { ca } of connection; see TLS in docs/durable-postgres.md."
     : "Check the option connection.";
   return new QueueError("POSTGRES_REJECTED", `postgresQueue: Postgres ${reason}: ${text}. ${fix}`);
 }
