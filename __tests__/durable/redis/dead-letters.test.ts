@@ -35,12 +35,15 @@ describeWithRedis("dead letters in Redis", () => {
     ],
     ["an event of another version", bodyOf({ params: [["uuid", "odd"]] })],
     ["a uuid that is an object", bodyOf({ params: [["uuid", {}]] })],
-  ])("that are %s are listed, retried, and dead letters again", async (_what, text) => {
+    ["failures that are no list", bodyOf({}).replace("[]", "5")],
+    ["a time beyond dates", bodyOf({}), "+inf"],
+  ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     await makeDead("good");
-    await app.server.redis.zadd(`${head()}:dead`, "1", "odd");
+    await app.server.redis.zadd(`${head()}:dead`, time, "odd");
     await app.server.redis.hset(`${head()}:dead:events`, "odd", text);
     const listed = await collect(app.queue.deadLetters());
-    expect(listed).toMatchObject([{ event: undefined }, { uuid: "good" }]);
+    expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["good", undefined]);
+    expect(listed.map(({ failedAt }) => Number(failedAt)).some(Number.isNaN)).toBe(false);
     expect(await app.queue.stats()).toMatchObject({ deadLetters: 2 });
     expect(await app.queue.retryAll()).toBe(2);
     app.work();

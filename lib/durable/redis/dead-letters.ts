@@ -2,7 +2,7 @@ import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
 import type { EventState } from "../durable-queue";
-import type { QueueStore, StoredDeadLetter, StoredState } from "../storage";
+import { MAX_TIME_MS, type QueueStore, type StoredDeadLetter, type StoredState } from "../storage";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -43,8 +43,8 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
     await redis.eval(BURY, 2, listKey, eventsKey, id, JSON.stringify(letter));
   }
 
-  async function remove(id: string, failedAtMs: number | ""): Promise<number> {
-    return Number(await redis.eval(REMOVE, 2, listKey, eventsKey, id, failedAtMs));
+  async function remove(id: string, score: string): Promise<number> {
+    return Number(await redis.eval(REMOVE, 2, listKey, eventsKey, id, score));
   }
 
   /** Reads the dead letters of a list of identifiers, each before its time. */
@@ -59,7 +59,7 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
       const letter = parseJson(text);
       const { body, errors } = readJobData(letter);
       const { attempts } = Object(letter) as { attempts?: unknown };
-      const failedAtMs = Math.floor(Number(list[2 * index + 1])) || 0;
+      const failedAtMs = Math.min(Math.floor(Number(list[2 * index + 1])) || 0, MAX_TIME_MS);
       return {
         id,
         body,
@@ -110,12 +110,13 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
   }
 
   async function retryOne(id: string): Promise<number> {
-    const [letter] = await readAll([id, (await redis.zscore(listKey, id)) ?? ""]);
-    if (letter === undefined) return 0;
-    const { body, errors, failedAtMs } = letter;
+    const score = (await redis.zscore(listKey, id)) ?? "";
+    const [letter] = await readAll([id, score]);
+    if (letter === undefined || score === "") return 0;
+    const { body, errors } = letter;
     // A process that ends in between leaves the dead letter beside the job: the event is not lost.
     await jobs.addAgain(id, { body, errors });
-    return remove(id, failedAtMs);
+    return remove(id, score);
   }
 
   return {

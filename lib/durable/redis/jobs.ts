@@ -1,6 +1,6 @@
 import { Job, Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import type { NewEvent } from "../storage";
+import { MAX_TIME_MS, type NewEvent } from "../storage";
 import type { RedisSettings } from "./options";
 
 /** The data of a job of BullMQ: an event, and what is known of its failed attempts. */
@@ -42,7 +42,7 @@ export function readJobData(data: unknown): JobData {
   return {
     body: typeof body === "string" ? body : "",
     errors: typeof errors === "string" ? errors : null,
-    dueAtMs: typeof dueAtMs === "number" ? dueAtMs : undefined,
+    dueAtMs: typeof dueAtMs === "number" && dueAtMs <= MAX_TIME_MS ? dueAtMs : undefined,
   };
 }
 

@@ -75,7 +75,7 @@ export interface RedisQueueOptions extends QueueOptions {
 export type RedisSettings = EngineSettings<RedisQueueOptions>;
 
 /** The packages of the engine, each with the oldest version that its tests pass with. */
-export const PACKAGES = { bullmq: "5.26.2", ioredis: "5.4.1" };
+export const PACKAGES = { bullmq: "5.17.1", ioredis: "5.4.1" };
 
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
 const RULES: OptionRules<RedisQueueOptions> = {
