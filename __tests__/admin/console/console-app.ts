@@ -47,6 +47,7 @@ interface DeliveryChange {
   authToken: string;
   signedUrl: string;
   version: "v1" | "v2";
+  headers: Record<string, string>;
 }
 
 const apps: ConsoleApp[] = [];
@@ -113,10 +114,16 @@ export async function startConsole({
     url: `http://127.0.0.1:${port}${mount.endsWith("/") ? mount : `${mount}/`}`,
     publicUrl,
     async deliver(type = "challenge.approved", overrides = {}, change = {}) {
-      const { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2" } = change;
+      const {
+        authToken = AUTH_TOKEN,
+        signedUrl = publicUrl,
+        version = "v2",
+        headers = {},
+      } = change;
       const settings = { authToken, publicUrl: signedUrl };
       const signed = signedRequest(settings, type, overrides, { version });
-      const response = await send(port, { ...signed, path: PATH });
+      const all = { ...signed.headers, ...headers };
+      const response = await send(port, { ...signed, headers: all, path: PATH });
       await response.arrayBuffer();
       return response.status;
     },

@@ -102,6 +102,15 @@ describe("the rows", () => {
       received: 4,
       byResult: { handled: 2, stored: 0, duplicate: 0, conflict: 0, rejected: 1, failed: 1 },
       byCode: { SIGNATURE_MISMATCH: 1, HANDLER_FAILED: 1 },
+      rejections: [
+        {
+          code: "SIGNATURE_MISMATCH",
+          count: 1,
+          firstAtMs: rows[1]?.atMs,
+          lastAtMs: rows[1]?.atMs,
+          sources: [{ address: "127.0.0.1", userAgent: "node", count: 1, lastAtMs: rows[1]?.atMs }],
+        },
+      ],
       waits: { count: 0 },
       rotation: [],
     });
@@ -305,6 +314,42 @@ describe("the live stream", () => {
   });
 });
 
+describe("the rejected requests", () => {
+  const reject = (app: ConsoleApp, agent: string) =>
+    app.deliver(approve, {}, { authToken: "another", headers: { "user-agent": agent } });
+
+  it("have the last 5 of their senders", async () => {
+    const app = await startConsole();
+    for (const agent of "abcdefb") await reject(app, agent);
+    const [mismatches] = (await readRequests(app)).totals.rejections;
+    expect(mismatches?.count).toBe(7);
+    expect(mismatches?.sources.map(({ userAgent, count }) => [userAgent, count])).toEqual([
+      ["b", 2],
+      ["f", 1],
+      ["e", 1],
+      ["d", 1],
+      ["c", 1],
+    ]);
+  });
+
+  it("are explained one of each kind first, and one of each stays explainable", async () => {
+    const app = await startConsole();
+    await deliverMismatches(app, 2);
+    for (let count = 0; count < 12; count++) await reject(app, "noise");
+    const kinds = async () =>
+      (await readRequests(app)).rows.flatMap(({ explanation }, index) =>
+        explanation === undefined ? [] : [[index, explanation.isProven]],
+      );
+    await kinds();
+    expect(await kinds()).toEqual([
+      [1, true],
+      [13, false],
+    ]);
+    const { rows } = await readRequests(app);
+    expect(rows[13]?.explanation?.cause).toMatch(/^Probably: /);
+  });
+});
+
 describe("GET /console/requests/:id/explanation", () => {
   it("finds the cause of a wrong signature once, and keeps it in the row", async () => {
     const app = await startConsole();
@@ -433,7 +478,12 @@ function createQueueWith(found: Awaited<ReturnType<NonNullable<ConsoleQueue["fin
   return { queue: { ...createMemoryQueue(["boom"]), find }, asked };
 }
 
-const FOUND = { event: undefined, attempts: 3, at: new Date(5_000), failures: [] };
+const FOUND = {
+  event: undefined,
+  attempts: 3,
+  at: new Date(5_000),
+  failures: [] as { at: Date; error: string }[],
+};
 
 describe("GET /console/requests/:id", () => {
   const readDetails = async (app: ConsoleApp, number: number): Promise<{ body: RequestDetails }> =>
@@ -500,6 +550,35 @@ describe("GET /console/requests/:id", () => {
       atMs: 5_000,
     });
     expect(asked).toEqual([["evt-1", { accountSid: ACCOUNT_SID }]]);
+  });
+});
+
+describe("the row of a stored event", () => {
+  const failures = [{ at: new Date(2_000), error: `HANDLER_FAILED: no user ${JANE}` }];
+
+  it.each<[state: string, failures: typeof FOUND.failures, row: object, counted: object]>([
+    ["waiting", [], { result: "stored", message: "Its event is waiting." }, { stored: 1 }],
+    [
+      "delayed",
+      failures,
+      {
+        result: "stored",
+        message: "Attempt 3 failed: its event will run again.",
+        failure: "HANDLER_FAILED: no user <entity_identity>",
+      },
+      { stored: 1 },
+    ],
+    ["dead", failures, { result: "failed", status: 200 }, { stored: 0, failed: 1 }],
+    ["handled", failures, { result: "handled" }, { stored: 0, handled: 1 }],
+  ])("has the state that the queue knows: %s", async (state, attempts, row, counted) => {
+    const { queue } = createQueueWith({ ...FOUND, state, failures: attempts });
+    const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
+    const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+    await app.deliver(approve, { entity_identity: JANE });
+    await readRequests(app);
+    const { rows, totals } = await readRequests(app);
+    expect(rows).toMatchObject([row]);
+    expect(totals.byResult).toMatchObject(counted);
   });
 });
 

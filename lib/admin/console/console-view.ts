@@ -149,6 +149,22 @@ export interface TokenUse {
   tokens: readonly { count: number; lastAtMs: number | undefined }[];
 }
 
+/** The rejected requests with one code, since the console started. */
+export interface Rejections {
+  code: string;
+  count: number;
+  firstAtMs: number;
+  lastAtMs: number;
+  /** The last senders. Any client can choose the headers, and `address` may be that of a proxy. */
+  sources: readonly {
+    address: string | undefined;
+    forwardedFor: string | undefined;
+    userAgent: string | undefined;
+    count: number;
+    lastAtMs: number;
+  }[];
+}
+
 /** Totals since the console started. */
 export interface Totals {
   sinceMs: number;
@@ -156,6 +172,7 @@ export interface Totals {
   byResult: Readonly<Record<RequestResult, number>>;
   /** Number of errors by code. */
   byCode: Readonly<Record<string, number>>;
+  rejections: readonly Rejections[];
   waits: { count: number; oldestMs: number | undefined };
   rotation: readonly TokenUse[];
 }

@@ -9,6 +9,7 @@ import type { ConsoleSettings } from "./console-view";
 import { createLive, type Live } from "./live";
 import type { ConsoleOptions } from "./options";
 import type { ConsoleQueue } from "./queue-view";
+import { createQueueStates } from "./queue-states";
 import { createRequestLog, type RequestLog } from "./request-log";
 import type { Assets } from "./assets";
 import type { ReceiverInspection } from "../../receiver/inspection";
@@ -49,7 +50,7 @@ export function createConsole(
   { reveal: reveals = false }: ConsoleOptions,
 ): Console {
   const assets = readAssets();
-  const receiver = push === undefined ? undefined : showReceiver(push, reveals);
+  const receiver = push === undefined ? undefined : showReceiver(push, queue, reveals);
   return {
     client,
     assets,
@@ -68,12 +69,21 @@ export function createConsole(
   };
 }
 
-function showReceiver(push: PushWebhooks, reveals: boolean): ShownReceiver | undefined {
+function showReceiver(
+  push: PushWebhooks,
+  queue: ConsoleQueue | undefined,
+  reveals: boolean,
+): ShownReceiver | undefined {
   const inspection = inspectReceiver(push);
   if (inspection === undefined) return undefined;
   const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
   const log = createRequestLog(inspection, owner, reveals);
-  return { push, inspection, log, live: createLive(log) };
+  return {
+    push,
+    inspection,
+    log,
+    live: createLive(log, queue && createQueueStates(log, queue, reveals)),
+  };
 }
 
 function describeReceiver(

@@ -31,8 +31,12 @@ interface Stream {
   isServing: () => boolean;
 }
 
-/** Creates the streams of a log. Without an open page there is no timer. */
-export function createLive(log: RequestLog): Live {
+/**
+ * Creates the streams of a log. Without an open page there is no timer.
+ *
+ * @param refresh brings rows up to date while a page is open.
+ */
+export function createLive(log: RequestLog, refresh?: () => Promise<void>): Live {
   const streams = new Set<Stream>();
   let flushTimer: NodeJS.Timeout | undefined;
   let tickTimer: NodeJS.Timeout | undefined;
@@ -72,6 +76,7 @@ export function createLive(log: RequestLog): Live {
   }
 
   function tick(): void {
+    void refresh?.();
     const nowMs = performance.now();
     const totals = log.readTotals();
     for (const stream of streams) {
@@ -117,6 +122,7 @@ export function createLive(log: RequestLog): Live {
       streams.add(stream);
       res.once("close", () => remove(stream));
       tickTimer ??= setInterval(tick, TICK_MS).unref();
+      void refresh?.();
       explainNewest();
       send(stream, log.readTotals(), isComplete);
       return true;

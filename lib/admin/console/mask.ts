@@ -39,10 +39,14 @@ const MAX_TEXTS = 300;
 const MAX_LEVELS = 32;
 const NOT_SHOWN = "(not shown)";
 
-/** Cuts a text of the handlers of an event, and masks the values of the event unless it `reveals`. */
+/**
+ * Cuts a text of the handlers of an event, and masks the values of the event unless it `reveals`. Of
+ * an event that is not known, only what is before the first colon remains: the code of an error.
+ */
 export function maskText(text: string, event: Event | undefined, reveals = false): string {
   const cut = cutText(text, MAX_ERROR_CHARACTERS);
-  return reveals || event === undefined ? cut : maskValues(cut, event, cut.endsWith("…"));
+  if (reveals) return cut;
+  return event === undefined ? cut.replace(/:.*$/s, "") : maskValues(cut, event, cut.endsWith("…"));
 }
 
 /**

@@ -128,8 +128,7 @@ export async function changeDeadLetters(
 
 /** Returns the part of an error that the errors of other events have too. */
 function errorOf({ error, event }: ListedDeadLetter): string {
-  // Of an event that cannot be read, the code alone: its values are not known.
-  return maskText(event === undefined ? error.replace(/:.*$/s, "") : error, event);
+  return maskText(error, event);
 }
 
 function toRow(deadLetter: ListedDeadLetter, reveals: boolean): DeadLetterRow {

@@ -65,7 +65,13 @@ export async function describeDetails(
     ]),
     headers,
     responseHeaders,
-    queued: event && (await findQueued(event, queue, reveals)),
+    queued:
+      event &&
+      (await findQueued(
+        { uuid: event.uuid, accountSid: event.account_sid, event },
+        queue,
+        reveals,
+      )),
   };
 }
 
@@ -73,19 +79,24 @@ function maskParam(name: string, value: string): string {
   return name === "entity_identity" ? maskIdentity(value) : `(${value.length} characters)`;
 }
 
-async function findQueued(
-  event: PushEvent | UnknownPushEvent,
+/** Asks the queue for the state of an event; undefined when it does not know the event. */
+export async function findQueued(
+  {
+    uuid,
+    accountSid,
+    event,
+  }: { uuid: string; accountSid: string; event: PushEvent | UnknownPushEvent | undefined },
   queue: ConsoleQueue | undefined,
   reveals: boolean,
 ): Promise<QueuedState | undefined> {
-  const found = await queue?.find?.(event.uuid, { accountSid: event.account_sid });
+  const found = await queue?.find?.(uuid, { accountSid });
   return (
     found && {
       state: found.state,
       attempts: found.attempts,
       failures: found.failures.map(({ at, error }) => ({
         atMs: at.getTime(),
-        error: maskText(error, event, reveals),
+        error: maskText(error, event ?? found.event, reveals),
       })),
       atMs: found.at?.getTime(),
     }

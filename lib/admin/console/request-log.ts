@@ -11,6 +11,9 @@ import { createCounters } from "./totals";
 const MAX_ROWS = 200;
 /** An error refers to the parameters of its request: only the last ones can be explained. */
 const MAX_EXPLAINABLE = 10;
+/** Requests of one kind have these headers and their path in common. */
+const KIND_HEADERS = new Set(["host", "user-agent"]);
+const MAX_KINDS = 100;
 
 /** The last webhook requests of a receiver, in the memory of this process. */
 export interface RequestLog {
@@ -35,7 +38,10 @@ export interface RequestLog {
    *   the budget is used up.
    */
   explain(id: string): RequestRow;
-  /** Explains the last request that can be explained and is not yet; returns whether there is one. */
+  /**
+   * Explains the last request that can be explained and is not yet, of a kind of which none was, if
+   * there is one; returns whether there is a request.
+   */
   explainNewest(): boolean;
 }
 
@@ -56,7 +62,9 @@ export function createRequestLog(
   const { hasQueue } = inspection;
   // A ring: a request is at its number modulo the size.
   const ring: (Entry | undefined)[] = Array.from({ length: MAX_ROWS });
-  const explainable = new Map<string, WebhookError>();
+  const explainable = new Map<string, { error: WebhookError; kind: string }>();
+  /** The kinds of which one was explained. */
+  const explainedKinds = new Set<string>();
   const counters = createCounters();
   const statistics = createStatistics();
   const listeners = new Set<() => void>();
@@ -81,7 +89,7 @@ export function createRequestLog(
       return;
     } else if (earlier !== undefined && earlier.number > number) {
       // While it ran, 200 later requests arrived: it is counted, and has no row.
-      count(toRow(1));
+      count(toRow(1), observed);
     } else {
       if (earlier !== undefined) explainable.delete(earlier.row.id);
       ring[place] = undefined;
@@ -89,14 +97,14 @@ export function createRequestLog(
       ring[place] = { number, row, request };
       // Requests finish in another order than they arrive.
       lastNumber = Math.max(lastNumber, number);
-      count(row);
-      if (observed.error !== undefined) keepExplainable(row, observed.error);
+      count(row, observed);
+      if (observed.error !== undefined) keepExplainable(row, observed, observed.error);
     }
     for (const listener of listeners) listener();
   }
 
-  function count(row: RequestRow): void {
-    counters.add(row);
+  function count(row: RequestRow, observed: ObservedRequest): void {
+    counters.add(row, observed);
     statistics.add(row);
   }
 
@@ -107,12 +115,20 @@ export function createRequestLog(
     return Math.max(0, ...same.map(({ attempt }) => attempt)) + 1;
   }
 
-  function keepExplainable(row: RequestRow, error: WebhookError): void {
+  function keepExplainable(
+    row: RequestRow,
+    { request, headers }: ObservedRequest,
+    error: WebhookError,
+  ): void {
     if (error.code !== "SIGNATURE_MISMATCH" && error.code !== "SIGNATURE_MALFORMED") return;
     row.canExplain = true;
-    explainable.set(row.id, error);
+    const senders = headers.filter(([name]) => KIND_HEADERS.has(name));
+    explainable.set(row.id, { error, kind: JSON.stringify([request.path, senders]) });
     if (explainable.size <= MAX_EXPLAINABLE) return;
-    const [oldest = ""] = explainable.keys();
+    // The last of each kind stays: the requests of one sender do not hide the mistake of another.
+    const kept = [...explainable];
+    const last = new Map(kept.map(([id, { kind }]) => [kind, id]));
+    const [oldest] = kept.find(([id, { kind }]) => last.get(kind) !== id) ?? kept[0] ?? [""];
     explainable.delete(oldest);
     update(oldest, { canExplain: false });
   }
@@ -136,15 +152,22 @@ export function createRequestLog(
   function update(id: string, fields: Partial<RequestRow>): void {
     const entry = findEntry(id);
     if (entry === undefined) return;
-    entry.row = { ...entry.row, ...fields, change: ++change };
+    const row = { ...entry.row, ...fields, change: ++change };
+    counters.move(entry.row, row);
+    entry.row = row;
     for (const listener of listeners) listener();
   }
 
-  function explainWithinBudget(id: string, error: WebhookError): boolean {
+  function explainWithinBudget(id: string): boolean {
+    const { error, kind = "" } = explainable.get(id) ?? {};
+    if (error === undefined) return true;
     const report = error.explain();
     if (report === undefined) return false;
     update(id, { explanation: describeReport(report), canExplain: false });
     explainable.delete(id);
+    explainedKinds.add(kind);
+    const [oldest = ""] = explainedKinds;
+    if (explainedKinds.size > MAX_KINDS) explainedKinds.delete(oldest);
     return true;
   }
 
@@ -176,11 +199,10 @@ export function createRequestLog(
     },
     explain(id) {
       const entry = getEntry(id);
-      const error = explainable.get(id);
-      if (entry.row.explanation === undefined && error === undefined) {
+      if (entry.row.explanation === undefined && !explainable.has(id)) {
         throw new RouterError(404, "NOT_FOUND", "This request cannot be explained.");
       }
-      if (error !== undefined && !explainWithinBudget(id, error)) {
+      if (!explainWithinBudget(id)) {
         const message =
           "No request can be explained now: at most 10 within a minute. Try again later.";
         throw new RouterError(429, "BUDGET_USED_UP", message);
@@ -188,9 +210,10 @@ export function createRequestLog(
       return entry.row;
     },
     explainNewest() {
-      const [id, error] = [...explainable].at(-1) ?? [];
-      if (id === undefined || error === undefined) return false;
-      explainWithinBudget(id, error);
+      const newest = [...explainable].toReversed();
+      const [id] = newest.find(([, { kind }]) => !explainedKinds.has(kind)) ?? newest[0] ?? [];
+      if (id === undefined) return false;
+      explainWithinBudget(id);
       return true;
     },
   };
@@ -204,7 +227,7 @@ function describeReport({ causes }: SignatureReport): Explanation | undefined {
   return {
     code,
     isProven,
-    cause: explanation,
+    cause: isProven ? explanation : `Probably: ${explanation}`,
     fix,
     subject,
     others: others.slice(0, 3).map((other) => other.explanation),

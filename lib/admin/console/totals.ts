@@ -1,3 +1,5 @@
+import type { ObservedRequest } from "../../receiver/inspection";
+import { createRejections } from "./rejections";
 import type { PendingWaits } from "../../challenge/challenge-wait";
 import type { RequestResult, RequestRow, TokenUse, Totals } from "./console-view";
 
@@ -17,18 +19,20 @@ export function createCounters() {
     failed: 0,
   };
   const byCode: Record<string, number> = {};
+  const rejections = createRejections();
 
   return {
-    add({ result, code }: RequestRow): void {
+    add({ result, code, atMs }: RequestRow, observed: ObservedRequest): void {
+      rejections.add(observed, atMs);
       received++;
       byResult[result]++;
       if (code !== undefined) byCode[code] = (byCode[code] ?? 0) + 1;
     },
-    /** Counts a request whose handlers failed after its response. */
-    move({ result }: RequestRow, to: RequestRow): void {
+    /** Counts a change of a row, such as a failure of its handlers after the response. */
+    move({ result, code }: RequestRow, to: RequestRow): void {
       byResult[result]--;
       byResult[to.result]++;
-      if (to.code !== undefined) byCode[to.code] = (byCode[to.code] ?? 0) + 1;
+      if (to.code !== undefined && to.code !== code) byCode[to.code] = (byCode[to.code] ?? 0) + 1;
     },
     read(rows: readonly RequestRow[], waits: PendingWaits, tokenCount: number | undefined): Totals {
       const { count, oldestStartMs } = waits;
@@ -38,6 +42,7 @@ export function createCounters() {
         received,
         byResult: { ...byResult },
         byCode: { ...byCode },
+        rejections: rejections.list(),
         waits: { count, oldestMs },
         rotation: findRotation(rows, tokenCount),
       };

@@ -8,7 +8,7 @@ import { formatCount } from "./format";
 import { useKeyboard } from "./keyboard";
 import { KeysPage, useUnstoredKeys } from "./keys-page";
 import { connection, followReceiver } from "./live";
-import { queue, QueuePage } from "./queue-page";
+import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
@@ -78,6 +78,7 @@ function Console() {
         </nav>
       </header>
       <main id="content" tabIndex={-1} ref={content}>
+        <IdleQueue />
         <Page />
       </main>
       <OpenDialog />

@@ -1,7 +1,7 @@
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
 import { Writes } from "./action";
 import { send, settings } from "./api";
-import { Cards, EmptyState, LoadedPage, Pill, SelectBox, Time } from "./blocks";
+import { Cards, EmptyState, LoadedPage, Notice, Pill, SelectBox, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { Facts, Received, showInvisible } from "./received";
@@ -28,6 +28,17 @@ export function QueuePage() {
         </>
       )}
     </LoadedPage>
+  );
+}
+
+/** Says on each page that nothing handles the events that wait. */
+export function IdleQueue() {
+  const { waiting = 0, workers } = useStore(queue).value ?? {};
+  if (waiting === 0 || workers !== 0) return null;
+  return (
+    <Notice tone="bad" title={`${plural(waiting, "event")} in the queue, and no worker.`}>
+      No process runs their handlers. Start one that calls queue.work().
+    </Notice>
   );
 }
 

@@ -8,6 +8,7 @@ import { formatAge, formatCount, formatDate, formatDuration, plural } from "./fo
 import { held, live } from "./live";
 import { Notices } from "./notices";
 import { Received } from "./received";
+import { RejectedRequests } from "./rejected-requests";
 import { askToResend, selectedRequests } from "./request-details";
 import { filterRows, RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
@@ -32,6 +33,7 @@ export function RequestsPage() {
       <Notices rows={shown} />
       <TotalCards />
       {totals !== undefined && totals.received > 0 && <TrafficChart />}
+      <RejectedRequests rejections={totals?.rejections ?? []} />
       <div class="panel">
         <div class="panel-head">
           <h3>

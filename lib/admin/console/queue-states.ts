@@ -1,0 +1,59 @@
+import type { RequestRow } from "./console-view";
+import type { ConsoleQueue } from "./queue-view";
+import { findQueued } from "./request-details";
+import type { RequestLog } from "./request-log";
+
+/** How many events are looked up at a time. */
+const MAX_LOOKUPS = 25;
+
+/**
+ * Creates the function that gives the rows of stored events the state that the queue knows. A call
+ * looks up some of the rows that are not handled, the next call the others.
+ */
+export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals: boolean) {
+  let start = 0;
+  let isRunning = false;
+
+  return async function refresh(): Promise<void> {
+    const rows = log.listRows().filter(isUnsettled);
+    if (isRunning || rows.length === 0) return;
+    isRunning = true;
+    start %= rows.length;
+    const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, MAX_LOOKUPS);
+    start += some.length;
+    try {
+      await Promise.all(some.map(refreshRow));
+    } catch {
+      // The page loads the state of the queue as well, and shows why that failed.
+    } finally {
+      isRunning = false;
+    }
+  };
+
+  async function refreshRow(row: RequestRow): Promise<void> {
+    const { uuid = "", accountSid = "" } = row;
+    const found = await findQueued(
+      { uuid, accountSid, event: log.find(row.id).queued?.event },
+      queue,
+      reveals,
+    );
+    if (found === undefined) return;
+    const { state, attempts, failures } = found;
+    const failure = state === "handled" ? undefined : failures.at(-1)?.error;
+    const isDead = state === "dead";
+    const message =
+      failure === undefined
+        ? `Its event is ${state}.`
+        : `Attempt ${attempts} failed: its event ${isDead ? "is a dead letter" : "will run again"}.`;
+    const result = isDead ? "failed" : state === "handled" ? "handled" : "stored";
+    const fields = { result, message, failure } as const;
+    if (fields.result !== row.result || message !== row.message || failure !== row.failure) {
+      log.update(row.id, fields);
+    }
+  }
+}
+
+/** Whether the queue may still change the result; a dead letter may be retried. */
+function isUnsettled({ result, status }: RequestRow): boolean {
+  return result === "stored" || (result === "failed" && status === 200);
+}
