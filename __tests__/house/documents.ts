@@ -80,12 +80,10 @@ export function checkDocuments(): string[] {
   }
 
   const statusRows = readSection("docs/errors.md", "## Every code with its status");
-  const statuses = matchAll(statusRows, /^\| \[`([A-Z_]+)`\]\(#[a-z_]+\) +\| (\d{3})/gm);
-  compare(
-    "docs/errors.md, statuses",
-    Object.fromEntries(statuses.map(([code, status]) => [code, Number(status)])),
-    STATUS_BY_CODE,
+  const statuses = matchAll(statusRows, /^- (\d{3}): (.+)$/gm).flatMap(([status, codes = ""]) =>
+    matchAll(codes, /`([A-Z_]+)`/g).map(([code]) => [code, Number(status)]),
   );
+  compare("docs/errors.md, statuses", Object.fromEntries(statuses), STATUS_BY_CODE);
   const headings = matchAll(readText("docs/errors.md"), /^### `([A-Z_]+)`$/gm).flat();
   const codes = [
     ...Object.keys(STATUS_BY_CODE),
@@ -100,7 +98,7 @@ export function checkDocuments(): string[] {
       if (!text.includes(part)) findings.push(`docs/errors.md, ${code}: has no ${part}`);
   }
   const emulatorRows = readSection("docs/errors.md", "### Codes of `EmulatorError`");
-  const emulatorErrors = matchAll(emulatorRows, /^\| `([A-Z_]+)` +\| (\d{5}) +\| (\d{3})/gm);
+  const emulatorErrors = matchAll(emulatorRows, /^- `([A-Z_]+)` \((\d{5}), (\d{3})\)/gm);
   compare(
     "docs/errors.md, EmulatorError",
     Object.fromEntries(
@@ -112,13 +110,13 @@ export function checkDocuments(): string[] {
     ERRORS,
   );
 
-  const causes = matchAll(readSection("docs/signatures.md", "### Causes"), /^\| `([A-Z0-9_]+)`/gm);
+  const causes = matchAll(readSection("docs/signatures.md", "### Causes"), /^- `([A-Z0-9_]+)`/gm);
   compare("docs/signatures.md, causes", causes.flat(), Object.keys(CAUSES));
   const channelRows = readSection("docs/observability.md", "## Diagnostics channels");
-  const channels = matchAll(channelRows, /^\| `([a-z-]+)`/gm).flat();
+  const channels = matchAll(channelRows, /^- `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, channels", channels, DIAGNOSTIC_NAMES);
   const traceRows = readSection("docs/observability.md", "## Tracing channels");
-  const traces = matchAll(traceRows, /^\| `([a-z-]+)`/gm).flat();
+  const traces = matchAll(traceRows, /^- `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, tracing channels", traces, TRACE_NAMES);
 
   for (const file of DOCUMENTS) {
