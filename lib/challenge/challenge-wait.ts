@@ -44,17 +44,27 @@ const RULES: OptionRules<WaitOptions> = {
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
 };
 
-/** The waits of a receiver that are pending now. */
+/** A wait of a receiver that is pending now. */
+export interface PendingWait {
+  challengeSid: string;
+  entityIdentity: string;
+  /** When it began, as `performance.now()` counts. */
+  startMs: number;
+}
+
+/** The pending waits of a receiver, counted. */
 export interface PendingWaits {
   count: number;
   /** When the oldest began, as `performance.now()` counts; undefined when there is none. */
   oldestStartMs: number | undefined;
+  /** Lists them, the oldest first. */
+  list(): PendingWait[];
 }
 
 /** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
 export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
-  /** By the start of each wait, in milliseconds; in the order of insertion. */
-  const pending = new Map<AbortController, number>();
+  /** In the order of insertion. */
+  const pending = new Map<AbortController, PendingWait>();
   let isClosed = false;
 
   async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
@@ -89,7 +99,10 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
     return event;
   }
 
-  async function waitUntilStopped({ signal, ...wait }: OutcomeWait): Promise<ChallengeEvent> {
+  async function waitUntilStopped({
+    signal,
+    ...wait
+  }: OutcomeWait & Pick<PendingWait, "entityIdentity">): Promise<ChallengeEvent> {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
     if (signal !== undefined) {
@@ -97,7 +110,8 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort);
     }
-    pending.set(stop, performance.now());
+    const { challengeSid, entityIdentity } = wait;
+    pending.set(stop, { challengeSid, entityIdentity, startMs: performance.now() });
     try {
       return await outcomes.wait({ ...wait, signal: stop.signal });
     } finally {
@@ -109,8 +123,9 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
   return {
     waitForChallenge,
     readPending(): PendingWaits {
-      const [oldestStartMs] = pending.values();
-      return { count: pending.size, oldestStartMs };
+      const [oldest] = pending.values();
+      const list = () => [...pending.values()];
+      return { count: pending.size, oldestStartMs: oldest?.startMs, list };
     },
     /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
     close(): void {

@@ -29,6 +29,7 @@ const READS = [
   "/console/requests/1",
   "/console/requests/1/explanation",
   "/console/statistics",
+  "/console/waits",
   "/console/findings",
   "/console/queue",
 ];

@@ -20,6 +20,7 @@ import { createMemoryQueue } from "./memory-queue";
 useConsoles();
 
 const JANE = "jane.doe@example.com";
+const OTHER_SID = `YC${"7".repeat(32)}`;
 const approve = "challenge.approved";
 
 /** Delivers requests whose signature is of another URL, which `explain` can prove. */
@@ -579,6 +580,34 @@ describe("the row of a stored event", () => {
     const { rows, totals } = await readRequests(app);
     expect(rows).toMatchObject([row]);
     expect(totals.byResult).toMatchObject(counted);
+  });
+});
+
+describe("POST /console/search", () => {
+  it.each([JANE, CHALLENGE_SID])("finds a login by %s, and asks the service", async (text) => {
+    const app = await startConsole({ router: { readOnly: true } });
+    const key = { challengeSid: CHALLENGE_SID, entityIdentity: JANE };
+    const waiting = expect(app.push.waitForChallenge(key)).rejects.toMatchObject({
+      code: "CLOSING",
+    });
+    await app.deliver("factor.created", { entity_identity: "another" });
+    await app.deliver("challenge.denied", { entity_identity: JANE, challenge_sid: OTHER_SID });
+    const { body } = await app.call("/search", { text });
+    const wait = {
+      challengeSid: CHALLENGE_SID,
+      entity: "jan…com",
+      startedAtMs: expect.any(Number),
+    };
+    expect(body).toMatchObject({
+      ids: text === JANE ? [await idOf(app, 2)] : [],
+      deadLetters: [],
+      waits: [wait],
+      challenge: { challengeSid: CHALLENGE_SID, problem: "SERVICE_ERROR" },
+    });
+    expect((await app.call("/waits")).body).toEqual([wait]);
+    expect(app.audits).toEqual([]);
+    expect(JSON.stringify(body)).not.toContain(JANE);
+    await Promise.all([waiting, app.push.close()]);
   });
 });
 

@@ -7,6 +7,7 @@ import { readJson } from "../http/json-body";
 import { RouterError } from "../http/router-error";
 import type { Asset } from "./assets";
 import type { Console, ShownReceiver } from "./console";
+import { findLogin, toWaitRow } from "./find-login";
 import { changeDeadLetters, readQueue } from "./queue-view";
 import { describeDetails, resendRequest } from "./request-details";
 import { sendTestEvent } from "./test-event";
@@ -36,6 +37,10 @@ const deadLetterChoiceSchema = z.union([
     untilMs: z.number(),
   }),
 ]);
+
+const searchSchema = z.strictObject({ text: z.string().min(1).max(256) });
+
+const MAX_WAITS = 200;
 
 const testEventSchema = z.strictObject({
   type: z.enum(PUSH_EVENT_TYPES),
@@ -99,6 +104,25 @@ function listReceiverRoutes(
         if (live.open(req, res, typeof after === "string" ? after : undefined)) return undefined;
         const message = "Too many pages are open: close one, or wait a moment.";
         throw new RouterError(503, "TOO_MANY_PAGES", message, 5);
+      },
+    },
+    read("/console/waits", () =>
+      inspection
+        .readPendingWaits()
+        .list()
+        .slice(0, MAX_WAITS)
+        .map((wait) => toWaitRow(wait, reveals)),
+    ),
+    {
+      // A POST, as the address of a request is in many logs.
+      method: "post",
+      path: "/console/search",
+      async run(req, res) {
+        const { text } = parseInput("search", searchSchema, await readJson(req, res));
+        return {
+          status: 200,
+          body: await findLogin(text, { client, log, inspection, queue, reveals }),
+        };
       },
     },
     read("/console/statistics", log.readStatistics),

@@ -190,6 +190,33 @@ export interface LiveUpdate {
   totals: Totals;
 }
 
+/** A login that waits for its challenge in this process. */
+export interface PendingWaitRow {
+  challengeSid: string;
+  /** Masked unless the console reveals it. */
+  entity: string;
+  startedAtMs: number;
+}
+
+/** A challenge, as the service responded; `problem` is the code of the error. */
+export interface FoundChallenge {
+  challengeSid: string;
+  status: string | null;
+  date_created: string | null;
+  date_responded: string | null;
+  problem: string | undefined;
+}
+
+/** The places where a login was found. */
+export interface LoginSearch {
+  /** The ids of requests, the oldest first. */
+  ids: readonly string[];
+  deadLetters: readonly DeadLetterRow[];
+  waits: readonly PendingWaitRow[];
+  /** The newest challenge that was found. */
+  challenge: FoundChallenge | undefined;
+}
+
 /** The dead letters with one cause. */
 export interface DeadLetterGroup {
   /** The part that all their errors have, without the values of the events. */

@@ -96,6 +96,23 @@ export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<
   };
 }
 
+/** Lists the last dead letters that are accepted, of those that a console reads. */
+export async function listDeadLetters(
+  queue: ConsoleQueue,
+  reveals: boolean,
+  maxCount: number,
+  accepts: (deadLetter: ListedDeadLetter) => boolean,
+): Promise<DeadLetterRow[]> {
+  const found: DeadLetterRow[] = [];
+  let listed = 0;
+  for await (const deadLetter of queue.deadLetters()) {
+    if (++listed > MAX_LISTED) break;
+    if (accepts(deadLetter)) found.push(toRow(deadLetter, reveals));
+    if (found.length > maxCount) found.shift();
+  }
+  return found;
+}
+
 /** Retries or discards dead letters; `audited` has their number, also when the rest failed. */
 export async function changeDeadLetters(
   queue: ConsoleQueue,

@@ -91,8 +91,8 @@ export function viewEvent(
 
 type Field = "factor_sid" | "challenge_sid" | "entity_identity";
 
-/** Reads a field that only some types of events have. */
-function readField(
+/** Reads a field; undefined of an event that does not have it. */
+export function readField(
   event: PushEvent | UnknownPushEvent | undefined,
   name: Field,
 ): string | undefined {

@@ -39,7 +39,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
 /**
  * Creates the function that describes the write of a request to one of these routes; it returns
- * undefined for GET, HEAD and OPTIONS, which only read. Its arguments are the effective method,
+ * undefined for GET, HEAD and OPTIONS, and for a route without an action, which only read. Its arguments are the effective method,
  * after any middleware that overrides it, and the path within the router, without the query.
  */
 export function createAudit(
@@ -58,9 +58,11 @@ export function createAudit(
     const verb = method.toLowerCase();
     if (SAFE_METHODS.has(verb)) return undefined;
     const matching = patterns.filter(({ pattern }) => pattern.test(path));
+    const own = matching.find((route) => route.method === verb);
+    if (own !== undefined && own.action === undefined) return undefined;
     const sid = decodeSafely(matching[0]?.pattern.exec(path)?.[1] ?? "");
     return {
-      action: matching.find((route) => route.method === verb)?.action,
+      action: own?.action,
       // Log only SIDs: any other text of a client may hold control characters for a terminal.
       sid: isSid("SK", sid) || isSid("YW", sid) ? sid : undefined,
     };
