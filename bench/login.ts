@@ -61,7 +61,7 @@ async function signIn(page: Page): Promise<number> {
   await page.waitForSelector("#waiting:not([hidden])");
   await page.waitForSelector(".question .primary");
   await page.evaluate(MEASURE);
-  await page.click(".question .primary");
+  await page.click(`.question .primary:text-is("${await page.textContent("#number")}")`);
   const timeMs = Number(await page.evaluate("turned"));
   await page.waitForSelector(".question", { state: "detached" });
   await page.click("#logout");

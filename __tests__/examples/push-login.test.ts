@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
 import { signedRequest } from "express-push-verification/testing";
 import { readSettings } from "../../examples/push-login/settings";
@@ -42,7 +43,7 @@ async function readQuestions(url: string) {
   await reader?.cancel();
   const data = Buffer.from(value ?? []).toString();
   const { questions } = JSON.parse(data.replace(/^data: /, "")) as {
-    questions: { sid: string; details: { fields: object[] } }[];
+    questions: { sid: string; numbers: number[]; details: { fields: object[] } }[];
   };
   return questions;
 }
@@ -51,8 +52,8 @@ describe("the login example", () => {
   let app: LoginApp;
   let url: string;
 
-  async function start(ttlMs?: number): Promise<void> {
-    app = await startLoginApp(ttlMs);
+  async function start(...times: number[]): Promise<void> {
+    app = await startLoginApp(...times);
     ({ url } = app);
   }
 
@@ -66,8 +67,11 @@ describe("the login example", () => {
     return until(() => received >= count);
   }
 
-  const respondOnPhone = (response: "approve" | "deny") =>
-    fetch(`${url}/phone/challenges/${app.challengeSids.at(-1)}/${response}`, { method: "POST" });
+  const respondOnPhone = (response: "approve" | "deny" | "wrong") =>
+    fetch(
+      `${url}/phone/challenges/${app.challengeSids.at(-1)}/${response === "approve" ? app.readNumber() : response}`,
+      { method: "POST" },
+    );
 
   it("signs in when the phone approves, under a new session id", async () => {
     const browser = openBrowser(url);
@@ -94,6 +98,52 @@ describe("the login example", () => {
     expect((await respondOnPhone("approve")).status).toBe(404);
     expect(await sendApproval()).toBe(403);
     expect(await late.state()).toBe("signed-out");
+  });
+
+  it.each([
+    ["approve", "signed-in"],
+    ["deny", "denied"],
+  ] as const)("asks the service when the webhook request is lost: %s", async (response, state) => {
+    for (const [ttlMs, waitMs] of [
+      // When the time of the attempt is over, and before.
+      [1_500, 20_000],
+      [60_000, 200],
+    ] as const) {
+      await app.stop();
+      await start(ttlMs, waitMs);
+      await app.loseWebhooks();
+      const browser = openBrowser(url);
+      await browser.signIn();
+      await respondOnPhone(response);
+      expect(await browser.outcome()).toBe(state);
+    }
+  });
+
+  it("responds 202 while the user has not decided, and says when the service cannot be asked", async () => {
+    await app.stop();
+    await start(1_500, 100);
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const early = await browser.post("/login/outcome");
+    expect([early.status, JSON.parse(early.text)]).toEqual([202, { state: "waiting" }]);
+    const logged = jest.spyOn(console, "error").mockImplementation(() => {});
+    await app.emulator.close();
+    const states = [];
+    do states.push(await browser.outcome());
+    while (states.at(-1) === "waiting");
+    expect(states.at(-1)).toBe("unknown");
+    logged.mockRestore();
+  });
+
+  it("takes another number than that of the page as a denial", async () => {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    const [question] = await readQuestions(url);
+    expect(question?.numbers).toHaveLength(3);
+    expect(question?.numbers).toContain(Number(app.readNumber()));
+    const other = question?.numbers.find((number) => number !== Number(app.readNumber()));
+    await fetch(`${url}/phone/challenges/${question?.sid}/${other}`, { method: "POST" });
+    expect(await browser.outcome()).toBe("denied");
   });
 
   it("signs in once with two tabs of one browser, and both find themselves signed in", async () => {
@@ -137,10 +187,13 @@ describe("the login example", () => {
     const outcome = browser.outcome();
     await arrived;
     expect((await browser.post("/login/cancel")).status).toBe(204);
+    // The wait of each tab ends at once.
+    expect(await outcome).toBe("ended");
     expect(await readQuestions(url)).toEqual([]);
     expect((await respondOnPhone("approve")).status).toBe(404);
     app.emulator.approveChallenge(app.challengeSids.at(-1) ?? "");
-    expect(await outcome).toBe("ended");
+    await app.emulator.settled();
+    expect(await browser.outcome()).toBe("ended");
     expect(await browser.state()).toBe("signed-out");
   });
 
@@ -212,6 +265,9 @@ describe("the login example", () => {
     await respondOnPhone("approve");
     expect(await outcome).toBe("signed-in");
     expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
+    const state = JSON.parse((await browser.request("GET", "/login")).text) as object;
+    const consoleUrl = `admin/push/#/requests?q=${app.challengeSids.at(-1)}`;
+    expect(state).toEqual({ state: "signed-in", user: "ada", consoleUrl });
   });
 
   it("serves its page under a policy that allows nothing from elsewhere", async () => {
@@ -228,11 +284,26 @@ it("the settings of the real service name the variable that is missing", () => {
 });
 
 describe("npm start", () => {
+  it("names the variable that is missing, without a stack", () => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ["--import", "tsx", "examples/push-login/start.ts"],
+      {
+        env: { PATH: process.env.PATH, PUSH_SERVICE_SID: "VA", PUSH_ACCOUNT_SID: "AC" },
+        encoding: "utf8",
+      },
+    );
+    expect([status, stderr]).toEqual([1, "PUSH_AUTH_TOKEN is not set.\n"]);
+  });
+
   /** Starts the example, and reads the addresses and the process that it prints. */
-  async function startExample() {
+  async function startExample(env = {}) {
     // Without prestart: the page is built, and other tests read it.
     const command = ["npm", "start", "--ignore-scripts"];
-    const { printed, kill, ended, isRunning } = await startGroup(command, "Ctrl-C", { PORT: "0" });
+    const { printed, kill, ended, isRunning } = await startGroup(command, "Ctrl-C", {
+      PORT: "0",
+      ...env,
+    });
     const { stdout: output } = printed;
     const [, login = "", password = ""] =
       /^The login: +(\S+) .*password (\w+)\)/m.exec(output) ?? [];
@@ -251,7 +322,9 @@ describe("npm start", () => {
     );
 
   it("prints the addresses of the login and of the console, and ends on Ctrl-C", async () => {
-    const { login, staff, kill, ended } = await startExample();
+    // Those of the README are of its own example: without the others they are ignored.
+    const env = { PUSH_AUTH_TOKEN: "of the README", PUSH_PUBLIC_URL: "https://example.com/" };
+    const { login, staff, kill, ended } = await startExample(env);
     expect(await (await fetch(login)).text()).toContain("<title>Example Bank");
     const signedIn = await fetch(staff, { redirect: "manual" });
     const [cookie = ""] = signedIn.headers.getSetCookie();
@@ -277,13 +350,14 @@ describe("npm start", () => {
     const { login, password, handled, kill, ended } = await startExample();
     const { origin } = new URL(login);
     try {
-      for (const response of ["approve", "deny"]) {
+      for (const isApproved of [true, false]) {
         const browser = openBrowser(origin);
-        await browser.post("/login", { user: "ada", password });
+        const { text } = await browser.post("/login", { user: "ada", password });
+        const { number } = JSON.parse(text) as { number: number };
         const [question] = await readQuestions(origin);
-        const path = `/phone/challenges/${question?.sid}/${response}`;
-        expect((await browser.post(path)).status).toBe(204);
-        expect(await browser.outcome()).toBe(response === "approve" ? "signed-in" : "denied");
+        const path = `/phone/challenges/${question?.sid}/${isApproved ? number : "deny"}`;
+        expect(JSON.parse((await browser.post(path)).text)).toEqual({ isApproved });
+        expect(await browser.outcome()).toBe(isApproved ? "signed-in" : "denied");
       }
       await until(() => handled().some((line) => line.includes("challenge.denied")));
     } finally {

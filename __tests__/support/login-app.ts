@@ -22,8 +22,8 @@ const checkPassword = createCheckPassword({
   bob: { password: PASSWORD, entityIdentity: "bob-0001" },
 });
 
-/** Starts the app; an attempt expires after `ttlMs`. */
-export async function startLoginApp(ttlMs = 60_000) {
+/** Starts the app; an attempt expires after `ttlMs`, and a request waits for `waitMs`. */
+export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   const emulator = createEmulator();
   await emulator.listen(0);
   const server = createServer();
@@ -32,7 +32,7 @@ export async function startLoginApp(ttlMs = 60_000) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { accountSid, authToken, serviceSid } = emulator;
   const publicUrl = `${url}/webhooks/push`;
-  emulator.createWebhook({ webhook_url: publicUrl });
+  const webhook = emulator.createWebhook({ webhook_url: publicUrl });
   const client = createAdminClient({
     accountUrl: emulator.url,
     verifyUrl: emulator.url,
@@ -69,6 +69,7 @@ export async function startLoginApp(ttlMs = 60_000) {
     },
     accountSid,
     attempts,
+    waitMs,
     checkPassword: await checkPassword,
     sessionSecret: "a secret",
     isHttps: false,
@@ -89,7 +90,13 @@ export async function startLoginApp(ttlMs = 60_000) {
     await emulator.close();
   }
 
-  return { url, emulator, push, rejected, challengeSids, server, stop };
+  /** From now on, no webhook request reaches the app. */
+  const loseWebhooks = () => client.webhooks.delete(webhook.sid);
+  /** The number that the newest login shows. */
+  const readNumber = () =>
+    emulator.fetchChallenge(challengeSids.at(-1) ?? "").hidden_details?.number as string;
+
+  return { url, emulator, loseWebhooks, readNumber, push, rejected, challengeSids, server, stop };
 }
 
 export type LoginApp = Awaited<ReturnType<typeof startLoginApp>>;

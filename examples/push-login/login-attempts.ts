@@ -10,9 +10,11 @@ export interface LoginAttempt {
   /** Shown on the page while it waits. */
   phoneName: string;
   device: string;
-  /** Shown on the page and on the phone, so that the user can compare. */
+  /** Shown on the page; the user chooses it on the phone among others. */
   number: number;
   expiresAtMs: number;
+  /** Aborted when the attempt is cancelled: the waits of all tabs end. */
+  cancelled: AbortSignal;
 }
 
 /** The logins that wait for their phones, in memory: a server of several processes needs a store. */
@@ -23,6 +25,8 @@ export interface LoginAttempts {
   find(id: string | undefined): LoginAttempt | undefined;
   /** Ends an attempt; returns false when it has ended before. */
   end(id: string): boolean;
+  /** Ends an attempt, and each wait for it. */
+  cancel(id: string): void;
 }
 
 /** An attacker who knows a password must not flood the phone with requests. */
@@ -31,6 +35,7 @@ const MAX_ATTEMPTS_PER_USER = 5;
 /** Creates an empty list of attempts; each expires after `ttlMs`. */
 export function createLoginAttempts(ttlMs: number): LoginAttempts {
   const attempts = new Map<string, LoginAttempt>();
+  const controllers = new WeakMap<LoginAttempt, AbortController>();
 
   function dropExpired(): void {
     // Insertion order is the order of expiry.
@@ -45,6 +50,7 @@ export function createLoginAttempts(ttlMs: number): LoginAttempts {
       dropExpired();
       const open = [...attempts.values()].filter(({ user }) => user === fields.user);
       if (open.length >= MAX_ATTEMPTS_PER_USER) return undefined;
+      const controller = new AbortController();
       const attempt: LoginAttempt = {
         id: randomUUID(),
         ...fields,
@@ -52,7 +58,9 @@ export function createLoginAttempts(ttlMs: number): LoginAttempts {
         phoneName: "",
         number: randomInt(10, 100),
         expiresAtMs: Date.now() + ttlMs,
+        cancelled: controller.signal,
       };
+      controllers.set(attempt, controller);
       attempts.set(attempt.id, attempt);
       return attempt;
     },
@@ -61,5 +69,10 @@ export function createLoginAttempts(ttlMs: number): LoginAttempts {
       return id === undefined ? undefined : attempts.get(id);
     },
     end: (id) => attempts.delete(id),
+    cancel(id) {
+      const attempt = attempts.get(id);
+      attempts.delete(id);
+      if (attempt !== undefined) controllers.get(attempt)?.abort();
+    },
   };
 }

@@ -1,5 +1,6 @@
 import express, { type Request, type Response, type Router } from "express";
 import { WebhookError, type PushWebhooks } from "express-push-verification";
+import type { AdminClient } from "express-push-verification/admin";
 import type { LoginAttempt, LoginAttempts } from "./login-attempts";
 import type { CheckPassword } from "./passwords";
 import type { RegisteredPhone, VerificationService } from "./verification-service";
@@ -10,6 +11,8 @@ declare module "express-session" {
     user: string;
     /** The id of the login attempt of this browser. */
     attempt: string;
+    /** The challenge of its last attempt, for the link to the console. */
+    challengeSid: string;
   }
 }
 
@@ -17,10 +20,15 @@ declare module "express-session" {
 export interface LoginOptions {
   push: PushWebhooks;
   service: VerificationService;
+  /** Is asked for the outcome when no webhook request has brought it. */
+  client: Pick<AdminClient, "challenges">;
   /** The account whose outcomes count. */
   accountSid: string;
   attempts: LoginAttempts;
   checkPassword: CheckPassword;
+  /** How long a request waits for an outcome; a quarter more than it is less than the 30 s after
+   * which gateways cut a request. */
+  waitMs: number;
 }
 
 /** A login that is rejected, for the error handler of the app. */
@@ -41,21 +49,23 @@ class LoginError extends Error {
  * |---|---|
  * | `GET /login` | 200, the state of this browser |
  * | `POST /login` | 201 and the attempt; 401 for a wrong password; 409 without a phone; 429 with 5 open logins |
- * | `POST /login/outcome` | 200 `signed-in`, `denied`, `expired` or `ended`, as soon as it is known |
+ * | `POST /login/outcome` | 200 `signed-in`, `denied`, `expired`, `unknown` or `ended`, as soon as it is known; 202 `waiting` after `waitMs`: send it again |
  * | `POST /login/cancel` | 204 |
  * | `POST /logout` | 204 |
  */
 export function createLogin(options: LoginOptions): Router {
-  const { push, service, accountSid, attempts, checkPassword } = options;
+  const { push, service, client, accountSid, attempts, checkPassword, waitMs } = options;
   const router = express.Router();
   // A page of another site cannot send JSON here without a CORS preflight request, which fails.
   router.use(express.json({ limit: "4kb" }));
 
   router.get("/login", (req, res) => {
     const attempt = attempts.find(req.session.attempt);
-    if (req.session.user !== undefined) res.json({ state: "signed-in", user: req.session.user });
-    else if (attempt === undefined) res.json({ state: "signed-out" });
-    else res.json(describe(attempt));
+    const { user } = req.session;
+    const link = linkToConsole(req);
+    if (user !== undefined) res.json({ state: "signed-in", user, ...link });
+    else if (attempt === undefined) res.json({ state: "signed-out", ...link });
+    else res.json({ ...describe(attempt), ...link });
   });
 
   router.post("/login", async (req, res) => {
@@ -74,7 +84,8 @@ export function createLogin(options: LoginOptions): Router {
     if (attempt === undefined) throw new LoginError(429, "The user has too many open logins.");
     await askUser(attempt, phone, req.ip);
     req.session.attempt = attempt.id;
-    res.status(201).json(describe(attempt));
+    req.session.challengeSid = attempt.challengeSid;
+    res.status(201).json({ ...describe(attempt), ...linkToConsole(req) });
   });
 
   router.post("/login/outcome", async (req, res) => {
@@ -85,7 +96,9 @@ export function createLogin(options: LoginOptions): Router {
     if (state === "signed-in" && attempt !== undefined) {
       await startSession(req, attempt.user);
     }
-    if (state !== undefined) res.json({ state, user: req.session.user });
+    // 202: not decided yet. No proxy responds with it.
+    if (state === "waiting") res.status(202);
+    if (state !== undefined) res.json({ state, user: req.session.user, ...linkToConsole(req) });
   });
 
   router.post("/login/cancel", (req, res) => {
@@ -111,9 +124,9 @@ export function createLogin(options: LoginOptions): Router {
         fields: [
           { label: "Device", value: device },
           { label: "Address", value: address },
-          { label: "Number", value: String(number) },
         ],
-        hidden_details: { attempt: id },
+        // The phone shows this number among others, and approves when the user chooses it.
+        hidden_details: { attempt: id, number: String(number) },
         expiresAtMs,
       });
     } catch (error) {
@@ -124,33 +137,58 @@ export function createLogin(options: LoginOptions): Router {
 
   /** Resolves to the new state of the browser; to undefined when the browser has disconnected. */
   async function awaitOutcome(attempt: LoginAttempt, res: Response) {
-    const { id, entityIdentity, challengeSid, expiresAtMs } = attempt;
-    const disconnected = new AbortController();
-    res.on("close", () => disconnected.abort());
+    const { id, entityIdentity, challengeSid, expiresAtMs, cancelled } = attempt;
+    const leftMs = expiresAtMs - Date.now();
+    const stopped = new AbortController();
+    const stop = () => stopped.abort();
+    res.on("close", stop);
+    cancelled.addEventListener("abort", stop);
     try {
       const event = await push.waitForChallenge({
         challengeSid,
         entityIdentity,
         accountSid,
-        timeoutMs: Math.max(expiresAtMs - Date.now(), 1),
-        signal: disconnected.signal,
+        // No last wait is so short that the attempt expires before the browser sends it.
+        timeoutMs: leftMs < 1.25 * waitMs ? Math.max(leftMs, 1) : waitMs,
+        signal: stopped.signal,
       });
-      // Used once: of two tabs that wait for one outcome, one is signed in by it.
-      if (!attempts.end(id)) return "ended";
       const isOfThisAttempt =
         event.version === "v1" || event.challenge_hidden_details?.attempt === id;
-      return isOfThisAttempt && event.type === "challenge.approved" ? "signed-in" : "denied";
+      const isApproved = isOfThisAttempt && event.type === "challenge.approved";
+      return endWith(attempt, isApproved ? "signed-in" : "denied");
     } catch (error) {
-      if (disconnected.signal.aborted) return undefined;
-      if (!(error instanceof WebhookError)) throw error;
-      if (error.code === "CLOSING") throw error;
-      attempts.end(id);
-      return error.code === "CHALLENGE_TIMEOUT" ? "expired" : "denied";
+      if (stopped.signal.aborted) return cancelled.aborted ? "ended" : undefined;
+      if (!(error instanceof WebhookError) || error.code === "CLOSING") throw error;
+      if (error.code !== "CHALLENGE_TIMEOUT") return endWith(attempt, "denied");
+      return await askService(attempt);
+    } finally {
+      cancelled.removeEventListener("abort", stop);
     }
   }
 
+  /** Asks the service for an outcome that has not arrived: a webhook request may be lost. */
+  async function askService(attempt: LoginAttempt) {
+    const { entityIdentity, challengeSid, expiresAtMs } = attempt;
+    const status = await client.challenges.fetch({ entityIdentity, challengeSid }).then(
+      (challenge) => challenge.status,
+      (error: unknown) => {
+        console.error(error);
+        return "unknown";
+      },
+    );
+    if (status === "approved") return endWith(attempt, "signed-in");
+    if (status === "denied") return endWith(attempt, "denied");
+    if (Date.now() < expiresAtMs) return "waiting";
+    return endWith(attempt, status === "unknown" ? "unknown" : "expired");
+  }
+
+  /** Each attempt is used once: of two tabs that wait for one outcome, one is signed in by it. */
+  function endWith<State extends string>({ id }: LoginAttempt, state: State): State | "ended" {
+    return attempts.end(id) ? state : "ended";
+  }
+
   function endAttempt(req: Request): void {
-    if (req.session.attempt !== undefined) attempts.end(req.session.attempt);
+    if (req.session.attempt !== undefined) attempts.cancel(req.session.attempt);
     delete req.session.attempt;
   }
 
@@ -159,7 +197,7 @@ export function createLogin(options: LoginOptions): Router {
 
 /** Signs a user in under a new session id: the old one existed before the user was known. */
 async function startSession(req: Request, user: string): Promise<void> {
-  const { isStaff } = req.session;
+  const { isStaff, challengeSid } = req.session;
   await new Promise<void>((resolve, reject) => {
     req.session.regenerate((error: unknown) =>
       error instanceof Error ? reject(error) : resolve(),
@@ -168,6 +206,13 @@ async function startSession(req: Request, user: string): Promise<void> {
   req.session.user = user;
   // Who looks at the console in another tab stays signed in there.
   if (isStaff === true) req.session.isStaff = true;
+  if (challengeSid !== undefined) req.session.challengeSid = challengeSid;
+}
+
+/** Staff see where the console shows this login. */
+function linkToConsole({ session: { isStaff, challengeSid } }: Request) {
+  if (isStaff !== true || challengeSid === undefined) return {};
+  return { consoleUrl: `admin/push/#/requests?q=${challengeSid}` };
 }
 
 /** Describes an attempt to the page; the ids of the attempt and the challenge stay on the server. */

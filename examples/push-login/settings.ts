@@ -12,11 +12,18 @@ export interface Settings {
   client: AdminClient;
 }
 
-/** Reads the settings from the environment: those of the real service, or of the demo. */
+/** A variable of the environment is missing. */
+export class SettingsError extends Error {}
+
+/**
+ * Reads the settings from the environment: those of the real service, or of the demo.
+ *
+ * @throws SettingsError
+ */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const read = (name: string): string => {
     const value = env[name];
-    if (value === undefined || value === "") throw new Error(`${name} is not set.`);
+    if (value === undefined || value === "") throw new SettingsError(`${name} is not set.`);
     return value;
   };
   const accountSid = read("PUSH_ACCOUNT_SID");

@@ -1,10 +1,11 @@
+import { randomInt } from "node:crypto";
 import express, { type Response, type Router } from "express";
 import type { Challenge, Emulator } from "express-push-verification/emulator";
 import type { LoginAttempts } from "./login-attempts";
 
 /** The phone of one user, which the page shows beside the login. */
 export interface SimulatedPhone {
-  /** Serves the phone to the page: the questions as server-sent events, and both responses. */
+  /** Serves the phone to the page: the questions as server-sent events, and the responses. */
   router: Router;
   /** Registers the phone in place of an old one; the emulator sends all three events of factors. */
   register(): void;
@@ -22,7 +23,7 @@ export function createSimulatedPhone(
   attempts: LoginAttempts,
 ): SimulatedPhone {
   const device = emulator.device();
-  const questions = new Map<string, Challenge>();
+  const questions = new Map<string, Challenge & { numbers: readonly number[] }>();
   const streams = new Set<Response>();
   let shown = "";
 
@@ -38,7 +39,7 @@ export function createSimulatedPhone(
   function describe(): string {
     dropClosed();
     const newestFirst = [...questions.values()].toReversed();
-    const listed = newestFirst.map(({ sid, details }) => ({ sid, details }));
+    const listed = newestFirst.map(({ sid, details, numbers }) => ({ sid, details, numbers }));
     return JSON.stringify({ name: friendlyName, questions: listed });
   }
 
@@ -50,7 +51,9 @@ export function createSimulatedPhone(
   }
 
   device.onChallenge((challenge) => {
-    questions.set(challenge.sid, challenge);
+    const numbers = new Set([Number(challenge.hidden_details?.number)]);
+    while (numbers.size < 3) numbers.add(randomInt(10, 100));
+    questions.set(challenge.sid, { ...challenge, numbers: [...numbers].toSorted() });
     refresh();
   });
   // Expiry and cancellation send no notification.
@@ -59,18 +62,23 @@ export function createSimulatedPhone(
   const router = express.Router();
   router.get("/events", (_req, res) => {
     res.set({ "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    // nginx would hold the questions back.
+    res.set("X-Accel-Buffering", "no");
     streams.add(res);
     res.on("close", () => streams.delete(res));
     res.write(`data: ${describe()}\n\n`);
   });
+  // The response is "deny" or a number; another number than that of the page denies, too.
   router.post("/challenges/:sid/:response", (req, res) => {
     const { sid, response } = req.params;
     dropClosed();
-    const isKnown = questions.has(sid) && ["approve", "deny"].includes(response);
-    if (isKnown && response === "approve") device.approve(sid);
-    else if (isKnown) device.deny(sid);
+    const question = questions.get(sid);
+    const isApproved = response === question?.hidden_details?.number;
+    if (question !== undefined && isApproved) device.approve(sid);
+    else if (question !== undefined) device.deny(sid);
     refresh();
-    res.sendStatus(isKnown ? 204 : 404);
+    if (question === undefined) res.sendStatus(404);
+    else res.json({ isApproved });
   });
 
   return {

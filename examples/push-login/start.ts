@@ -1,6 +1,6 @@
 /**
  * A login that waits for a phone, with an emulated service, a simulated phone, and the admin
- * console. With PUSH_AUTH_TOKEN and the variables of settings.ts, the same app uses the real
+ * console. With PUSH_SERVICE_SID and the other variables of settings.ts, the same app uses the real
  * service, and USER_IDENTITY is the identity that the phone of the user is registered with. It runs
  * until Ctrl-C.
  */
@@ -14,14 +14,18 @@ import { createApp } from "./app";
 import { createLoginAttempts } from "./login-attempts";
 import { createCheckPassword } from "./passwords";
 import { startDemo } from "./demo";
-import { readSettings } from "./settings";
+import { readSettings, SettingsError } from "./settings";
 
 const USER = "ada";
 const { USER_IDENTITY = "7d4c2f0e-6c1b-4d0e-9d3a-1b2c3d4e5f60" } = process.env;
 const ATTEMPT_TTL_MS = 300_000;
+const WAIT_MS = 20_000;
 const CLOSE_MS = 500;
 
-void main();
+main().catch((error: unknown) => {
+  console.error(error instanceof SettingsError ? error.message : error);
+  process.exit(1);
+});
 
 async function main(): Promise<void> {
   const server = createServer();
@@ -30,7 +34,7 @@ async function main(): Promise<void> {
   const appUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const attempts = createLoginAttempts(ATTEMPT_TTL_MS);
   const demo =
-    process.env.PUSH_AUTH_TOKEN === undefined
+    process.env.PUSH_SERVICE_SID === undefined
       ? await startDemo(appUrl, USER_IDENTITY, attempts)
       : undefined;
   const settings = readSettings(demo?.env ?? process.env);
@@ -53,6 +57,7 @@ async function main(): Promise<void> {
     service,
     accountSid,
     attempts,
+    waitMs: WAIT_MS,
     checkPassword: await createCheckPassword({
       [USER]: { password, entityIdentity: USER_IDENTITY },
     }),

@@ -6,6 +6,7 @@ const TITLES = {
   waiting: "Approve on your phone",
   denied: "Denied",
   expired: "No response",
+  unknown: "No outcome",
   "signed-in": "Welcome",
 };
 const RETRY_PAUSE_MS = 1_000;
@@ -14,7 +15,7 @@ const RETRY_PAUSE_MS = 1_000;
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const form = /** @type {HTMLFormElement} */ (element("signed-out"));
 
-/** @typedef {{ state: string, user?: string, phoneName?: string, device?: string, number?: number, leftMs?: number }} LoginState */
+/** @typedef {{ state: string, user?: string, phoneName?: string, device?: string, number?: number, leftMs?: number, consoleUrl?: string }} LoginState */
 
 let expiresAtMs = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -46,6 +47,10 @@ function show(login) {
   element("status").textContent = title;
   document.title = `Example Bank: ${title.toLowerCase()}`;
   element("user").textContent = login.user ?? "";
+  element("console").hidden = login.consoleUrl === undefined;
+  element("console")
+    .querySelector("a")
+    ?.setAttribute("href", login.consoleUrl ?? "");
   if (state === "waiting") showWaiting(login);
   if (state === "signed-out") form.querySelector("input")?.focus();
   else element("title").focus();
@@ -71,7 +76,8 @@ function showTimeLeft() {
 }
 
 /**
- * Waits until the server knows the outcome; sends the request again when the connection is lost.
+ * Waits until the server knows the outcome; sends the request again for each 202, and when the
+ * connection is lost.
  *
  * @param {AbortSignal} signal
  */
@@ -79,6 +85,7 @@ async function awaitOutcome(signal) {
   for (;;) {
     try {
       const response = await post("login/outcome", {}, signal);
+      if (response.status === 202) continue;
       if (!response.ok) throw new Error(String(response.status));
       const login = /** @type {LoginState} */ (await response.json());
       // Ended in another tab: this browser may be signed in.

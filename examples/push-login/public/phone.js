@@ -1,12 +1,7 @@
 // @ts-check
 // The simulated phone: its questions arrive as server-sent events.
 
-const RESPONSES = [
-  { text: "Deny", response: "deny", className: "deny" },
-  { text: "Approve", response: "approve", className: "primary" },
-];
-
-/** @typedef {{ sid: string, details: { message: string, fields?: { label: string, value: string }[] } }} Question */
+/** @typedef {{ sid: string, details: { message: string, fields?: { label: string, value: string }[] }, numbers: number[] }} Question */
 
 /** @param {string} id */
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -24,7 +19,7 @@ function create(name, text, className) {
 }
 
 /** @param {Question} question */
-function createQuestion({ sid, details }) {
+function createQuestion({ sid, details, numbers }) {
   const item = create("li", "", "question");
   item.append(create("p", "Example Bank", "app"), create("h2", details.message));
   const fields = document.createElement("dl");
@@ -32,12 +27,13 @@ function createQuestion({ sid, details }) {
     fields.append(create("dt", label), create("dd", value));
   }
   const buttons = create("div", "", "buttons");
-  for (const { text, response, className } of RESPONSES) {
-    const button = create("button", text, className);
+  for (const response of [...numbers.map(String), "deny"]) {
+    const isNumber = response !== "deny";
+    const button = create("button", isNumber ? response : "Deny", isNumber ? "primary" : "deny");
     button.addEventListener("click", () => void respond(item, sid, response));
     buttons.append(button);
   }
-  item.append(fields, buttons);
+  item.append(fields, create("p", "To sign in, choose the number on the page:"), buttons);
   return item;
 }
 
@@ -48,9 +44,19 @@ function createQuestion({ sid, details }) {
  */
 async function respond(item, sid, response) {
   for (const button of item.querySelectorAll("button")) button.disabled = true;
-  const { ok } = await fetch(`phone/challenges/${sid}/${response}`, { method: "POST" });
-  const decision = response === "approve" ? "You approved the request." : "You denied the request.";
-  element("phone-status").textContent = ok ? decision : "The request is no longer open.";
+  const sent = await fetch(`phone/challenges/${sid}/${response}`, { method: "POST" });
+  element("phone-status").textContent = sent.ok
+    ? describeDecision(response, await sent.json())
+    : "The request is no longer open.";
+}
+
+/**
+ * @param {string} response
+ * @param {{ isApproved: boolean }} decision
+ */
+function describeDecision(response, { isApproved }) {
+  if (isApproved) return "You approved the request.";
+  return response === "deny" ? "You denied the request." : "You chose another number: denied.";
 }
 
 /** @param {number} count */
