@@ -61,29 +61,31 @@ export function createComparison({ call, readRows }: RealStorage): ComparedStora
   }
 
   return {
-    async compare(method, args, reply, model, nowMs) {
+    compare(method, args, reply, model, nowMs) {
       const given = toPlain(args);
       const expected = {
         reply: sortReply(method, reply),
         events: toPlain([...model.events.values()]).toSorted(byId),
         members: Array.from(model.members, ([id, member]) => ({ id, ...member })).toSorted(byId),
       };
-      const realReply = await call(method, translateArgs(method, given), nowMs);
-      const { events, members } = await readRows();
-      for (const { id, body } of expected.events) {
-        const own = events.find((event) => event.body === body);
-        if (own !== undefined) ids.set(own.id, id);
-      }
-      const found = {
-        reply: sortReply(method, translateReply(method, realReply)),
-        events: events
-          .map((event) => Object.assign(event, { id: toModel(event.id) }))
-          .toSorted(byId),
-        members: members.toSorted(byId),
+      return async () => {
+        const realReply = await call(method, translateArgs(method, given), nowMs);
+        const { events, members } = await readRows();
+        for (const { id, body } of expected.events) {
+          const own = events.find((event) => event.body === body);
+          if (own !== undefined) ids.set(own.id, id);
+        }
+        const found = {
+          reply: sortReply(method, translateReply(method, realReply)),
+          events: events
+            .map((event) => Object.assign(event, { id: toModel(event.id) }))
+            .toSorted(byId),
+          members: members.toSorted(byId),
+        };
+        if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
+        const texts = [given, found, expected].map((value) => JSON.stringify(value));
+        return `${method}(${texts[0]}) at ${nowMs} is ${texts[1]}; the model: ${texts[2]}`;
       };
-      if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
-      const texts = [given, found, expected].map((value) => JSON.stringify(value));
-      return `${method}(${texts[0]}) at ${nowMs} is ${texts[1]}; the model: ${texts[2]}`;
     },
   };
 }

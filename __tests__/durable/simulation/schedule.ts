@@ -51,14 +51,17 @@ export class BrokenInvariant extends Error {}
 
 /** A storage that runs beside the model, and must do the same. */
 export interface ComparedStorage {
-  /** Runs a call at a time of the clock; resolves with how it differs from the model. */
+  /**
+   * Returns a function that runs a call at a time of the clock, with real timers; it resolves with how
+   * the call differs from the model.
+   */
   compare(
     method: keyof ModelStorage,
     args: readonly unknown[],
     reply: unknown,
     model: ReturnType<typeof createModel>,
     nowMs: number,
-  ): Promise<string | undefined>;
+  ): () => Promise<string | undefined>;
 }
 
 /** How a schedule runs. */
@@ -116,7 +119,7 @@ export async function runSchedule(
   let areFaultsOn = true;
   let isAway = false;
   let caller: Worker | undefined;
-  let comparison: Promise<string | undefined> | undefined;
+  const comparisons: ReturnType<ComparedStorage["compare"]>[] = [];
   const nowMs = () => Math.round(scheduler.nowMs() + clockOffsetMs);
   const keyOf = ({ id, started }: Run) => `${id} ${started}`;
   const add = (counts: Map<string, number>, body: string) => {
@@ -154,7 +157,7 @@ export async function runSchedule(
     trace?.(
       `${nowMs()} ${process?.number} ${method}(${JSON.stringify(args)}): ${JSON.stringify(reply)}`,
     );
-    comparison = compared?.compare(method, args, reply, model, nowMs());
+    if (compared) comparisons.push(compared.compare(method, args, reply, model, nowMs()));
     if (method === "store") hint(process, args[0] as NewEvent[]);
     return reply;
   }
@@ -343,7 +346,7 @@ export async function runSchedule(
   /** Runs a step; the promise resolves after all that follows from it. */
   function step(): Promise<void> {
     scheduler.step();
-    return comparison === undefined ? new Promise<void>(afterMicrotasks) : compareReal();
+    return comparisons.length === 0 ? new Promise<void>(afterMicrotasks) : compareReal();
   }
 
   let restore = scheduler.install();
@@ -352,10 +355,11 @@ export async function runSchedule(
   async function compareReal(): Promise<void> {
     await new Promise<void>(afterMicrotasks);
     restore();
-    const difference = await comparison;
-    comparison = undefined;
+    for (const compare of comparisons.splice(0)) {
+      const difference = await compare();
+      if (difference !== undefined) problems.push(difference);
+    }
     restore = scheduler.install();
-    if (difference !== undefined) problems.push(difference);
     await new Promise<void>(afterMicrotasks);
   }
 
