@@ -4,42 +4,19 @@ export type { CloseOptions } from "./time/close-options";
 export type { PushWebhooksOptions } from "./receiver/options";
 export type { VerifyOptions } from "./receiver/verify-options";
 export { createHandlers } from "./delivery/handler-registry";
-export type {
-  AnyHandler,
-  Handler,
-  HandlerContext,
-  HandlerRegistration,
-  Handlers,
-} from "./delivery/handler-registry";
-export type { WaitForChallenge, WaitOptions } from "./challenge/challenge-wait";
-export type { Confirm, ConfirmContext } from "./delivery/confirmation";
-export type { DeliveryResult } from "./event/event";
-export type {
-  Capture,
-  ErrorListener,
-  RejectedListener,
-  RejectedRequest,
-} from "./observability/reporter";
-export type { Health, HealthCode } from "./observability/health";
+export type { AnyHandler, Handler, HandlerContext, Handlers } from "./delivery/handler-registry";
+export type { WaitOptions } from "./challenge/challenge-wait";
+export type { Confirm } from "./delivery/confirmation";
+export type { Capture, RejectedRequest } from "./observability/reporter";
+export type { Health } from "./observability/health";
 export type { Logger } from "./observability/logger";
-export type {
-  AccountTokens,
-  AuthTokenResolver,
-  AuthTokens,
-  ClaimedIdentity,
-} from "./receiver/auth-tokens";
+export type { AccountTokens, AuthTokenResolver, AuthTokens } from "./receiver/auth-tokens";
 
 export { verifyPushRequest } from "./receiver/verify-push-request";
 export type { PushRequest } from "./receiver/verify-push-request";
 
 export { sign, verifySignature } from "./signature/signature";
-export type {
-  SignatureMatch,
-  SignedParams,
-  SignOptions,
-  UrlMatching,
-  VerifySignatureOptions,
-} from "./signature/signature";
+export type { SignedParams, SignOptions, VerifySignatureOptions } from "./signature/signature";
 
 export { explainSignature } from "./signature/explain";
 export type { ExplainSignatureOptions } from "./signature/explain/options";
@@ -57,7 +34,6 @@ export type {
   ChallengeDetails,
   ChallengeDetailsField,
   ChallengeEvent,
-  EventIssue,
   FactorCreatedEvent,
   FactorDeletedEvent,
   FactorVerifiedEvent,
@@ -72,12 +48,9 @@ export { createMemoryDedupe } from "./delivery/memory-dedupe";
 export type { MemoryDedupeOptions } from "./delivery/memory-dedupe";
 export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedupe-store";
 
-export type { EventQueue, QueuedEvent } from "./delivery/event-queue";
-export type { OutcomeKey, OutcomeStore, OutcomeWait } from "./challenge/outcome-store";
-export type { RequestIdentity } from "./delivery/dedupe";
 export { collectMetrics } from "./observability/prometheus";
 export type { Diagnostics } from "./observability/diagnostics";
-export type { TracedOperation, Traces } from "./observability/tracing";
+export type { Traces } from "./observability/tracing";
 
 export { PermanentError } from "./errors/permanent-error";
 export { WebhookError } from "./errors/webhook-error";

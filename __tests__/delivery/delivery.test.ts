@@ -1,6 +1,7 @@
 /** Parts of an event that a receiver records, stores, and passes to a queue. */
+import type { DeliveryResult } from "../../lib/event/event";
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { type DeliveryResult, type QueuedEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { createReceiver } from "../support/receivers";

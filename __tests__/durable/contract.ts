@@ -1,4 +1,6 @@
 /** The tests that every engine of the durable queue passes. */
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
+import type { DeadLetterOptions } from "../../lib/durable/durable-queue";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,14 +10,9 @@ import {
   createHandlers,
   PermanentError,
   type PushEvent,
-  type QueuedEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
-import type {
-  DeadLetterOptions,
-  DurableQueue,
-  WorkOptions,
-} from "express-push-verification/durable";
+import type { DurableQueue, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { createChildProcesses } from "../support/child-processes";
 import { queuedEvent, receiveInto, sidOf, silent } from "../support/durable";

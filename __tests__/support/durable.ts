@@ -1,10 +1,10 @@
 /** Queues and receivers of the durable tests; each pair stands for one process of an app. */
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import {
   pushWebhooks,
   type Pair,
   type PushEvent,
   type PushWebhooksOptions,
-  type QueuedEvent,
 } from "express-push-verification";
 import {
   redisQueue,

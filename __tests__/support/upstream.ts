@@ -1,9 +1,9 @@
+import type { NewWebhook } from "../../lib/emulator/options";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import {
   createEmulator,
   type Emulator,
-  type NewWebhook,
   type WebhookResource,
 } from "express-push-verification/emulator";
 import type { WebhookInput } from "express-push-verification/admin";

@@ -1,3 +1,12 @@
+import type { RequestOptions } from "../../lib/admin/client/transport";
+import type { KeyInput } from "../../lib/admin/client/key";
+import type { PageQuery } from "../../lib/admin/client/list";
+import type { WebhookChange } from "../../lib/admin/client/webhook";
+import type { DeadLetterOptions } from "../../lib/durable/durable-queue";
+import type { ChallengeDecision, NewChallenge } from "../../lib/emulator/resources/challenge";
+import type { NewFactor } from "../../lib/emulator/resources/factor";
+import type { NewKey } from "../../lib/emulator/resources/keys";
+import type { NewWebhook } from "../../lib/emulator/options";
 import { expectTypeOf } from "expect-type";
 import {
   createMemoryDedupe,
@@ -19,29 +28,16 @@ import { adminRouter, createAdminClient } from "express-push-verification/admin"
 import type {
   AdminClientOptions,
   AdminRouterOptions,
-  RequestOptions,
-  KeyInput,
-  PageQuery,
-  WebhookChange,
   WebhookInput,
 } from "express-push-verification/admin";
 import type {
   Backoff,
-  DeadLetterOptions,
   RedisQueueOptions,
   RedisConnectionOptions,
   WorkOptions,
 } from "express-push-verification/durable";
 import { createEmulator } from "express-push-verification/emulator";
-import type {
-  ChallengeDecision,
-  EmulatorOptions,
-  Fault,
-  NewChallenge,
-  NewFactor,
-  NewKey,
-  NewWebhook,
-} from "express-push-verification/emulator";
+import type { EmulatorOptions, Fault } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import type {
   EventFixtureOptions,

@@ -1,4 +1,5 @@
 /** The processes of the durable benches: a Redis, web processes and workers, which may be killed. */
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,7 +7,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PushEvent, QueuedEvent } from "express-push-verification";
+import type { PushEvent } from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 
 export const settings = { authToken: "bench-token", publicUrl: "https://app.example.com/push" };

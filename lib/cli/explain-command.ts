@@ -5,7 +5,7 @@ import { explain as explainSignature, explainCause } from "../signature/explain/
 import { listBodyPairs } from "../signature/explain/bodies";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
 import type { Capture } from "../observability/reporter";
-import { joinReceivedUrl } from "../receiver/webhook-request";
+import { joinReceivedUrl } from "../receiver/incoming-request";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
 import { choice, UsageError } from "./arguments";

@@ -3,12 +3,16 @@ export type { SqliteQueueOptions } from "./sqlite/options";
 export { postgresQueue } from "./postgres/postgres-queue";
 export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
 export { redisQueue } from "./redis/redis-queue";
+export type { RedisConnectionOptions, RedisQueueOptions } from "./redis/options";
 export type {
-  RedisConnection,
-  RedisConnectionOptions,
-  RedisInstance,
-  RedisQueueOptions,
-  ServerAddress,
-} from "./redis/options";
-export type * from "./durable-queue";
+  Backoff,
+  DeadLetter,
+  DurableQueue,
+  EventStatus,
+  EventWorker,
+  QueueErrorCode,
+  QueueOptions,
+  QueueStats,
+  WorkOptions,
+} from "./durable-queue";
 export { QueueError } from "./queue-error";

@@ -1,13 +1,16 @@
 import { tooLarge } from "./body";
 import type { PushMethod, VerifySettings } from "./verify-options";
-import type { WebhookRequest } from "./webhook-request";
+import type { IncomingRequest } from "./incoming-request";
 import { WebhookError } from "../errors/webhook-error";
 import { loadEngine } from "../signature/explain";
 import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
 /** The part of a webhook request that is known before its body. */
-export type RequestHeaders = Omit<WebhookRequest, "target" | "remoteAddress" | "readBody" | "body">;
+export type RequestHeaders = Omit<
+  IncomingRequest,
+  "target" | "remoteAddress" | "readBody" | "body"
+>;
 
 /** The method and the headers of a webhook request, checked. */
 export interface CheckedHeaders {

@@ -8,7 +8,7 @@ import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { signRequest } from "../signature/signed-request";
 import type { PushWebhooksSettings } from "./options";
-import { describeRequest, listShownHeaders, type WebhookRequest } from "./webhook-request";
+import { describeRequest, listShownHeaders, type IncomingRequest } from "./incoming-request";
 
 /** A webhook request and its result, as an observer receives it. */
 export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
@@ -79,7 +79,7 @@ export function createObservers() {
 
   return {
     /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
-    start: (request: WebhookRequest) =>
+    start: (request: IncomingRequest) =>
       observers.size === 0 ? undefined : new Observation(++count, request, notify),
     observe(observer: RequestObserver): () => void {
       observers.add(observer);
@@ -112,7 +112,7 @@ export class Observation {
   constructor(
     /** Counts the observed requests of a receiver, from 1. */
     readonly id: number,
-    request: WebhookRequest,
+    request: IncomingRequest,
     private readonly notify: RequestObserver,
   ) {
     this.request = describeRequest(request);

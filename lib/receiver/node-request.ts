@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
 import type { BodyLimits } from "./body";
-import type { WebhookRequest } from "./webhook-request";
+import type { IncomingRequest } from "./incoming-request";
 import { isRawBody } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/parameters";
 
@@ -18,7 +18,7 @@ export interface NodeMessage extends IncomingMessage {
 }
 
 /** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
-export class NodeRequest implements WebhookRequest {
+export class NodeRequest implements IncomingRequest {
   readonly method: string;
   body: unknown;
   // Adapters of serverless platforms have no raw headers.

@@ -15,7 +15,7 @@ import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
 import { createVerifyRequest } from "./verify-request";
 import { createResponse, WebRequest } from "./web-request";
-import { captureRequest, describeRequest, type WebhookRequest } from "./webhook-request";
+import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import { createHandlers } from "../delivery/handler-registry";
@@ -66,7 +66,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   let isClosed = false;
 
   /** Handles a request; returns the reason why it was rejected. */
-  async function handle(request: WebhookRequest): Promise<WebhookError | undefined> {
+  async function handle(request: IncomingRequest): Promise<WebhookError | undefined> {
     const startMs = performance.now();
     const observed = observers.start(request);
     let isDelivered = false;
@@ -111,7 +111,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  function receive(request: WebhookRequest): Promise<WebhookError | undefined> {
+  function receive(request: IncomingRequest): Promise<WebhookError | undefined> {
     const describe = () => {
       const { method, path } = describeRequest(request);
       const urls = publicUrls.map((url) => new URL(url));

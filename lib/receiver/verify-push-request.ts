@@ -4,7 +4,7 @@ import { addCode } from "./response";
 import { createVerifyRequest } from "./verify-request";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
-import type { WebhookRequest } from "./webhook-request";
+import type { IncomingRequest } from "./incoming-request";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** A webhook request of a platform that has no `Request` of the Web platform. */
@@ -63,7 +63,7 @@ function assertRequest(request: unknown): void {
   );
 }
 
-function readGiven({ method, url, headers, body }: PushRequest): WebhookRequest {
+function readGiven({ method, url, headers, body }: PushRequest): IncomingRequest {
   const isRecord = typeof headers.get !== "function";
   const record = headers as Readonly<Record<string, string | string[] | undefined>>;
   const entries = isRecord ? Object.entries(record) : [...(headers as Headers)];

@@ -4,7 +4,7 @@ import type { ExplainBudget } from "./explain-budget";
 import { checkHeaders, uncoveredBody } from "./headers";
 import { createCheckEvent } from "./check-event";
 import type { VerifySettings } from "./verify-options";
-import { joinReceivedUrl, type WebhookRequest } from "./webhook-request";
+import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import { createGetParts, createPostParts } from "../signature/signed-parts";
 
 /**
@@ -19,7 +19,7 @@ export function createVerifyRequest(settings: VerifySettings, explainBudget?: Ex
   const checkEvent = createCheckEvent(settings);
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
-  return async function verifyRequest(request: WebhookRequest, deadlineAtMs?: number) {
+  return async function verifyRequest(request: IncomingRequest, deadlineAtMs?: number) {
     const checked = checkHeaders(request, settings);
     const body = await request.readBody(checked.hasBody);
     request.body = body ?? "";

@@ -1,6 +1,6 @@
 import type { PushWebhooksSettings } from "./options";
 import { isMemoryDedupe } from "../delivery/memory-dedupe";
-import { shortenPath } from "./webhook-request";
+import { shortenPath } from "./incoming-request";
 
 /**
  * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes

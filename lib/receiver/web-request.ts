@@ -2,14 +2,14 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
 import type { BodyLimits } from "./body";
-import type { WebhookRequest } from "./webhook-request";
+import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../form/parameters";
 import type { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../validation/validate-options";
 
 /** A webhook request as a `Request` of the Web platform. */
-export class WebRequest implements WebhookRequest {
+export class WebRequest implements IncomingRequest {
   readonly remoteAddress = undefined;
   body: unknown;
 

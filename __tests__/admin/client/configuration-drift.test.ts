@@ -1,10 +1,10 @@
+import type { NewWebhook } from "../../../lib/emulator/options";
 import { pushWebhooks, type PushEventType } from "express-push-verification";
 import {
   createAdminClient,
   type AdminClient,
   type WebhookInput,
 } from "express-push-verification/admin";
-import type { NewWebhook } from "express-push-verification/emulator";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import {
   clientOptions,

@@ -1,14 +1,14 @@
+import type { AdminLogger } from "../../../lib/admin/router/options";
+import type { KeyInput } from "../../../lib/admin/client/key";
+import type { Receiver } from "../../../lib/admin/client/configuration-drift";
+import type { WebhookChange } from "../../../lib/admin/client/webhook";
 import { expectTypeOf } from "expect-type";
 import type { z } from "zod";
 import { pushWebhooks, type Logger, type PushEventType } from "express-push-verification";
 import type {
-  AdminLogger,
   CreatedKey,
   Key,
-  KeyInput,
-  Receiver,
   Webhook,
-  WebhookChange,
   WebhookEventType,
   WebhookInput,
 } from "express-push-verification/admin";

@@ -1,4 +1,4 @@
-import type { ConsoleQueue } from "express-push-verification/admin";
+import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 

@@ -1,5 +1,5 @@
 /** The dead letters of a queue, as a console groups, masks and changes them. */
-import type { ConsoleQueue } from "express-push-verification/admin";
+import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { eventFixture } from "express-push-verification/testing";
 import type { QueueView } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID } from "../../support/webhook-requests";

@@ -1,10 +1,10 @@
 /** The requests of a receiver, as a console tells of them to its page. */
+import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import {
   PermanentError,
   type PushEvent,
   type PushWebhooksOptions,
 } from "express-push-verification";
-import type { ConsoleQueue } from "express-push-verification/admin";
 import type { RequestDetails, Statistics } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import {

@@ -1,11 +1,8 @@
+import type { SendRequestOptions } from "../../../lib/emulator/outbound/http-client";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import {
-  SendError,
-  sendRequest,
-  type SendRequestOptions,
-} from "express-push-verification/emulator";
+import { SendError, sendRequest } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 

@@ -1,14 +1,11 @@
+import type { ChallengeDecision, NewChallenge } from "../../../lib/emulator/resources/challenge";
+import type { FaultKind } from "../../../lib/emulator/outbound/faults";
+import type { NewFactor } from "../../../lib/emulator/resources/factor";
+import type { NewKey } from "../../../lib/emulator/resources/keys";
+import type { NewWebhook } from "../../../lib/emulator/options";
 import { expectTypeOf } from "expect-type";
 import type { z } from "zod";
-import type {
-  ChallengeDecision,
-  Fault,
-  FaultKind,
-  NewChallenge,
-  NewFactor,
-  NewKey,
-  NewWebhook,
-} from "express-push-verification/emulator";
+import type { Fault } from "express-push-verification/emulator";
 import type {
   decisionSchema,
   faultSchema,

@@ -1,4 +1,14 @@
 export { postgresQueue } from "./postgres-queue";
 export type { PostgresConnectionOptions, PostgresQueueOptions } from "./options";
-export type * from "../durable-queue";
+export type {
+  Backoff,
+  DeadLetter,
+  DurableQueue,
+  EventStatus,
+  EventWorker,
+  QueueErrorCode,
+  QueueOptions,
+  QueueStats,
+  WorkOptions,
+} from "../durable-queue";
 export { QueueError } from "../queue-error";

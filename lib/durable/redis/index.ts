@@ -1,10 +1,14 @@
 export { redisQueue } from "./redis-queue";
+export type { RedisConnectionOptions, RedisQueueOptions } from "./options";
 export type {
-  RedisConnection,
-  RedisConnectionOptions,
-  RedisInstance,
-  RedisQueueOptions,
-  ServerAddress,
-} from "./options";
-export type * from "../durable-queue";
+  Backoff,
+  DeadLetter,
+  DurableQueue,
+  EventStatus,
+  EventWorker,
+  QueueErrorCode,
+  QueueOptions,
+  QueueStats,
+  WorkOptions,
+} from "../durable-queue";
 export { QueueError } from "../queue-error";

@@ -4,7 +4,7 @@ import type { Pair } from "../form/parameters";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 
 /** A webhook request of `node:http`, of the Web platform or of another platform. */
-export interface WebhookRequest {
+export interface IncomingRequest {
   readonly method: string;
   /** The requested path with its query. */
   readonly target: string;
@@ -33,7 +33,7 @@ export interface WebhookRequest {
  * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
  * explanations, and no signature is verified against it.
  */
-export function joinReceivedUrl(request: Pick<WebhookRequest, "target" | "listHeader">): string {
+export function joinReceivedUrl(request: Pick<IncomingRequest, "target" | "listHeader">): string {
   const { target } = request;
   const raw = (name: string) => request.listHeader(name)[0];
   const first = (name: string) => raw(name)?.split(",")[0]?.trim();
@@ -74,14 +74,14 @@ const SHOWN_HEADERS = [
 const MAX_HEADER_CHARACTERS = 200;
 
 /** Lists the headers that help to find a fault and never hold a credential or a signature. */
-export function listShownHeaders(request: Pick<WebhookRequest, "listHeader">): Pair[] {
+export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): Pair[] {
   return SHOWN_HEADERS.flatMap((name) =>
     request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_HEADER_CHARACTERS)]),
   );
 }
 
 /** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
-export function captureRequest(request: WebhookRequest): Capture | undefined {
+export function captureRequest(request: IncomingRequest): Capture | undefined {
   const { method, target: url, body } = request;
   if (!isRawBody(body)) return undefined;
   const base64 = Buffer.from(body as Uint8Array).toString("base64");
@@ -91,7 +91,7 @@ export function captureRequest(request: WebhookRequest): Capture | undefined {
 const MAX_PATH_CHARACTERS = 200;
 
 /** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
-export function describeRequest(request: WebhookRequest): RejectedRequest {
+export function describeRequest(request: IncomingRequest): RejectedRequest {
   const { method, target, remoteAddress } = request;
   return { method, path: shortenPath(target), remoteAddress };
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describeRequest, joinReceivedUrl } from "../../lib/receiver/webhook-request";
+import { describeRequest, joinReceivedUrl } from "../../lib/receiver/incoming-request";
 import { CONTROL, hostileText } from "../support/control-characters";
 
 const request = (target: string, headers: Record<string, string> = {}) => ({
