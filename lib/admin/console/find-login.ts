@@ -52,7 +52,7 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
     .readPendingWaits()
     .list()
     .filter(({ challengeSid, entityIdentity }) => [challengeSid, entityIdentity].includes(text));
-  keys.push(...waits);
+  for (const { challengeSid, entityIdentity } of waits) keys.push({ challengeSid, entityIdentity });
   const newest = keys.at(-1);
   return {
     ids: rows.map(({ id }) => id),
