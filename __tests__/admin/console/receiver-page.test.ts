@@ -58,7 +58,7 @@ describeWithBrowser("the receiver's page", () => {
     await notice("trailing slash", "1 request of the last 1 had a wrong signature.");
     await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
     await page.getByText("2 problems").click();
-    await notice("another token", "1 request of the last 2 had a wrong signature.");
+    await notice("Nothing is proven", "1 request of the last 2 had a wrong signature.");
     await notice("trailing slash", "1 request of the last 2 had a wrong signature.");
   });
 

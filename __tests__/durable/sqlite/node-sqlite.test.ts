@@ -25,7 +25,7 @@ it.each([
 it("names the code of an error of SQLite, also of an extended one", () => {
   expect(sqliteCodeOf(Object.assign(new Error("full"), { errcode: 13 }))).toBe("SQLITE_FULL");
   expect(sqliteCodeOf(Object.assign(new Error("busy"), { errcode: 517 }))).toBe("SQLITE_BUSY");
-  expect(sqliteCodeOf(Object.assign(new Error("other"), { errcode: 19 }))).toBe("SQLITE_19");
+  expect(sqliteCodeOf(Object.assign(new Error("other"), { errcode: 24 }))).toBe("SQLITE_24");
   expect(sqliteCodeOf(new Error("no error of SQLite"))).toBeUndefined();
 });
 
