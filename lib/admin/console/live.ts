@@ -48,9 +48,9 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>): Live
   });
 
   function flush(): void {
-    flushTimer = undefined;
-    if (streams.size === 0) return;
+    // While the timer is set: an explanation must not lead to the next one.
     explainNewest();
+    flushTimer = undefined;
     const totals = log.readTotals();
     for (const stream of streams) if (isBehind(stream, totals)) send(stream, totals);
   }
@@ -119,11 +119,11 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>): Live
       res.setHeader("Cache-Control", "no-store, no-transform");
       res.setHeader("X-Accel-Buffering", "no");
       res.flushHeaders();
+      explainNewest();
       streams.add(stream);
       res.once("close", () => remove(stream));
       tickTimer ??= setInterval(tick, TICK_MS).unref();
       void refresh?.();
-      explainNewest();
       send(stream, log.readTotals(), isComplete);
       return true;
     },
