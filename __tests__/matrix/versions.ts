@@ -63,8 +63,8 @@ export interface Neighbours {
 const MANAGERS = ["npm", "pnpm", "yarn"] as const;
 /** Versions that apps have: an optional peer must not block the installation of the receiver. */
 const NEIGHBOURS: [App["folder"], ...string[]][] = [
-  ["express", "express@5", "bullmq@6", "ioredis@6", "pg@8"],
   ["express", "express@4", "bullmq@5", "ioredis@5", "pg@8"],
+  ["express", "express@5", "bullmq@6", "ioredis@6", "pg@8"],
   ["bare", "express@4", "ioredis@4"],
 ];
 
