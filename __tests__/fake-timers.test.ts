@@ -3,7 +3,7 @@ import supertest from "supertest";
 import * as main from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { CHALLENGE_SID as challengeSid } from "./support/webhook-requests";
-import { until } from "./support/redis";
+import { until } from "./support/waiting";
 import { startServer, stopServers } from "./support/servers";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };

@@ -8,7 +8,8 @@ import { createChildProcesses } from "./support/child-processes";
 import { linkPackages } from "./support/built-package";
 import { findRecipe, readSection } from "./support/docs";
 import { queuedEvent, silent } from "./support/durable";
-import { describeWithRedis, startRedis, until } from "./support/redis";
+import { describeWithRedis, startRedis } from "./support/redis";
+import { until } from "./support/waiting";
 import { useRedisQueues } from "./support/redis-queues";
 
 /** The numbers of the liveness probe. */

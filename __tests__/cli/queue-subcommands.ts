@@ -5,7 +5,7 @@ import {
   type UnknownPushEvent,
 } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { send, startServer, stopServers } from "../support/servers";
 import { runCommand } from "../support/terminals";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";

@@ -6,7 +6,7 @@ import {
   type AcceptOnce,
   type RequestIdentity,
 } from "../../lib/delivery/dedupe";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import type { WebhookError } from "../../lib/errors/webhook-error";
 
 const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({

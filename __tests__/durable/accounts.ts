@@ -3,7 +3,7 @@ import { PermanentError, pushWebhooks } from "express-push-verification";
 import { ACCOUNT_SID, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { entityIdentity, receiveInto, silent, type DurableReceiver } from "../support/durable";
 import type { SuiteEngine } from "../support/engine";
-import { collect, until } from "../support/redis";
+import { collect, until } from "../support/waiting";
 import { send, startServer, stopServers } from "../support/servers";
 
 const A = ACCOUNT_SID;

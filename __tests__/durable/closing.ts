@@ -8,7 +8,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 import { queuedEvent, silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { send } from "../support/servers";
 
 /** One turn of the event loop. */

@@ -6,7 +6,7 @@ import type { QueueOptions } from "express-push-verification/durable";
 import { createChildProcesses } from "../support/child-processes";
 import { entityIdentity, receiveInto, silent, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { collect, until } from "../support/redis";
+import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 

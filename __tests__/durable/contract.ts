@@ -16,7 +16,7 @@ import type { DurableQueue, WorkOptions } from "express-push-verification/durabl
 import { eventFixture } from "express-push-verification/testing";
 import { createChildProcesses } from "../support/child-processes";
 import { queuedEvent, receiveInto, sidOf, silent } from "../support/durable";
-import { collect, until } from "../support/redis";
+import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { startTelemetry } from "../support/telemetry";
 import { eventRequest } from "../support/webhook-requests";

@@ -2,7 +2,7 @@
 import { PermanentError } from "express-push-verification";
 import { receiveInto, silent, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { collect, until } from "../support/redis";
+import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { eventRequest } from "../support/webhook-requests";
 

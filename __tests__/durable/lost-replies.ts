@@ -7,7 +7,7 @@ import {
   type DurableReceiver,
 } from "../support/durable";
 import { openQueue, type StoppableEngine } from "../support/engine";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { startRedisProxy, type RedisProxy } from "../support/redis-proxy";
 import { stopServers } from "../support/servers";
 import { eventRequest } from "../support/webhook-requests";

@@ -4,7 +4,7 @@ import { pushWebhooks, type PushWebhooks } from "express-push-verification";
 import type { DurableQueue, QueueOptions } from "express-push-verification/durable";
 import { silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { send, startServer, stopServers } from "../support/servers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
 import { signedRequest } from "express-push-verification/testing";
 import { readSettings } from "../../examples/push-login/settings";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 

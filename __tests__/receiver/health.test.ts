@@ -1,6 +1,6 @@
 import { createMemoryDedupe, type DedupeStore } from "express-push-verification";
 import { createReceiver } from "../support/receivers";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { eventRequest } from "../support/webhook-requests";
 
 const memory = createMemoryDedupe();

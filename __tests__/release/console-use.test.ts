@@ -1,6 +1,6 @@
 /** The console in use: at each width, after each change of page, in a quiet minute and in a busy one. */
 import { AUTH_TOKEN } from "../support/webhook-requests";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { describeWithBrowser, useBrowser } from "../support/browser";
 import { openLive, startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
 import { createMemoryQueue } from "../admin/console/memory-queue";

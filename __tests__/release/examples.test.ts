@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { startGroup, type ProcessGroup } from "../examples/process-group";
 import { findNodeWithSqlite } from "../support/node-24";
-import { until } from "../support/redis";
+import { until } from "../support/waiting";
 import { scripts } from "../../package.json";
 
 const root = join(__dirname, "..", "..");

@@ -9,7 +9,8 @@ import { randomUUID } from "node:crypto";
 import { createChildProcesses } from "../support/child-processes";
 import { listBlocks } from "../support/docs";
 import { findFreePort, untilListening } from "../support/ports";
-import { describeWithRedis, startRedis, stopRedis, until } from "../support/redis";
+import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
+import { until } from "../support/waiting";
 import { eventRequest } from "../support/webhook-requests";
 
 const LANES = 8;

@@ -1,7 +1,7 @@
 import { openQueue, type StoppableEngine } from "./engine";
 import { describeWithPostgres } from "./postgres";
 import { createPostgres, type PostgresProcess } from "./postgres-server";
-import { until } from "./redis";
+import { until } from "./waiting";
 
 /** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
 export function describeOnPostgres(title: string, suite: (engine: StoppableEngine) => void): void {

@@ -1,5 +1,6 @@
 import { findFreePort } from "./ports";
-import { startRedis, until, type RedisServer } from "./redis";
+import { startRedis, type RedisServer } from "./redis";
+import { until } from "./waiting";
 
 const SLOTS = 16_384;
 

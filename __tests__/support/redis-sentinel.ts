@@ -1,7 +1,8 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DURABLE, startRedis, until, type RedisServer } from "./redis";
+import { DURABLE, startRedis, type RedisServer } from "./redis";
+import { until } from "./waiting";
 
 /**
  * Starts a primary, this many replicas, and a sentinel that can make a replica the primary;

@@ -1,7 +1,7 @@
 import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import {
   ApiError,
   createAdminClient,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
 import { startConsole, useConsoles } from "./console-app";
 

@@ -4,7 +4,7 @@ import express, { type RequestHandler } from "express";
 import supertest from "supertest";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
 import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";

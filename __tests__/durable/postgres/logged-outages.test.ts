@@ -9,7 +9,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { createPostgres, type PostgresProcess } from "../../support/postgres-server";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 
 jest.setTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "../../support/durable";
 import { openQueue } from "../../support/engine";
 import { describeOnPostgres } from "../../support/postgres-engine";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { describeLostReplies } from "../lost-replies";
 

@@ -4,7 +4,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, sidOf, silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 
 jest.setTimeout(60_000);
 

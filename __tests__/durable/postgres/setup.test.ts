@@ -13,7 +13,7 @@ import { queuedEvent, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 
 const PGBOUNCER = "/usr/sbin/pgbouncer";
 

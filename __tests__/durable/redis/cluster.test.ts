@@ -2,7 +2,8 @@ import { createHandlers } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { QUEUE_NAME as name, queuedEvent, silent } from "../../support/durable";
-import { describeWithRedis, stopRedis, until, type RedisServer } from "../../support/redis";
+import { describeWithRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startRedisCluster } from "../../support/redis-cluster";
 
 describeWithRedis("a cluster", () => {

@@ -1,5 +1,6 @@
 import { PermanentError } from "express-push-verification";
-import { collect, describeWithRedis, until } from "../../support/redis";
+import { describeWithRedis } from "../../support/redis";
+import { collect, until } from "../../support/waiting";
 import { useRedisReceiver } from "../../support/redis-receiver";
 import { eventRequest } from "../../support/webhook-requests";
 

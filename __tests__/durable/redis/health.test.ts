@@ -1,7 +1,8 @@
 import { createHandlers } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, silent } from "../../support/durable";
-import { describeWithRedis, startRedis, until } from "../../support/redis";
+import { describeWithRedis, startRedis } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 

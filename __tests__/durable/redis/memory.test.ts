@@ -2,13 +2,8 @@ import { createHandlers, WebhookError } from "express-push-verification";
 import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { QUEUE_NAME as name, queuedEvent } from "../../support/durable";
-import {
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  until,
-  type RedisServer,
-} from "../../support/redis";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { until } from "../../support/waiting";
 
 const isMemoryReason = (reason: unknown) =>
   reason instanceof WebhookError &&

@@ -1,12 +1,7 @@
 import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { QUEUE_NAME as name, silent } from "../../support/durable";
-import {
-  collect,
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  type RedisServer,
-} from "../../support/redis";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { collect } from "../../support/waiting";
 
 const OPERATIONS: [string, (queue: DurableQueue) => Promise<unknown>, unknown][] = [
   ["stats", (queue) => queue.stats(), expect.objectContaining({ waiting: 0, deadLetters: 0 })],

@@ -1,7 +1,8 @@
 import { createHandlers } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
 import { receiveInto, silent } from "../../support/durable";
-import { DURABLE, describeWithRedis, startRedis, until } from "../../support/redis";
+import { DURABLE, describeWithRedis, startRedis } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 import { stopServers } from "../../support/servers";

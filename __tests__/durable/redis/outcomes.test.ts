@@ -1,10 +1,5 @@
-import {
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  until,
-  type RedisServer,
-} from "../../support/redis";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { until } from "../../support/waiting";
 import type { RedisQueueOptions } from "express-push-verification/durable";
 import { eventPairs, eventRequest } from "../../support/webhook-requests";
 import {

@@ -11,13 +11,8 @@ import {
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, queuedParams, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
-import {
-  DURABLE,
-  describeWithRedis,
-  startRedis,
-  until,
-  type RedisServer,
-} from "../../support/redis";
+import { DURABLE, describeWithRedis, startRedis, type RedisServer } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { useRedisQueues } from "../../support/redis-queues";
 

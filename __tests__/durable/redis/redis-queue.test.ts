@@ -1,7 +1,8 @@
 import { Redis } from "ioredis";
 import { redisQueue } from "express-push-verification/durable";
 import { queuedParams } from "../../support/durable";
-import { describeWithRedis, until } from "../../support/redis";
+import { describeWithRedis } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { useRedisReceiver } from "../../support/redis-receiver";
 
 describeWithRedis("redisQueue", () => {

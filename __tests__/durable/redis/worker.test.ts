@@ -4,14 +4,8 @@ import { redisQueue, type DurableQueue } from "express-push-verification/durable
 import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { entityIdentity, QUEUE_NAME, queuedEvent } from "../../support/durable";
-import {
-  collect,
-  describeWithRedis,
-  startRedis,
-  stopRedis,
-  until,
-  type RedisServer,
-} from "../../support/redis";
+import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { collect, until } from "../../support/waiting";
 
 const ignore = { onError: () => {} };
 

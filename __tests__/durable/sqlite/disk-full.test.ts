@@ -7,7 +7,7 @@ import { sqliteQueue, type DurableQueue } from "express-push-verification/durabl
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { queuedEvent, silent } from "../../support/durable";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 
 const folder = mkdtempSync(join(tmpdir(), "push-full-"));
 const file = join(folder, "push.db");

@@ -17,7 +17,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { TYPESCRIPT } from "../../support/child-processes";
 import { queuedEvent, silent } from "../../support/durable";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { createFile, damagePages, removeFiles } from "../../support/sqlite";
 
 jest.setTimeout(30_000);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createChildProcesses } from "../../support/child-processes";
 import { createHangingDisk, itWithHangingDisk } from "../../support/hanging-disk";
-import { until } from "../../support/redis";
+import { until } from "../../support/waiting";
 import { createFile, removeFiles } from "../../support/sqlite";
 
 const script = join(__dirname, "..", "..", "support", "hanging-close-process.ts");
