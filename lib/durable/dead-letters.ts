@@ -1,5 +1,6 @@
 import { parseJson } from "../form/text";
-import type { DeadLetter, DeadLetterOptions, DurableQueue } from "./durable-queue";
+import type { DeadLetter, DurableQueue } from "./durable-queue";
+import type { DeadLetterOptions } from "./event-state";
 import type { QueueStore, StoredDeadLetter } from "./storage";
 import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
 

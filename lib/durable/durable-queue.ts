@@ -1,3 +1,4 @@
+import type { DeadLetterOptions, EventFailure, EventState } from "./event-state";
 import type { Confirm } from "../delivery/confirmation";
 import type { ErrorListener } from "../observability/reporter";
 import type { EventQueue } from "../delivery/event-queue";
@@ -45,25 +46,6 @@ export interface DeadLetter {
   attempts: number;
   /** When they failed last. */
   failedAt: Date;
-}
-
-/** Chooses between events of one uuid. */
-export interface DeadLetterOptions {
-  /** Needed only when several accounts have an event of the uuid. */
-  accountSid?: string | undefined;
-  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
-  receiver?: string | undefined;
-}
-
-/** Where an event of a queue is. */
-export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
-
-/** An attempt whose handlers failed. */
-export interface EventFailure {
-  /** When they failed. */
-  at: Date;
-  /** The code and the messages of their errors. */
-  error: string;
 }
 
 /** The place of an event in a queue; see `queue.find`. */

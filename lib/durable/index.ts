@@ -4,15 +4,5 @@ export { postgresQueue } from "./postgres/postgres-queue";
 export type { PostgresQueueOptions, PostgresConnectionOptions } from "./postgres/options";
 export { redisQueue } from "./redis/redis-queue";
 export type { RedisConnectionOptions, RedisQueueOptions } from "./redis/options";
-export type {
-  Backoff,
-  DeadLetter,
-  DurableQueue,
-  EventStatus,
-  EventWorker,
-  QueueErrorCode,
-  QueueOptions,
-  QueueStats,
-  WorkOptions,
-} from "./durable-queue";
+export type * from "./durable-queue";
 export { QueueError } from "./queue-error";

@@ -1,4 +1,5 @@
-import type { EventState, QueueStats } from "./durable-queue";
+import type { QueueStats } from "./durable-queue";
+import type { EventState } from "./event-state";
 
 /** The outcome of a challenge as it is stored. @experimental */
 export interface StoredOutcome {

@@ -3,7 +3,7 @@ import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
-import type { EventFailure } from "./durable-queue";
+import type { EventFailure } from "./event-state";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 

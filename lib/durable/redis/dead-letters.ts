@@ -1,7 +1,7 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
-import type { EventState } from "../durable-queue";
+import type { EventState } from "../event-state";
 import { MAX_TIME_MS, type QueueStore, type StoredDeadLetter, type StoredState } from "../storage";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
