@@ -33,7 +33,6 @@ export function RequestsPage() {
       <Notices rows={shown} />
       <TotalCards />
       {totals !== undefined && totals.received > 0 && <TrafficChart />}
-      <RejectedRequests rejections={totals?.rejections ?? []} />
       <div class="panel">
         <div class="panel-head">
           <h3>
@@ -76,6 +75,7 @@ export function RequestsPage() {
           </EmptyState>
         )}
       </div>
+      <RejectedRequests rejections={totals?.rejections ?? []} />
     </section>
   );
 }
