@@ -266,7 +266,10 @@ describeWithRedis("ready()", () => {
   });
 
   it("rejects for a node of a cluster, and names the option", async () => {
-    const { url } = await startRedis({ ...DURABLE, "cluster-enabled": "yes" });
+    // The default is the port and 10,000, which another program may use.
+    const busPort = String(await findFreePort());
+    const cluster = { "cluster-enabled": "yes", "cluster-port": busPort };
+    const { url } = await startRedis({ ...DURABLE, ...cluster });
     expect(await settle(open(url))).toMatchObject({
       code: "REDIS_REJECTED",
       message: expect.stringContaining("connection: { cluster:"),
