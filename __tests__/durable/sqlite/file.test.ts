@@ -311,8 +311,11 @@ it.each(hasProgram ? REMOVALS : REMOVALS.slice(0, 2))(
   },
 );
 
+// Root may write anywhere. Another user may need its right to read the folder of this project.
+const READ_ANYWHERE = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"];
+const AS_OTHER_USER =
+  process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", ...READ_ANYWHERE] : [];
 const READY = `
-  if (process.getuid() === 0) process.setuid(65534);
   const { sqliteQueue } = require("express-push-verification/durable");
   const [, file] = process.argv;
   const queue = sqliteQueue({ name: "q", file, logger: { debug() {}, info() {}, warn() {}, error() {} } });
@@ -330,7 +333,8 @@ it.each([
   for (const [ending, bits] of Object.entries(files)) chmodSync(file + ending, bits);
   chmodSync(dirname(file), mode);
   const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
-  const printed = execFileSync(process.execPath, ["-e", READY, file], { env, encoding: "utf8" });
+  const [program = "", ...args] = [...AS_OTHER_USER, process.execPath, "-e", READY, file];
+  const printed = execFileSync(program, args, { env, encoding: "utf8" });
   chmodSync(dirname(file), 0o777);
   expect(printed).toMatch(/^FILE_READONLY .*\(user \d+\) may not write to/);
   expect(printed).toMatch(denied);
