@@ -333,7 +333,7 @@ it.each([
   for (const [ending, bits] of Object.entries(files)) chmodSync(file + ending, bits);
   chmodSync(dirname(file), mode);
   const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
-  const [program = "", ...args] = [...AS_OTHER_USER, process.execPath, "-e", READY, file];
+  const [program, ...args] = [...AS_OTHER_USER, process.execPath, "-e", READY, file];
   const printed = execFileSync(program, args, { env, encoding: "utf8" });
   chmodSync(dirname(file), 0o777);
   expect(printed).toMatch(/^FILE_READONLY .*\(user \d+\) may not write to/);
