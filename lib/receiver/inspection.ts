@@ -7,6 +7,7 @@ import type { DeliveryResult } from "../event/event";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { signRequest } from "../signature/signed-request";
+import { readParams } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import { describeRequest, listShownHeaders, type IncomingRequest } from "./incoming-request";
 
@@ -112,11 +113,21 @@ export class Observation {
   constructor(
     /** Counts the observed requests of a receiver, from 1. */
     readonly id: number,
-    request: IncomingRequest,
+    private readonly incoming: IncomingRequest,
     private readonly notify: RequestObserver,
   ) {
-    this.request = describeRequest(request);
-    this.headers = listShownHeaders(request);
+    this.request = describeRequest(incoming);
+    this.headers = listShownHeaders(incoming);
+  }
+
+  /** Reads the parameters of a rejected request, which its sender may have invented; none if it cannot. */
+  readClaims(): readonly Pair[] {
+    const { method, target, body } = this.incoming;
+    try {
+      return readParams(method === "GET" ? target.split("?", 2)[1] : body, Infinity);
+    } catch {
+      return [];
+    }
   }
 
   finish(error?: WebhookError): void {

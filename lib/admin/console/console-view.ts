@@ -41,6 +41,14 @@ export interface EventView {
   pseudonym: string | undefined;
 }
 
+/** Names in a request that was not authenticated: its sender may have invented them. */
+export interface Claims {
+  uuid: string | undefined;
+  accountSid: string | undefined;
+  factorSid: string | undefined;
+  challengeSid: string | undefined;
+}
+
 /** One webhook request. It never holds a token or a signature. */
 export interface RequestRow extends EventView {
   /** No request of another process has it: a random text of the process, and a number. */
@@ -65,6 +73,8 @@ export interface RequestRow extends EventView {
   accountSid: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
+  /** Undefined when the request was authenticated. */
+  claimed: Claims | undefined;
   /** JSON parameters that could not be read. */
   issues: readonly string[];
   /** Method and path. */
@@ -126,8 +136,6 @@ export interface Series {
 export interface Statistics {
   /** The last hour, and the last day. */
   series: readonly Series[];
-  /** Percentiles of the duration, each up to 10 % too high. */
-  byType: readonly { type: string; count: number; p50Ms: number; p95Ms: number }[];
 }
 
 /** The likeliest cause of a signature that does not match. */
@@ -142,7 +150,7 @@ export interface Explanation {
   others: readonly string[];
 }
 
-/** Use of the tokens of one account, among the rows. */
+/** Use of the tokens of one account, since the console started. */
 export interface TokenUse {
   accountSid: string;
   /** By index of the token: number of requests, and when the last arrived. */
@@ -169,6 +177,7 @@ export interface Rejections {
 export interface Totals {
   sinceMs: number;
   received: number;
+  /** By the response: an event of a queue is stored, whatever its handlers do later. */
   byResult: Readonly<Record<RequestResult, number>>;
   /** Number of errors by code. */
   byCode: Readonly<Record<string, number>>;
@@ -209,6 +218,8 @@ export interface FoundChallenge {
 
 /** The places where a login was found. */
 export interface LoginSearch {
+  /** The process that was asked for requests and waits. */
+  process: LiveUpdate["process"];
   /** The ids of requests, the oldest first. */
   ids: readonly string[];
   deadLetters: readonly DeadLetterRow[];

@@ -1,5 +1,6 @@
 import type { PendingWait } from "../../challenge/challenge-wait";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import { SID_DIGITS } from "../../form/sid";
 import { cutText } from "../../form/text";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import { ApiError } from "../client/api-error";
@@ -7,7 +8,7 @@ import { InputError } from "../client/input-error";
 import type { ChallengeKey } from "../client/challenge";
 import type { AdminClient } from "../client/client";
 import type { FoundChallenge, LoginSearch, PendingWaitRow } from "./console-view";
-import { maskIdentity } from "./mask";
+import { createPseudonym, maskIdentity } from "./mask";
 import { listDeadLetters, type ConsoleQueue } from "./queue-view";
 import type { RequestLog } from "./request-log";
 import { readField } from "./request-row";
@@ -23,20 +24,32 @@ export interface SearchedPlaces {
 
 const MAX_DEAD_LETTERS = 20;
 
+const CHALLENGE_AND_IDENTITY = new RegExp(`^(YC${SID_DIGITS})\\s+(.+)$`);
+
 /**
- * Finds a login by the identity of its user, its challenge, its factor or the uuid of an event: in the
- * requests and waits of this process, in the dead letters, and at the service.
+ * Finds a login by the identity or the pseudonym of its user, its challenge, its factor or the uuid of
+ * an event: in the requests and waits of this process, in the dead letters, and at the service. Of a
+ * challenge that is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
 export async function findLogin(text: string, places: SearchedPlaces): Promise<LoginSearch> {
   const { client, log, inspection, queue, reveals } = places;
+  const [, givenSid, givenIdentity] = CHALLENGE_AND_IDENTITY.exec(text) ?? [];
+  const sought = givenSid ?? text;
   /** The challenges that were found, the newest last. */
   const keys: ChallengeKey[] = [];
+  if (givenSid !== undefined && givenIdentity !== undefined) {
+    keys.push({ challengeSid: givenSid, entityIdentity: givenIdentity });
+  }
+
+  function isNamed(entityIdentity = "", ...names: readonly (string | undefined)[]): boolean {
+    return [entityIdentity, createPseudonym(entityIdentity), ...names].includes(sought);
+  }
 
   function isSought(event: PushEvent | UnknownPushEvent | undefined): boolean {
     const entityIdentity = readField(event, "entity_identity");
     const challengeSid = readField(event, "challenge_sid");
-    const names = [entityIdentity, challengeSid, readField(event, "factor_sid"), event?.uuid];
-    if (!names.includes(text)) return false;
+    const factorSid = readField(event, "factor_sid");
+    if (!isNamed(entityIdentity, challengeSid, factorSid, event?.uuid)) return false;
     if (entityIdentity !== undefined && challengeSid !== undefined) {
       keys.push({ entityIdentity, challengeSid });
     }
@@ -47,14 +60,20 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
     queue === undefined
       ? []
       : await listDeadLetters(queue, reveals, MAX_DEAD_LETTERS, (one) => isSought(one.event));
-  const rows = log.listRows().filter(({ id }) => isSought(log.find(id).queued?.event));
+  const rows = log
+    .listRows()
+    .filter(
+      ({ id, claimed = {} }) =>
+        isSought(log.find(id).queued?.event) || Object.values(claimed).includes(sought),
+    );
   const waits = inspection
     .readPendingWaits()
     .list()
-    .filter(({ challengeSid, entityIdentity }) => [challengeSid, entityIdentity].includes(text));
+    .filter(({ challengeSid, entityIdentity }) => isNamed(entityIdentity, challengeSid));
   for (const { challengeSid, entityIdentity } of waits) keys.push({ challengeSid, entityIdentity });
   const newest = keys.at(-1);
   return {
+    process: log.owner,
     ids: rows.map(({ id }) => id),
     deadLetters,
     waits: waits.map((wait) => toWaitRow(wait, reveals)),

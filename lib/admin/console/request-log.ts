@@ -65,7 +65,7 @@ export function createRequestLog(
   const explainable = new Map<string, { error: WebhookError; kind: string }>();
   /** The kinds of which one was explained. */
   const explainedKinds = new Set<string>();
-  const counters = createCounters();
+  const counters = createCounters(inspection.tokenCount);
   const statistics = createStatistics();
   const listeners = new Set<() => void>();
   let change = 0;
@@ -82,7 +82,7 @@ export function createRequestLog(
       toRequestRow(observed, { ...context, change: ++change, attempt });
     if (earlier?.number === number) {
       const row = toRow(earlier.row.attempt);
-      counters.move(earlier.row, row);
+      counters.fail(earlier.row, row.code ?? "");
       ring[place] = { number, row, request };
     } else if (observed.failedLater) {
       // A later request has its row.
@@ -152,9 +152,7 @@ export function createRequestLog(
   function update(id: string, fields: Partial<RequestRow>): void {
     const entry = findEntry(id);
     if (entry === undefined) return;
-    const row = { ...entry.row, ...fields, change: ++change };
-    counters.move(entry.row, row);
-    entry.row = row;
+    entry.row = { ...entry.row, ...fields, change: ++change };
     for (const listener of listeners) listener();
   }
 
@@ -187,8 +185,7 @@ export function createRequestLog(
     get change() {
       return change;
     },
-    readTotals: () =>
-      counters.read(listRows(), inspection.readPendingWaits(), inspection.tokenCount),
+    readTotals: () => counters.read(inspection.readPendingWaits()),
     readStatistics: () => statistics.read(Date.now()),
     owner,
     find: (id) => getEntry(id).request,

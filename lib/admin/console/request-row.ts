@@ -1,7 +1,8 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import { isSid, type SidPrefix } from "../../form/sid";
 import { cutText } from "../../form/text";
 import type { ObservedRequest } from "../../receiver/inspection";
-import type { EventView, RequestResult, RequestRow } from "./console-view";
+import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 
 /** The uuid of the events that a console sends begins with it. */
@@ -38,6 +39,7 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     accountSid: event?.account_sid,
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
+    claimed: queued === undefined ? readClaims(observed) : undefined,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
     target: `${cutText(request.method, 20)} ${request.path}`,
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
@@ -59,6 +61,23 @@ function findResult({ error, result }: ObservedRequest, hasQueue: boolean): Requ
   if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
   if (result === "duplicate" || result === "conflict") return result;
   return hasQueue ? "stored" : "handled";
+}
+
+const MAX_UUID_CHARACTERS = 100;
+
+function readClaims(observed: ObservedRequest): Claims {
+  const params = new Map(observed.readClaims());
+  const readSid = (prefix: SidPrefix, name: string) => {
+    const value = params.get(name);
+    return isSid(prefix, value) ? value : undefined;
+  };
+  const uuid = params.get("uuid");
+  return {
+    uuid: uuid && cutText(uuid, MAX_UUID_CHARACTERS),
+    accountSid: readSid("AC", "account_sid"),
+    factorSid: readSid("YF", "factor_sid"),
+    challengeSid: readSid("YC", "challenge_sid"),
+  };
 }
 
 /** Returns the messages of the errors of the handlers of an event; undefined if there are none. */
