@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { pushWebhooks } from "express-push-verification";
+import { pushWebhooks, type WebhookErrorCode } from "express-push-verification";
 import { InputError, type ApiErrorCode } from "express-push-verification/admin";
-import { postgresQueue, redisQueue, type QueueErrorCode } from "express-push-verification/durable";
-import { resolveSqliteOptions } from "../../lib/durable/sqlite/options";
+import type { QueueErrorCode } from "express-push-verification/durable";
 import { ERRORS } from "../../lib/emulator/emulator-error";
 import { CAUSES } from "../../lib/signature/explain/causes";
 import { STATUS_BY_CODE } from "../../lib/errors/codes";
@@ -13,24 +12,6 @@ import { TRACE_NAMES } from "../../lib/observability/tracing";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 const UNKNOWN = { "?": 1 } as never;
-
-const EVERY_ENGINE = "### Options of every engine";
-/** The tables of options, and a call that throws the names of all options. */
-const OPTION_TABLES: [file: string, headings: string[], create: () => unknown][] = [
-  ["docs/options.md", ["## Every option"], () => pushWebhooks(UNKNOWN)],
-  ["docs/durable.md", [EVERY_ENGINE, "### Options of `redisQueue`"], () => redisQueue(UNKNOWN)],
-  // Not sqliteQueue itself: it rejects a Node.js without node:sqlite first.
-  [
-    "docs/durable.md",
-    [EVERY_ENGINE, "### Options of `sqliteQueue`"],
-    () => resolveSqliteOptions(UNKNOWN),
-  ],
-  [
-    "docs/durable.md",
-    [EVERY_ENGINE, "### Options of `postgresQueue`"],
-    () => postgresQueue(UNKNOWN),
-  ],
-];
 
 /** The codes of ApiError: a key that is missing or too much does not compile. */
 const API_ERROR_CODES = Object.keys({
@@ -69,18 +50,17 @@ export function checkDocuments(): string[] {
     findings.push(`${place}: has ${JSON.stringify(written)}, the code ${JSON.stringify(real)}`);
   };
 
-  for (const [file, headings, create] of OPTION_TABLES) {
-    const text = headings.map((heading) => readSection(file, heading)).join("\n");
-    const rows = [...text.matchAll(/^(?:\||- \*\*.+\*\*:)((?: `\w+`,?)+)(?: +\||$)/gm)];
-    const names = rows.flatMap(([, cell = ""]) => cell.match(/\w+/g) ?? []);
-    compare(`${file}, ${headings.join(", ")}`, names.toSorted(), listOptions(create));
-  }
-
-  const statusRows = readSection("docs/errors.md", "## Every code with its status");
-  const statuses = matchAll(statusRows, /^- (\d{3}): (.+)$/gm).flatMap(([status, codes = ""]) =>
-    matchAll(codes, /`([A-Z_]+)`/g).map(([code]) => [code, Number(status)]),
+  const rows = matchAll(
+    readSection("docs/options.md", "## Every option"),
+    /^- .+:(( `\w+`,?)+)$/gm,
   );
-  compare("docs/errors.md, statuses", Object.fromEntries(statuses), STATUS_BY_CODE);
+  const names = rows.flatMap(([cell = ""]) => cell.match(/\w+/g) ?? []);
+  compare(
+    "docs/options.md",
+    names.toSorted(),
+    listOptions(() => pushWebhooks(UNKNOWN)),
+  );
+
   const headings = matchAll(readText("docs/errors.md"), /^### `([A-Z_]+)`$/gm).flat();
   const codes = [
     ...Object.keys(STATUS_BY_CODE),
@@ -91,10 +71,10 @@ export function checkDocuments(): string[] {
   compare("docs/errors.md, sections", headings.toSorted(), codes.toSorted());
   for (const code of headings.filter((heading) => heading in STATUS_BY_CODE)) {
     const text = readSection("docs/errors.md", `### \`${code}\``);
-    for (const part of ["**Meaning.** ", "**Cause.** ", "**Fix.** "])
+    for (const part of [`**${STATUS_BY_CODE[code as WebhookErrorCode]}.** `, "**Fix.** "])
       if (!text.includes(part)) findings.push(`docs/errors.md, ${code}: has no ${part}`);
   }
-  const emulatorRows = readSection("docs/errors.md", "### Codes of `EmulatorError`");
+  const emulatorRows = readSection("docs/errors.md", "## Codes of `EmulatorError`");
   const emulatorErrors = matchAll(emulatorRows, /^- `([A-Z_]+)` \((\d{5}), (\d{3})\)/gm);
   compare(
     "docs/errors.md, EmulatorError",
@@ -107,8 +87,11 @@ export function checkDocuments(): string[] {
     ERRORS,
   );
 
-  const causes = matchAll(readSection("docs/signatures.md", "### Causes"), /^- `([A-Z0-9_]+)`/gm);
-  compare("docs/signatures.md, causes", causes.flat(), Object.keys(CAUSES));
+  const causes = matchAll(
+    readSection("docs/signatures.md", "### Causes"),
+    /`((?:SIGNATURE|URL|TOKEN|PARAMS|BODY|OTHER)_\w+)`/g,
+  ).flat();
+  compare("docs/signatures.md, causes", causes.toSorted(), Object.keys(CAUSES).toSorted());
   const channelRows = readSection("docs/observability.md", "## Diagnostics channels");
   const channels = matchAll(channelRows, /^- `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, channels", channels, DIAGNOSTIC_NAMES);

@@ -1,4 +1,4 @@
-/** The code blocks of README.md and docs: each compiles, and each runs. */
+/** The code blocks of README.md and docs, and examples/frameworks: each compiles, and each runs. */
 import { execFile, spawn } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
@@ -19,7 +19,15 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "../support/webhook-requests";
-import { DOCUMENTS, FRAMEWORKS, listBlocks, readText, ROOT, type DocsBlock } from "../support/docs";
+import {
+  DOCUMENTS,
+  FRAMEWORKS,
+  listBlocks,
+  listRecipes,
+  readText,
+  ROOT,
+  type DocsBlock,
+} from "../support/docs";
 import { startReceiver, startTarget, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
@@ -27,7 +35,7 @@ import { runCommand } from "../support/terminals";
 
 const folder = join(__dirname, ".readme");
 // The recipes of FRAMEWORKS need packages of their own: release/frameworks.test.ts runs them.
-const blocks = DOCUMENTS.flatMap((file) => listBlocks(file)).filter(
+const blocks = [...DOCUMENTS.flatMap((file) => listBlocks(file)), ...listRecipes()].filter(
   ({ recipe }) => !FRAMEWORKS.includes(recipe),
 );
 const scripts = DOCUMENTS.flatMap((file) => listBlocks(file, "js"));

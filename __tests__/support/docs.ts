@@ -21,7 +21,7 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
-/** Recipes whose packages only examples/frameworks has; `release/frameworks.test.ts` runs them. */
+/** Recipes that only `release/frameworks.test.ts` runs, with the packages of examples/frameworks. */
 export const FRAMEWORKS: readonly (string | undefined)[] = [
   "astro",
   "azure",
@@ -31,6 +31,7 @@ export const FRAMEWORKS: readonly (string | undefined)[] = [
   "koa",
   "lambda_express",
   "nest",
+  "next_route",
   "node_test",
   "svelte",
   "vitest",
@@ -55,11 +56,22 @@ export function listBlocks(file: string, language = "ts"): DocsBlock[] {
   }));
 }
 
-/** Returns the block of a recipe in the documents. */
+/** Lists the files of examples/frameworks. */
+export function listRecipes(): DocsBlock[] {
+  const folder = "examples/frameworks";
+  return readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => {
+      const name = file.replace(".ts", "");
+      return { name, code: readText(`${folder}/${file}`), recipe: name };
+    });
+}
+
+/** Returns the code of a recipe, in examples/frameworks or in the documents. */
 export function findRecipe(name: string): string {
-  const blocks = DOCUMENTS.flatMap((file) => listBlocks(file));
+  const blocks = [...listRecipes(), ...DOCUMENTS.flatMap((file) => listBlocks(file))];
   const found = blocks.find(({ recipe }) => recipe === name);
-  if (found === undefined) throw new Error(`The documents have no recipe ${name}`);
+  if (found === undefined) throw new Error(`There is no recipe ${name}`);
   return found.code;
 }
 

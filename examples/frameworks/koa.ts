@@ -1,0 +1,21 @@
+import Koa from "koa";
+import { pushWebhooks } from "express-push-verification";
+
+const push = pushWebhooks({
+  authToken: process.env.PUSH_AUTH_TOKEN,
+  publicUrl: process.env.PUSH_PUBLIC_URL,
+});
+push.on("challenge.approved", (event) => console.log(event.challenge_sid));
+
+const app = new Koa();
+app.use((context, next) => {
+  if (context.path !== "/webhooks/push") return next();
+  context.respond = false;
+  return push(context.req, context.res);
+});
+
+const server = app.listen(Number(process.env.PORT ?? 3000));
+process.once("SIGTERM", () => {
+  server.close();
+  void push.close();
+});
