@@ -1,4 +1,4 @@
-/** The health route and the probes of docs/production.md, as an orchestrator calls them. */
+/** The health route of docs/production.md and the probes of examples/deploy, as an orchestrator calls them. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { transform } from "esbuild";
 import { eventFixture } from "express-push-verification/testing";
 import { createChildProcesses } from "./support/child-processes";
 import { linkPackages } from "./support/built-package";
-import { findRecipe, readSection } from "./support/docs";
+import { findRecipe, readText } from "./support/docs";
 import { queuedEvent, silent } from "./support/durable";
 import { describeWithRedis, startRedis } from "./support/redis";
 import { until } from "./support/waiting";
@@ -14,7 +14,7 @@ import { useRedisQueues } from "./support/redis-queues";
 
 /** The numbers of the liveness probe. */
 function readProbe() {
-  const [, probe = ""] = readSection("docs/production.md", "## Kubernetes").split("livenessProbe:");
+  const [, probe = ""] = readText("examples/deploy/kubernetes.yaml").split("livenessProbe:");
   const read = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(probe)?.[1]);
   return {
     path: /path: (\S+),/.exec(probe)?.[1] ?? "",

@@ -7,7 +7,6 @@ import type { QueueErrorCode } from "express-push-verification/durable";
 import { ERRORS } from "../../lib/emulator/emulator-error";
 import { CAUSES } from "../../lib/signature/explain/causes";
 import { STATUS_BY_CODE } from "../../lib/errors/codes";
-import { DIAGNOSTIC_NAMES } from "../../lib/observability/diagnostics";
 import { TRACE_NAMES } from "../../lib/observability/tracing";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
@@ -92,9 +91,6 @@ export function checkDocuments(): string[] {
     /`((?:SIGNATURE|URL|TOKEN|PARAMS|BODY|OTHER)_\w+)`/g,
   ).flat();
   compare("docs/signatures.md, causes", causes.toSorted(), Object.keys(CAUSES).toSorted());
-  const channelRows = readSection("docs/observability.md", "## Diagnostics channels");
-  const channels = matchAll(channelRows, /^- `([a-z-]+)`/gm).flat();
-  compare("docs/observability.md, channels", channels, DIAGNOSTIC_NAMES);
   const traceRows = readSection("docs/observability.md", "## Tracing channels");
   const traces = matchAll(traceRows, /^- `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, tracing channels", traces, TRACE_NAMES);

@@ -1,4 +1,4 @@
-/** The nginx of docs/production.md before two processes that are restarted and killed under load. */
+/** The nginx of examples/deploy before two processes that are restarted and killed under load. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { createChildProcesses } from "../support/child-processes";
-import { listBlocks } from "../support/docs";
+import { readText } from "../support/docs";
 import { findFreePort, untilListening } from "../support/ports";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { until } from "../support/waiting";
@@ -36,11 +36,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts nginx with the block of the docs, and resolves with its port. */
+/** Starts nginx with the file of the example, and resolves with its port. */
 async function startNginx(ports: readonly number[]): Promise<number> {
   const port = await findFreePort();
-  const [block = ""] = listBlocks("docs/production.md", "nginx").map(({ code }) => code);
-  const server = block
+  const server = readText("examples/deploy/nginx.conf")
     .replace("listen 80;", `listen 127.0.0.1:${port};`)
     .replace("127.0.0.1:3000", `127.0.0.1:${ports[0]}`)
     .replace("127.0.0.1:3001", `127.0.0.1:${ports[1]}`);

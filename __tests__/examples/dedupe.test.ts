@@ -1,0 +1,54 @@
+/** The stores of examples/dedupe, against real servers. */
+import type { DedupeClaim, DedupeStore } from "express-push-verification";
+import { testDedupeStore } from "express-push-verification/testing";
+import { Pool } from "pg";
+import { createPostgresDedupe, CREATE_TABLE, REMOVE_OLD } from "../../examples/dedupe/postgres";
+import { createRedisDedupe } from "../../examples/dedupe/redis";
+import { describeWithPostgres } from "../support/postgres";
+import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
+import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
+
+describeWithRedis("the dedupe store in Redis", () => {
+  it("passes testDedupeStore", async () => {
+    const { redis } = await startRedis();
+    const store = createRedisDedupe(redis);
+    await testDedupeStore(() => store);
+    await stopRedis();
+  });
+});
+
+describeWithPostgres("the dedupe store in PostgreSQL", () => {
+  let server: PostgresProcess;
+  let pool: Pool;
+  let store: DedupeStore;
+
+  beforeAll(async () => {
+    server = await startPostgresProcess({ settings: { fsync: "off" } });
+    pool = new Pool({ connectionString: server.url, max: 20 });
+    store = createPostgresDedupe(pool);
+    await pool.query(CREATE_TABLE);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
+  it("passes testDedupeStore", async () => {
+    await testDedupeStore(() => store);
+  });
+
+  it("keeps a uuid and its content for the replay window, then removes them", async () => {
+    const uuid = crypto.randomUUID();
+    const first = { accountSid: "AC1", uuid, owner: "a", contentHash: "hash", leaseMs: 60_000 };
+    const next: DedupeClaim = { ...first, owner: "b" };
+    await store.claim(first);
+    await store.complete(first);
+    await pool.query(REMOVE_OLD);
+    expect(await store.claim(next)).toBe("done");
+    expect(await store.claim({ ...next, contentHash: "other" })).toBe("conflict");
+    await pool.query(
+      "UPDATE push_events SET claimed_at = now() - interval '25 hours', lapses_at = now() - interval '24 hours'",
+    );
+    expect((await pool.query(REMOVE_OLD)).rowCount).toBeGreaterThan(0);
+    expect(await store.claim(next)).toBe("new");
+  });
+});
