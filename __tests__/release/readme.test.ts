@@ -35,9 +35,12 @@ import { runCommand } from "../support/terminals";
 
 const folder = join(__dirname, ".readme");
 // The recipes of FRAMEWORKS need packages of their own: release/frameworks.test.ts runs them.
-const blocks = [...DOCUMENTS.flatMap((file) => listBlocks(file)), ...listRecipes()].filter(
-  ({ recipe }) => !FRAMEWORKS.includes(recipe),
-);
+const login = { name: "login", code: readText("examples/login.ts"), recipe: undefined };
+const blocks = [
+  ...DOCUMENTS.flatMap((file) => listBlocks(file)),
+  ...listRecipes().filter(({ recipe }) => !FRAMEWORKS.includes(recipe)),
+  login,
+];
 const scripts = DOCUMENTS.flatMap((file) => listBlocks(file, "js"));
 const isTest = ({ code }: { code: string }) => code.includes("\ntest(");
 const named = (chosen: typeof blocks) => chosen.map((block) => [block.name, block.code] as const);
