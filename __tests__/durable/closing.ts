@@ -6,7 +6,7 @@ import { createHandlers, pushWebhooks } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-import { queuedEvent, silent } from "../support/durable";
+import { operate, queuedEvent, silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
 import { send } from "../support/servers";
@@ -68,51 +68,41 @@ export function describeClosing(engine: StoppableEngine): void {
     }
   });
 
-  it("a queue rejects further events with 503, and finishes its workers", async () => {
+  /** Starts a worker whose handlers of a stored event run until `finish`. */
+  async function startRunning() {
     let finish!: () => void;
     const running = new Promise<void>((resolve) => (finish = resolve));
     const handlers = createHandlers().onAny(() => running);
-    queue.work(handlers);
+    const worker = queue.work(handlers);
     await store("running");
     await until(async () => (await queue.stats()).active === 1);
-    let isClosed = false;
-    const closing = queue.close().then(() => (isClosed = true));
-    await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
-    expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
-    await turn();
-    expect(isClosed).toBe(false);
-    finish();
-    await closing;
-    await queue.close();
-    const other = openQueue();
-    expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
-    await other.close();
-  });
+    return { worker, handlers, finish };
+  }
 
-  it("a queue finishes the running handlers of a worker that is closing", async () => {
-    let finish!: () => void;
-    const running = new Promise<void>((resolve) => (finish = resolve));
-    const worker = queue.work(createHandlers().onAny(() => running));
-    await store("slow");
-    await until(async () => (await queue.stats()).active === 1);
-    const workerClosed = worker.close();
-    let isClosed = false;
-    const closing = queue.close().then(() => (isClosed = true));
-    await turn();
-    expect(isClosed).toBe(false);
-    finish();
-    await Promise.all([closing, workerClosed]);
-    const other = openQueue();
-    expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
-    await other.close();
-  });
+  it.each([false, true])(
+    "a queue rejects all else with 503, and finishes its workers; one is closing: %s",
+    async (isWorkerClosing) => {
+      const { worker, handlers, finish } = await startRunning();
+      const workerClosed = isWorkerClosing ? worker.close() : undefined;
+      let isClosed = false;
+      const closing = queue.close().then(() => (isClosed = true));
+      await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+      expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
+      await turn();
+      expect(isClosed).toBe(false);
+      finish();
+      await Promise.all([closing, workerClosed, queue.close()]);
+      for (const result of await Promise.allSettled(operate(queue))) {
+        expect(result).toMatchObject({ reason: { code: "CLOSING" } });
+      }
+      const other = openQueue();
+      expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
+      await other.close();
+    },
+  );
 
   it("a queue awaits no handler beyond its deadline, also of a worker that is closing", async () => {
-    let finish!: () => void;
-    const running = new Promise<void>((resolve) => (finish = resolve));
-    const worker = queue.work(createHandlers().onAny(() => running));
-    await store("slow");
-    await until(async () => (await queue.stats()).active === 1);
+    const { worker, finish } = await startRunning();
     const workerClosed = worker.close({ deadlineMs: 60_000 });
     await queue.close({ deadlineMs: 200 });
     await workerClosed;

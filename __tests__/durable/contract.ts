@@ -1,6 +1,7 @@
 /** The tests that every engine of the durable queue passes. */
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import type { DeadLetterOptions } from "../../lib/durable/event-state";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
 import {
   createHandlers,
   PermanentError,
+  pushWebhooks,
   type PushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
@@ -19,7 +21,7 @@ import { queuedEvent, receiveInto, sidOf, silent } from "../support/durable";
 import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { startTelemetry } from "../support/telemetry";
-import { eventRequest } from "../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 /** Options that every engine has. */
 export interface ContractOptions {
@@ -193,9 +195,43 @@ export function describeContract(engine: Engine): void {
       expect(most).toBe(3);
     });
 
-    it("rejects handlers that are no handlers, and unknown options", () => {
-      expect(() => queue.work(createHandlers())).toThrow(TypeError);
+    it("rejects handlers that are no handlers, and unknown options", async () => {
+      const receiver = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+      for (const wrong of [createHandlers(), { ...handlers }, receiver, undefined]) {
+        expect(() => queue.work(wrong as never)).toThrow(TypeError);
+      }
       expect(() => queue.work(handlers, { concurrency: 0 })).toThrow(TypeError);
+      // No worker was started: an event stays stored.
+      await store(factor("kept"));
+      expect(await queue.stats()).toMatchObject({ waiting: 1, workers: 0 });
+    });
+
+    it("publishes what becomes of an event, without personal data", async () => {
+      const published: [name: string, message: unknown][] = [];
+      const names = ["handled", "unhandled", "failed", "dead-lettered"];
+      const channels = names.map((name) => `express-push-verification:${name}`);
+      const record = (message: unknown, name: string | symbol) =>
+        void published.push([String(name).replace(/.*:/, ""), message]);
+      for (const name of channels) subscribe(name, record);
+      const some = createHandlers()
+        .onAny(({ uuid }) => {
+          if (uuid === "bad") throw new PermanentError("no");
+        })
+        .on("factor.verified", () => {});
+      queue.work(some, { onError: () => {} });
+      await store(factor("bad"));
+      await store(factor("other"));
+      await store(queuedEvent(eventFixture("factor.verified")));
+      await until(() => published.length === 4);
+      for (const name of channels) unsubscribe(name, record);
+      const type = "factor.created";
+      const run = { attempt: 1, durationMs: expect.any(Number) as unknown };
+      expect(Object.fromEntries(published)).toEqual({
+        "dead-lettered": { type, attempts: 1 },
+        failed: { type, ...run, code: "HANDLER_FAILED" },
+        handled: { type: "factor.verified", ...run },
+        unhandled: { type },
+      });
     });
   });
 
@@ -267,6 +303,38 @@ export function describeContract(engine: Engine): void {
         { ...about, attempt: 3 },
         { ...about, attempts: 3 },
       ]);
+      const logged = JSON.stringify(error.mock.calls);
+      for (const secret of [event.entity_identity, event.factor_sid]) {
+        expect(logged).not.toContain(secret);
+      }
+    });
+
+    it("makes an event one at once when one of several handlers throws a PermanentError", async () => {
+      const onError = jest.fn();
+      const failing = createHandlers()
+        .on("factor.created", () => Promise.reject(new Error("for now")))
+        .on("factor.created", () => Promise.reject("a text"))
+        .on("factor.created", () => Promise.reject(new PermanentError("for good")));
+      queue.work(failing, { onError });
+      await store(factor("a"));
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      const error = "HANDLER_FAILED: for now; for good";
+      expect(await collect(queue.deadLetters())).toMatchObject([{ attempts: 1, error }]);
+      expect(onError.mock.calls).toMatchObject([[{ code: "HANDLER_FAILED" }, { uuid: "a" }]]);
+    });
+
+    it("aborts and fails handlers that run longer than handlerTimeoutMs", async () => {
+      let signal: AbortSignal | undefined;
+      const hanging = createHandlers().on("factor.created", (_event, context) => {
+        ({ signal } = context);
+        return new Promise(() => {});
+      });
+      const once = await open({ attempts: 1 });
+      once.work(hanging, { handlerTimeoutMs: 30 });
+      await store(factor("slow"), once);
+      await until(async () => (await queue.stats()).deadLetters === 1);
+      const [deadLetter] = await collect(queue.deadLetters());
+      expect([deadLetter?.error.split(":")[0], signal?.aborted]).toEqual(["HANDLER_TIMEOUT", true]);
     });
 
     it("runs the handlers of one or of all again, with all attempts", async () => {
@@ -311,6 +379,21 @@ export function describeContract(engine: Engine): void {
       const chosen = { accountSid: first, receiver: "other" };
       expect(await queue.retry("a", chosen)).toBe(true);
       expect(await queue.retry("a", { accountSid: first })).toBe(true);
+    });
+
+    it("has those of each account, which accountSid tells apart", async () => {
+      const [first = "", second = ""] = ACCOUNTS;
+      await makeDead(ofAccount("a", first), ofAccount("a", second));
+      for (const method of ["retry", "discard"] as const) {
+        await expect(queue[method]("a")).rejects.toThrow(/accountSid/);
+        expect(await queue[method]("a", { accountSid: "AC3" })).toBe(false);
+      }
+      expect(await queue.retry("a", { accountSid: second })).toBe(true);
+      expect(await queue.discard("a", { accountSid: second })).toBe(false);
+      expect(await queue.discard("a")).toBe(true);
+      expect(await queue.stats()).toMatchObject({ waiting: 1, deadLetters: 0 });
+      // The uuid of a discarded event stays taken, in its own account.
+      expect(await store(ofAccount("a", first))).toBe("duplicate");
     });
 
     it("lists more than a page, the oldest failure first", async () => {
@@ -440,6 +523,17 @@ export function describeContract(engine: Engine): void {
       }
       expect(found).toEqual(["a"]);
       await waiting;
+    });
+
+    it("has those of each account", async () => {
+      const [first = "", second = ""] = ACCOUNTS;
+      const waitOf = (account: string, timeoutMs: number) =>
+        queue.outcomes.wait({ account, challengeSid: sidOf(1), timeoutMs });
+      const waiting = expect(waitOf(first, 200)).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
+      await store({ ...challenge("a", 1), account: second });
+      await waiting;
+      await store({ ...challenge("a", 1), account: first });
+      for (const account of ACCOUNTS) expect(await waitOf(account, 5_000)).toBeDefined();
     });
 
     it("keeps the first outcome of a challenge", async () => {

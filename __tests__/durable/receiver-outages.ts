@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { pushWebhooks, type PushWebhooks } from "express-push-verification";
 import type { DurableQueue, QueueOptions } from "express-push-verification/durable";
-import { silent } from "../support/durable";
+import { operate, silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
 import { send, startServer, stopServers } from "../support/servers";
@@ -58,6 +58,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         await outage.begin();
         const app = await receive({ ...PATIENT, maxPending: 5 });
         app.queue.work(app.push.handlers);
+        const operations = Promise.all(operate((await receive(PATIENT)).queue));
         const statuses: number[] = [];
         const sent = Array.from({ length: 10 }, async (_, index) => {
           statuses.push(await app.deliver(`u${index}`));
@@ -80,6 +81,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         await Promise.all(sent);
         expect(statuses.slice(5)).toEqual(Array(5).fill(200));
         await app.queue.ready();
+        expect(await operations).toHaveLength(5);
         await until(() => new Set(handled).size >= 5, 20_000);
       });
 
@@ -124,6 +126,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
         await outage.begin();
         expect(await hurried.deliver("late")).toBe(503);
+        // A locked file can still be read.
+        for (const result of engine.kill ? await Promise.allSettled(operate(hurried.queue)) : []) {
+          expect(result).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
+        }
         await closing.queue.close({ deadlineMs: 300 });
         // The process lives although the logger of the app throws.
         await until(() => warnings.mock.calls.length > 0);

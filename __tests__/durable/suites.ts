@@ -1,6 +1,5 @@
 /** Suites that run on each engine, with a store of their own. */
 import type { StoppableEngine } from "../support/engine";
-import { describeAccounts } from "./accounts";
 import { describeClosing } from "./closing";
 import { describeConfirmation } from "./confirmation";
 import { describeForeignRows } from "./foreign-rows";
@@ -11,7 +10,6 @@ export const SUITES: readonly (readonly [
   title: string,
   suite: (engine: StoppableEngine) => void,
 ])[] = [
-  ["accounts on one queue", describeAccounts],
   ["closing", describeClosing],
   ["events that need a confirmation", describeConfirmation],
   ["rows that another program changed", describeForeignRows],

@@ -14,6 +14,7 @@ import {
 import { silent } from "./receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
 import { send, startServer } from "./servers";
+import { collect } from "./waiting";
 
 export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
@@ -61,6 +62,12 @@ export async function receiveInto(
       await queue.close({ deadlineMs });
     },
   };
+}
+
+/** Calls each operation of an operator, on an event that does not exist. */
+export function operate(queue: DurableQueue): Promise<unknown>[] {
+  const [stats, deadLetters] = [queue.stats(), collect(queue.deadLetters())];
+  return [stats, deadLetters, queue.retry("none"), queue.discard("none"), queue.retryAll()];
 }
 
 /** An event as a receiver passes it to the queue. */

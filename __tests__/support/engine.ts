@@ -41,8 +41,8 @@ export interface StoppableEngine extends SuiteEngine {
   outages: EngineOutage[];
   /** States in which the store rejects events; its error contains `error`. */
   failures: (EngineOutage & { error: string })[];
-  /** Changes the first row of the events, as another program does; undefined without SQL. */
-  change?(assignment: string): Promise<void>;
+  /** Changes one row of the events, as another program does; undefined without SQL. */
+  change?(assignment: string, index: number): Promise<void>;
   /** The number of connections to the store, without those of the test. */
   countConnections(): Promise<number>;
 }

@@ -68,10 +68,11 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
           error: "read-only",
         },
       ],
-      async change(assignment) {
+      async change(assignment, index) {
         await server.query(
-          `update push.event set ${assignment} where id = (select min(id) from push.event
-            where queue = (select id from push.queue where name = '${name()}'))`,
+          `update push.event set ${assignment} where id = (select id from push.event
+            where queue = (select id from push.queue where name = '${name()}')
+            order by id limit 1 offset ${index})`,
         );
       },
       async countConnections() {

@@ -38,10 +38,11 @@ export function describeOnSqlite(title: string, suite: (engine: StoppableEngine)
       keepsRuns: true,
       outages: [freeze],
       failures: [],
-      async change(assignment) {
+      async change(assignment, index) {
         const connection = connect(file);
+        const row = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
         connection.exec(
-          `PRAGMA busy_timeout = 5000; UPDATE event SET ${assignment} WHERE id = (SELECT min(id) FROM event)`,
+          `PRAGMA busy_timeout = 5000; UPDATE event SET ${assignment} WHERE id = ${row}`,
         );
         connection.close();
       },

@@ -1,9 +1,17 @@
 import { Redis } from "ioredis";
+import { pushWebhooks } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
-import { queuedParams } from "../../support/durable";
+import { entityIdentity, queuedParams } from "../../support/durable";
 import { describeWithRedis } from "../../support/redis";
 import { until } from "../../support/waiting";
 import { useRedisReceiver } from "../../support/redis-receiver";
+import {
+  ACCOUNT_SID,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+  toWebRequest,
+} from "../../support/webhook-requests";
 
 describeWithRedis("redisQueue", () => {
   const app = useRedisReceiver();
@@ -37,5 +45,55 @@ describeWithRedis("redisQueue", () => {
     await own.close();
     expect(await instance.ping()).toBe("PONG");
     instance.disconnect();
+  });
+
+  it("separates the accounts of a receiver whose authToken is a function", async () => {
+    const authToken = ({ account_sid = "" }) => `token of ${account_sid}`;
+    const push = pushWebhooks({ publicUrl: PUBLIC_URL, queue: app.queue, name: "f", authToken });
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+    const waiting = push.waitForChallenge({ ...wait, accountSid: ACCOUNT_SID });
+    for (const [account_sid, type] of [
+      [`AC${"b".repeat(32)}`, "challenge.approved"],
+      [ACCOUNT_SID, "challenge.denied"],
+    ] as const) {
+      const names = { challenge_sid: CHALLENGE_SID, uuid: "same", account_sid };
+      const request = eventRequest(type, names, { authToken: authToken(names) });
+      expect((await push.fetch(toWebRequest(request))).status).toBe(200);
+    }
+    expect(await waiting).toMatchObject({ type: "challenge.denied", account_sid: ACCOUNT_SID });
+    expect(await app.queue.stats()).toMatchObject({ waiting: 2 });
+    await push.close();
+  });
+
+  it("separates receivers with static tokens, though each signer may claim any account", async () => {
+    const options = { publicUrl: PUBLIC_URL, queue: app.queue };
+    const one = pushWebhooks({ ...options, authToken: "token-one", name: "one" });
+    for (const other of [
+      { authToken: "two" },
+      { authToken: ["token-one", "two"] },
+      { authToken: () => "token-one" },
+      { authToken: "token-one", allowedAccountSids: [ACCOUNT_SID] },
+    ]) {
+      const create = () => pushWebhooks({ ...options, name: "one", ...other });
+      expect(create).toThrow(/"one" and has another authToken/);
+    }
+    const two = pushWebhooks({ ...options, authToken: "token-two", name: "two" });
+    const names = { challenge_sid: CHALLENGE_SID, uuid: "same" };
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+    const waiting = one.waitForChallenge(wait);
+    for (const [push, authToken, type] of [
+      [two, "token-two", "challenge.approved"],
+      [one, "token-one", "challenge.denied"],
+    ] as const) {
+      const { status } = await push.fetch(toWebRequest(eventRequest(type, names, { authToken })));
+      expect(status).toBe(200);
+    }
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+    expect(await two.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
+    // Closing one receiver leaves the waits of the other alone.
+    await two.close();
+    await expect(two.waitForChallenge(wait)).rejects.toHaveProperty("code", "CLOSING");
+    expect(await one.waitForChallenge(wait)).toHaveProperty("type", "challenge.denied");
+    await one.close();
   });
 });
