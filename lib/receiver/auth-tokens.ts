@@ -6,7 +6,6 @@ import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
 import { createHmacKey, type HmacKey } from "../signature/hmac";
-import type { FoundMatch } from "../signature/signature";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -46,41 +45,41 @@ type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 export interface FoundTokens {
   /** May be empty. */
   tokens: readonly string[];
+  /** The key of each token. */
+  keys: readonly HmacKey[];
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
-  /** Undefined if no token signed the request. */
-  match: FoundMatch | undefined;
+  /** Whether a token has signed a request since a lookup: if none does now, there may be a new one. */
+  readonly hasMatched: boolean;
+  /** Notes that one of the tokens has signed a request. */
+  noteMatch(): void;
 }
 
 /**
- * Finds the tokens of the account that a request claims, and the one that signed it.
+ * Finds the tokens of the account that a request claims.
  *
  * @param deadlineAtMs when to give up, as `performance.now()` counts.
+ * @param outdated the tokens that do not fit: newer ones are looked up.
  * @throws WebhookError `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if
  *   too many lookups wait.
  */
 export type FindTokens = (
-  params: readonly Pair[],
-  findMatch: (keys: readonly HmacKey[]) => FoundMatch | undefined,
+  claimed: ClaimedIdentity,
   deadlineAtMs?: number,
-) => Promise<FoundTokens>;
-
-/** The result of a lookup. */
-interface Answer extends Omit<FoundTokens, "match"> {
-  keys: readonly HmacKey[];
-  untilMs: number;
-  /** Whether one of the tokens has signed a request since the lookup. */
-  hasMatched: boolean;
-}
+  outdated?: FoundTokens,
+) => FoundTokens | Promise<FoundTokens>;
 
 interface Identity {
   claimed: ClaimedIdentity;
   /** Whether a token of the identity has signed a request. */
   isVerified: boolean;
-  answer?: Answer;
-  failedUntilMs: number;
+  found?: FoundTokens;
+  /** When `found` lapses. */
+  lapsesAtMs: number;
+  /** Until when a lookup is not repeated after a failure. */
+  failedUntilAtMs: number;
   /** The lookup that requests with this identity share. */
-  running?: Promise<Answer> | undefined;
+  running?: Promise<FoundTokens> | undefined;
   /** The last error of the resolver in this lookup. */
   thrown?: unknown;
 }
@@ -109,8 +108,8 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
   const tokens = [authToken].flat();
   // Once: creating a key for each request takes time.
   const keys = tokens.map(createHmacKey);
-  return (_params, findMatch) =>
-    Promise.resolve({ tokens, serviceSids: undefined, match: findMatch(keys) });
+  const found = { tokens, keys, serviceSids: undefined, hasMatched: false, noteMatch() {} };
+  return () => found;
 }
 
 /**
@@ -132,8 +131,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     if (known !== undefined) return known;
     // Copied, because a slice of a body keeps the whole body in memory.
     const copy = JSON.parse(JSON.stringify(claimed)) as ClaimedIdentity;
-    const identity: Identity = { claimed: copy, isVerified: false, failedUntilMs: 0 };
-    // All accounts share these entries, because they are only claimed.
+    const identity = { claimed: copy, isVerified: false, lapsesAtMs: 0, failedUntilAtMs: 0 };
     identities.add("", key, identity);
     return identity;
   }
@@ -144,21 +142,28 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     identity.isVerified = true;
   }
 
-  async function lookUp(identity: Identity): Promise<Answer> {
+  async function lookUp(identity: Identity): Promise<FoundTokens> {
     const { claimed, isVerified } = identity;
     identity.thrown = undefined;
-    const keepFailure = (error: unknown) => void (identity.thrown = error);
     try {
       const limited = isVerified ? lookUpVerified : lookUpOther;
-      const resolved = await limited(claimed, keepFailure);
-      const found = readTokens(resolved);
-      const keepMs = found.tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
-      const keys = found.tokens.map(createHmacKey);
-      identity.answer = { ...found, keys, untilMs: performance.now() + keepMs, hasMatched: false };
-      return identity.answer;
+      const { tokens, serviceSids } = readTokens(
+        await limited(claimed, (error) => void (identity.thrown = error)),
+      );
+      const found = {
+        ...{ tokens, serviceSids, keys: tokens.map(createHmacKey), hasMatched: false },
+        noteMatch() {
+          found.hasMatched = true;
+          markVerified(identity);
+        },
+      };
+      const keepMs = tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
+      identity.lapsesAtMs = performance.now() + keepMs;
+      identity.found = found;
+      return found;
     } catch (error) {
       const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
-      if (isFailure && !isVerified) identity.failedUntilMs = performance.now() + FAILED_MS;
+      if (isFailure && !isVerified) identity.failedUntilAtMs = performance.now() + FAILED_MS;
       throw error;
     } finally {
       identity.running = undefined;
@@ -166,7 +171,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
   }
 
   /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
-  async function lookUpOnce(identity: Identity, deadlineAtMs: number): Promise<Answer> {
+  async function lookUpUntil(identity: Identity, deadlineAtMs: number): Promise<FoundTokens> {
     identity.running ??= lookUp(identity);
     const leftMs = deadlineAtMs - performance.now();
     // It ends by itself before the deadline.
@@ -184,28 +189,16 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     }
   }
 
-  return async function findTokens(params, findMatch, deadlineAtMs = Number.POSITIVE_INFINITY) {
-    const identity = openIdentity(readClaimedIdentity(params));
+  return function findTokens(claimed, deadlineAtMs = Number.POSITIVE_INFINITY, outdated) {
+    const identity = openIdentity(claimed);
     const nowMs = performance.now();
-    if (nowMs < identity.failedUntilMs) {
+    if (nowMs < identity.failedUntilAtMs) {
       const message = `The function authToken failed for this account less than ${FAILED_MS} ms ago; that failure was reported.`;
       throw new WebhookError("TOKEN_UNAVAILABLE", message);
     }
-    let { answer } = identity;
-    if (answer === undefined || nowMs >= answer.untilMs) {
-      answer = await lookUpOnce(identity, deadlineAtMs);
-    }
-    let match = findMatch(answer.keys);
-    // The account may have a new token. Look it up only once: the signature may be forged.
-    if (match === undefined && answer.hasMatched) {
-      answer = await lookUpOnce(identity, deadlineAtMs);
-      match = findMatch(answer.keys);
-    }
-    if (match !== undefined) {
-      answer.hasMatched = true;
-      markVerified(identity);
-    }
-    return { tokens: answer.tokens, serviceSids: answer.serviceSids, match };
+    const { found } = identity;
+    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.lapsesAtMs;
+    return isCurrent ? found : lookUpUntil(identity, deadlineAtMs);
   };
 }
 
@@ -225,12 +218,13 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     longestPauseMs: 4_000,
   });
   /** The oldest first. */
-  const waiting: { untilMs: number; start: () => void; reject: (reason: unknown) => void }[] = [];
+  const waiting: { lapsesAtMs: number; start: () => void; reject: (reason: unknown) => void }[] =
+    [];
   let running = 0;
 
   function waitForSlot(): Promise<void> {
     return new Promise((start, reject) => {
-      waiting.push({ untilMs: performance.now() + LOOKUP_MS, start, reject });
+      waiting.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
       if (waiting.length <= MAX_WAITING) return;
       const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
       waiting.shift()?.reject(new WebhookError("OVERLOADED", message));
@@ -239,7 +233,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
 
   function release(): void {
     const next = waiting.pop();
-    if (next !== undefined && performance.now() < next.untilMs) {
+    if (next !== undefined && performance.now() < next.lapsesAtMs) {
       next.start();
     } else {
       // The other waiting lookups are older: their requests were rejected, too.
@@ -272,7 +266,7 @@ export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
 }
 
 /** Reads the value that a resolver returned; `serviceSids` that is not a list allows no service. */
-function readTokens(resolved: unknown): Omit<FoundTokens, "match"> {
+function readTokens(resolved: unknown): Pick<FoundTokens, "tokens" | "serviceSids"> {
   const isAccount = typeof resolved === "object" && resolved !== null && !Array.isArray(resolved);
   const { authToken, serviceSids } = (isAccount ? resolved : { authToken: resolved }) as Partial<
     Record<keyof AccountTokens, unknown>

@@ -1,6 +1,8 @@
-import { createFindTokens, readClaimedIdentity } from "./auth-tokens";
+import { createFindTokens, readClaimedIdentity, type ClaimedIdentity } from "./auth-tokens";
+import { readParams } from "./body";
 import { createExplainBudget } from "./explain-budget";
-import type { CheckedHeaders } from "./headers";
+import { uncoveredBody, type CheckedHeaders } from "./headers";
+import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../form/parameters";
@@ -8,10 +10,7 @@ import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
-import type { SignedParts } from "../signature/signed-parts";
-
-/** The URL and the body as the request shows them, for explanations only: a sender may forge them. */
-export type ReceivedEvidence = Pick<ExplainSignatureOptions, "receivedUrl" | "body">;
+import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
 export interface AuthenticatedRequest {
@@ -31,60 +30,81 @@ export interface AuthenticatedRequest {
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `ACCOUNT_NOT_ALLOWED`, `TOKEN_UNAVAILABLE`,
- *   `OVERLOADED`.
+ *   `OVERLOADED`, and those of {@link readParams}; errors without a code, as the parts that are
+ *   signed throw them.
  */
 export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { urlMatching, allowedAccountSids } = settings;
-  const findTokens = createFindTokens(settings.authToken);
-  // Before a lookup: the database of the app is not asked for accounts that are not allowed.
-  const isClaimChecked = typeof settings.authToken === "function";
+  const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
+  const findTokens = createFindTokens(authToken);
+  const hasResolver = typeof authToken === "function";
+  const postParts = createPostParts(publicUrls, urlMatching);
+  const getParts = createGetParts(publicUrls, urlMatching);
   const [onlyAccount, ...others] = allowedAccountSids ?? [];
   const accountSid = others.length === 0 ? onlyAccount : undefined;
 
+  /** Lists the parts that may be signed: several when a GET fits several publicUrls. */
+  function listParts(target: string, method: PushMethod, body: unknown): SignedParts[] {
+    const params = readParams(body, limitBytes);
+    if (method === "POST") return postParts(params);
+    if (params.length > 0) throw uncoveredBody();
+    return getParts(target);
+  }
+
+  /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return async function authenticate(
-    headers: Pick<CheckedHeaders, "method" | "signature">,
-    /** Not empty; the alternatives of a request that several publicUrls fit. */
-    alternatives: readonly SignedParts[],
-    readEvidence: () => ReceivedEvidence,
-    /** When to give up, as `performance.now()` counts. */
+    request: IncomingRequest,
+    { method, signature }: CheckedHeaders,
+    body: unknown,
     deadlineAtMs?: number,
   ): Promise<AuthenticatedRequest> {
-    const { method, signature } = headers;
     let mismatch: WebhookError | undefined;
-    for (const parts of alternatives) {
-      if (isClaimChecked) assertClaimAllowed(allowedAccountSids, parts.params);
+    for (const parts of listParts(request.target, method, body)) {
+      const claimed = hasResolver ? readAllowedClaim(parts.params, allowedAccountSids) : {};
       const joined = joinParams(parts.signedParams);
-      const { tokens, serviceSids, match } = await findTokens(
-        parts.params,
-        (candidates) => findMatch(signature, candidates, parts.signedUrls, joined),
-        deadlineAtMs,
-      );
+      let found = await findTokens(claimed, deadlineAtMs);
+      let match = findMatch(signature, found.keys, parts.signedUrls, joined);
+      // The account may have a new token. Looked up only once: the signature may be forged.
+      if (match === undefined && found.hasMatched) {
+        found = await findTokens(claimed, deadlineAtMs, found);
+        match = findMatch(signature, found.keys, parts.signedUrls, joined);
+      }
+      const { tokens, serviceSids } = found;
       if (match !== undefined) {
+        found.noteMatch();
         const listOtherSignatures = createListOtherSignatures(tokens, match);
         return { method, signature, listOtherSignatures, parts, match, serviceSids };
       }
       mismatch ??= createMismatch(tokens, () => {
-        const evidence = readEvidence();
-        const url = findNearest(parts.signedUrls, evidence.receivedUrl);
-        const request = { method, url, params: parts.signedParams, signature, authToken: tokens };
-        const report = () => explainSignature({ ...evidence, ...request, urlMatching, accountSid });
-        return explainBudget.spend(report);
+        const receivedUrl = joinReceivedUrl(request);
+        const options = {
+          ...{ method, signature, receivedUrl, urlMatching, accountSid },
+          url: findNearest(parts.signedUrls, receivedUrl),
+          params: parts.signedParams,
+          // readParams has accepted it.
+          body: body as ExplainSignatureOptions["body"],
+          authToken: tokens,
+        };
+        return explainBudget.spend(() => explainSignature(options));
       });
     }
-    // It is set, because the loop runs at least once.
+    // It is set, because a request has at least one reading.
     throw mismatch as WebhookError;
   };
 }
 
-function assertClaimAllowed(
-  allowedAccountSids: VerifySettings["allowedAccountSids"],
+/**
+ * Reads the claimed identity before its tokens are looked up: the database of the app is not asked
+ * for accounts that are not allowed.
+ */
+function readAllowedClaim(
   params: readonly Pair[],
-): void {
-  const { account_sid = "" } = readClaimedIdentity(params);
-  if (allowedAccountSids?.has(account_sid) !== false) return;
+  allowedAccountSids: VerifySettings["allowedAccountSids"],
+): ClaimedIdentity {
+  const claimed = readClaimedIdentity(params);
+  if (allowedAccountSids?.has(claimed.account_sid ?? "") !== false) return claimed;
   throw new WebhookError(
     "ACCOUNT_NOT_ALLOWED",
     "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.",
@@ -115,7 +135,7 @@ function createMismatch(
 }
 
 /** Returns the first of the URLs that have the longest prefix in common with another URL. */
-function findNearest(urls: readonly string[], url = ""): string {
+function findNearest(urls: readonly string[], url: string): string {
   const countCommon = (other: string) => {
     let count = 0;
     while (count < other.length && other[count] === url[count]) count++;

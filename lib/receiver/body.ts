@@ -9,14 +9,13 @@ import { listFlatPairs, type Pair } from "../form/parameters";
  * @throws WebhookError `BODY_TOO_LARGE`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
  */
 export function readParams(body: unknown, limitBytes: number): Pair[] {
-  if (body === undefined || body === null) return [];
   if (isRawBody(body)) {
     if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
     return decodeForm(body);
   }
   // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);
-  if (pairs === undefined) throw consumed("it kept neither bytes, text nor a flat form");
+  if (pairs === undefined) throw consumed(NOTHING_KEPT);
   let bytes = 0;
   for (const [name, value] of pairs) {
     assertWellFormed(name);
@@ -100,6 +99,9 @@ export function truncated(cause: unknown): WebhookError {
 
 const MOUNT_BEFORE =
   "Mount pushWebhooks() before express.json(), express.urlencoded() and the like, or have them keep the bytes in req.rawBody.";
+
+/** What is left of a body that cannot be used. */
+export const NOTHING_KEPT = "it kept neither bytes, text nor a flat form";
 
 /** Returns the error of a body that another middleware has read; `found` says what is left of it. */
 export function consumed(found: string, fix = MOUNT_BEFORE): WebhookError {

@@ -7,9 +7,9 @@ import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
 /** The part of a webhook request that is known before its body. */
-export type RequestHeaders = Omit<
+export type RequestHeaders = Pick<
   IncomingRequest,
-  "target" | "remoteAddress" | "readBody" | "body"
+  "method" | "mayHaveBody" | "listHeader" | "listHeaders"
 >;
 
 /** The method and the headers of a webhook request, checked. */

@@ -16,10 +16,8 @@ export interface IncomingRequest {
   listHeader(name: string): readonly string[];
   /** Returns all headers, in the order and the spelling of arrival. */
   listHeaders(): readonly Pair[];
-  /** The result of {@link readBody}, or "" for no body; undefined before that. */
-  body?: unknown;
   /**
-   * Reads the body: bytes, text or a flat object; undefined when there is none.
+   * Reads the body: bytes, text or a flat object; "" when there is none.
    *
    * @param isAnnounced whether the headers announce a body.
    * @throws WebhookError `BODY_TOO_LARGE` as soon as the limit is exceeded, `BODY_TIMEOUT`,
@@ -81,8 +79,8 @@ export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): 
 }
 
 /** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
-export function captureRequest(request: IncomingRequest): Capture | undefined {
-  const { method, target: url, body } = request;
+export function captureRequest(request: IncomingRequest, body: unknown): Capture | undefined {
+  const { method, target: url } = request;
   if (!isRawBody(body)) return undefined;
   const base64 = Buffer.from(body as Uint8Array).toString("base64");
   return { method, url, headers: [...request.listHeaders()], body: base64 };

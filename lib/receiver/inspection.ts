@@ -12,7 +12,27 @@ import type { PushWebhooksSettings } from "./options";
 import { describeRequest, listShownHeaders, type IncomingRequest } from "./incoming-request";
 
 /** A webhook request and its result, as an observer receives it. */
-export type ObservedRequest = Readonly<Omit<Observation, "finish" | "failLater">>;
+export interface ObservedRequest {
+  /** Counts the observed requests of a receiver, from 1. */
+  readonly id: number;
+  /** When it arrived, as `performance.now()` counts. */
+  readonly startMs: number;
+  /** How long it took until its response was decided, in milliseconds. */
+  readonly durationMs: number;
+  readonly request: RejectedRequest;
+  /** The headers that hold neither a credential nor a signature. */
+  readonly headers: readonly Pair[];
+  /** Undefined when the request was not authenticated. */
+  readonly queued?: QueuedEvent | undefined;
+  /** Undefined when the request was rejected before that was decided. */
+  readonly result?: DeliveryResult | undefined;
+  /** Why the request was rejected, or why its handlers failed. */
+  readonly error?: WebhookError | undefined;
+  /** Whether `error` came after the response: the handlers ran after it. */
+  readonly failedLater: boolean;
+  /** Reads the parameters that the sender claims; none when the body was not read. */
+  readClaims(): readonly Pair[];
+}
 
 /** Receives a request when its response is decided, and again if its handlers fail after that. */
 export type RequestObserver = (request: ObservedRequest) => void;
@@ -74,71 +94,39 @@ export function createObservers() {
   const observers = new Set<RequestObserver>();
   let count = 0;
 
-  function notify(request: ObservedRequest): void {
-    for (const observer of observers) void callSafely(observer, () => observer(request));
-  }
-
   return {
-    /** Starts to observe a request; returns undefined, at no cost, while there is no observer. */
-    start: (request: IncomingRequest) =>
-      observers.size === 0 ? undefined : new Observation(++count, request, notify),
+    /**
+     * Starts to observe a request. Returns the function that tells its result, which is called
+     * again for a failure after that; undefined, at no cost, while there is no observer.
+     */
+    start(incoming: IncomingRequest, startMs: number) {
+      if (observers.size === 0) return undefined;
+      const id = ++count;
+      const request = describeRequest(incoming);
+      const headers = listShownHeaders(incoming);
+      let durationMs: number | undefined;
+
+      return (found: Pick<ObservedRequest, "queued" | "result" | "error">, body: unknown): void => {
+        const failedLater = durationMs !== undefined;
+        durationMs ??= performance.now() - startMs;
+        const observed: ObservedRequest = {
+          ...{ id, startMs, durationMs, request, headers, ...found, failedLater },
+          readClaims: () => readClaims(incoming, body),
+        };
+        for (const observer of observers) void callSafely(observer, () => observer(observed));
+      };
+    },
     observe(observer: RequestObserver): () => void {
       observers.add(observer);
       return () => void observers.delete(observer);
     },
   };
 }
-
-/**
- * A request that is being observed: the receiver sets its fields one after the other. A class: its instances
- * have one hidden class and no closures.
- */
-export class Observation {
-  /** When it arrived, as `performance.now()` counts. */
-  readonly startMs = performance.now();
-  /** How long it took until its response was decided, in milliseconds. */
-  durationMs = 0;
-  /** Undefined when the request was not authenticated. */
-  queued: QueuedEvent | undefined = undefined;
-  /** Undefined when the request was rejected before that was decided. */
-  result: DeliveryResult | undefined = undefined;
-  /** Why the request was rejected, or why its handlers failed. */
-  error: WebhookError | undefined = undefined;
-  /** Whether `error` came after the response: the handlers ran after it. */
-  failedLater = false;
-  readonly request: RejectedRequest;
-  /** The headers that hold neither a credential nor a signature. */
-  readonly headers: readonly Pair[];
-
-  constructor(
-    /** Counts the observed requests of a receiver, from 1. */
-    readonly id: number,
-    private readonly incoming: IncomingRequest,
-    private readonly notify: RequestObserver,
-  ) {
-    this.request = describeRequest(incoming);
-    this.headers = listShownHeaders(incoming);
-  }
-
-  /** Reads the parameters of a rejected request, which its sender may have invented; none if it cannot. */
-  readClaims(): readonly Pair[] {
-    const { method, target, body } = this.incoming;
-    try {
-      return readParams(method === "GET" ? target.split("?", 2)[1] : body, Infinity);
-    } catch {
-      return [];
-    }
-  }
-
-  finish(error?: WebhookError): void {
-    this.durationMs = performance.now() - this.startMs;
-    this.error = error;
-    this.notify(this);
-  }
-
-  failLater(error: WebhookError): void {
-    this.error = error;
-    this.failedLater = true;
-    this.notify(this);
+/** Reads the parameters of a request, which its sender may have invented; none if it cannot. */
+function readClaims({ method, target }: IncomingRequest, body: unknown): readonly Pair[] {
+  try {
+    return readParams(method === "GET" ? target.split("?", 2)[1] : body, Infinity);
+  } catch {
+    return [];
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
+import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, NOTHING_KEPT, truncated } from "./body";
 import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { isRawBody } from "../form/form";
@@ -20,7 +20,6 @@ export interface NodeMessage extends IncomingMessage {
 /** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements IncomingRequest {
   readonly method: string;
-  body: unknown;
   // Adapters of serverless platforms have no raw headers.
   readonly #rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
@@ -78,36 +77,36 @@ export class NodeRequest implements IncomingRequest {
   /** Takes the source that has the whole body: `req.rawBody`, `req.body`, the stream, or a form. */
   async readBody(isAnnounced: boolean): Promise<unknown> {
     const { req, limits } = this;
-    const length = Number(this.#headers["content-length"] ?? 0);
-    // Without a length, a source is whole only if no other can have more.
-    const isWhole = (raw: string | Uint8Array, hasEnded: boolean) =>
-      raw.length > 0 && (length > 0 ? Buffer.byteLength(raw) >= length : hasEnded);
-    const findKept = (hasEnded: boolean) =>
-      [req.rawBody, req.body].find((one) => isRawBody(one) && isWhole(one, hasEnded));
-
     const { readableDidRead: wasRead, readableEnded: hasEnded } = req;
+    const length = Number(this.#headers["content-length"] ?? 0);
     const mayFollow = isAnnounced || this.mayHaveBody;
-    const kept = findKept(hasEnded || !mayFollow);
-    if (kept !== undefined) return kept;
-    let rest: Uint8Array | undefined;
+    // Without a length, a source is whole only if no other can have more.
+    const isWhole = (raw: string | Uint8Array, isLast: boolean) =>
+      Buffer.byteLength(raw) >= (length || (isLast ? 1 : Infinity));
+    const kept = findKept(req);
+    if (isWhole(kept, hasEnded || !mayFollow)) return kept;
+    let rest: Uint8Array = Buffer.alloc(0);
     if (mayFollow) {
       rest = hasEnded ? readAgain(req, limits) : await readNodeStream(req, limits);
       if (isWhole(rest, hasEnded || !wasRead)) return rest;
     }
-    // A middleware that read along may be complete now.
-    const body = findKept(true) ?? (listFlatPairs(req.body) && req.body);
-    if (body !== undefined || !isAnnounced || (!wasRead && length === 0)) return body;
-    throw consumed(this.#describeLeft(rest, length));
+    // A middleware that collects the body has the rest now, too, unless it has stopped.
+    const collected = findKept(req);
+    const expected = length || Buffer.byteLength(kept) + rest.length;
+    const bytes = Buffer.byteLength(collected);
+    if (bytes > 0 && bytes >= expected) return collected;
+    if (listFlatPairs(req.body) !== undefined) return req.body;
+    if (!isAnnounced || (!wasRead && length === 0)) return "";
+    if (bytes + rest.length === 0) throw consumed(NOTHING_KEPT);
+    const name = bytes === 0 ? "the stream" : collected === req.body ? "req.body" : "req.rawBody";
+    const of = length > 0 ? length : `at least ${expected}`;
+    throw consumed(`${name} has ${bytes || rest.length} of ${of} bytes`);
   }
+}
 
-  #describeLeft(rest: Uint8Array | undefined, length: number): string {
-    const { rawBody, body } = this.req;
-    const sources = { "req.rawBody": rawBody, "req.body": body, "the stream": rest };
-    const found = Object.entries(sources).find(([, raw]) => isRawBody(raw) && raw.length > 0);
-    if (found === undefined) return "it kept neither bytes, text nor a flat form";
-    const bytes = Buffer.byteLength(found[1] as Uint8Array).toLocaleString("en");
-    return `${found[0]} has ${bytes} of ${length > 0 ? length.toLocaleString("en") : "an unknown number of"} bytes`;
-  }
+/** Returns the bytes or the text that a middleware or a platform has kept; "" for none. */
+function findKept({ rawBody, body }: NodeMessage): string | Uint8Array {
+  return [rawBody, body].filter(isRawBody).find((raw) => raw.length > 0) ?? "";
 }
 
 /** Returns the pairs of a list in which names and values alternate. */

@@ -5,7 +5,10 @@ import {
   settleWithin,
   type CloseOptions,
 } from "../time/close-options";
-import { createObservers, registerInspection, type Observation } from "./inspection";
+import { createAuthenticate } from "./authenticate";
+import { createCheckEvent } from "./check-event";
+import { checkHeaders } from "./headers";
+import { createObservers, registerInspection } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
@@ -13,13 +16,14 @@ import { sendResponse } from "./send-response";
 import { createWarnOfPath, warnOfDeadline, warnOfUnconfirmed } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
-import { createVerifyRequest } from "./verify-request";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
+import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
+import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../challenge/account-scope";
 import { createMemoryOutcomes } from "../challenge/memory-outcomes";
 import { publish } from "../observability/diagnostics";
@@ -54,7 +58,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
   const waits = createChallengeWaits(outcomes, scope);
   const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
-  const verifyRequest = createVerifyRequest(settings);
+  const authenticate = createAuthenticate(settings);
+  const checkEvent = createCheckEvent(settings);
   warnOfDeadline(settings);
   const warnOfWait = warnOfUnconfirmed(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
@@ -68,43 +73,43 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   /** Handles a request; returns the reason why it was rejected. */
   async function handle(request: IncomingRequest): Promise<WebhookError | undefined> {
     const startMs = performance.now();
-    const observed = observers.start(request);
-    let isDelivered = false;
+    const deadlineAtMs = startMs + deadlineMs;
+    const observe = observers.start(request, startMs);
+    let body: unknown;
+    let queued: QueuedEvent | undefined;
+    let result: DeliveryResult | undefined;
     try {
       if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
       publish("received", () => ({ method: request.method }));
-      const received = await verifyRequest(request, startMs + deadlineMs);
-      const { event } = received;
-      const queued = {
+      const headers = checkHeaders(request, settings);
+      body = await request.readBody(headers.hasBody);
+      const authenticated = await authenticate(request, headers, body, deadlineAtMs);
+      const { event, ...received } = checkEvent(authenticated);
+      queued = {
         event,
+        ...received,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
         uuid: event.uuid,
         // A signature is a hash of the content, except that it depends on the token.
-        contentHash: received.signature,
-        listOtherHashes: received.listOtherSignatures,
-        authTokenIndex: received.authTokenIndex,
-        publicUrlIndex: received.publicUrlIndex,
-        needsConfirmation: received.needsConfirmation,
-        ambiguity: received.ambiguity,
+        contentHash: authenticated.signature,
+        listOtherHashes: authenticated.listOtherSignatures,
         receiver: name,
       };
-      if (observed !== undefined) observed.queued = queued;
-      const { result, finished } = await delivery.accept(queued, startMs + deadlineMs);
-      if (observed !== undefined) observed.result = result;
-      isDelivered = true;
-      if (acknowledge === "after") await finished;
-      else finishLater(finished, observed);
+      const accepted = await delivery.accept(queued, deadlineAtMs);
+      ({ result } = accepted);
+      if (acknowledge === "after") await accepted.finished;
+      else finishLater(accepted.finished, (error) => observe?.({ queued, result, error }, body));
       reports.delivered(event, result);
-      observed?.finish();
+      observe?.({ queued, result }, body);
       return undefined;
     } catch (error) {
       const rejection = toWebhookError(error);
-      observed?.finish(rejection);
+      observe?.({ queued, result, error: rejection }, body);
       // The failure of a handler was reported already.
-      if (!isDelivered) {
-        const capture = () => captureRequest(request);
+      if (result === undefined) {
         const durationMs = performance.now() - startMs;
+        const capture = () => captureRequest(request, body);
         reports.rejected(rejection, describeRequest(request), durationMs, capture);
       }
       return rejection;
@@ -122,12 +127,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     return trace("receive", describe, () => handle(request));
   }
 
-  function finishLater(finished: Promise<void>, observed: Observation | undefined): void {
+  function finishLater(finished: Promise<void>, onFailed: (error: WebhookError) => void): void {
     running.begin();
-    finished.then(running.end, (error: unknown) => {
-      running.end();
-      observed?.failLater(toWebhookError(error));
-    });
+    finished.catch((error: unknown) => onFailed(toWebhookError(error))).finally(running.end);
   }
 
   async function pushWebhooksMiddleware(

@@ -1,7 +1,9 @@
 import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
+import { createAuthenticate } from "./authenticate";
+import { createCheckEvent } from "./check-event";
 import { createExplainBudget } from "./explain-budget";
+import { checkHeaders } from "./headers";
 import { addCode } from "./response";
-import { createVerifyRequest } from "./verify-request";
 import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
 import type { IncomingRequest } from "./incoming-request";
@@ -39,10 +41,13 @@ export async function verifyPushRequest(
 ): Promise<PushEvent | UnknownPushEvent> {
   const settings = resolveVerifyOptions(options);
   assertRequest(request);
-  const verifyRequest = createVerifyRequest(settings, explainBudget);
+  const authenticate = createAuthenticate(settings, explainBudget);
+  const incoming = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);
   try {
-    const received = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);
-    const { event, needsConfirmation, ambiguity } = await verifyRequest(received);
+    const checked = checkHeaders(incoming, settings);
+    const body = await incoming.readBody(checked.hasBody);
+    const authenticated = await authenticate(incoming, checked, body);
+    const { event, needsConfirmation, ambiguity } = createCheckEvent(settings)(authenticated);
     if (needsConfirmation) await confirmOnce(settings.confirm, event, CONFIRM_MS, ambiguity);
     return event;
   } catch (error) {
@@ -72,7 +77,7 @@ function readGiven({ method, url, headers, body }: PushRequest): IncomingRequest
     target: url,
     remoteAddress: undefined,
     mayHaveBody: false,
-    readBody: () => body,
+    readBody: () => body ?? "",
     listHeader: (name) =>
       entries.flatMap(([key, value]) => (key.toLowerCase() === name ? (value ?? []) : [])),
     listHeaders: () => entries.map(([key, value]) => [key, String(value)]),

@@ -11,7 +11,6 @@ import { describeType } from "../validation/validate-options";
 /** A webhook request as a `Request` of the Web platform. */
 export class WebRequest implements IncomingRequest {
   readonly remoteAddress = undefined;
-  body: unknown;
 
   /** Throws a TypeError for a value that is no `Request`. */
   constructor(
@@ -48,7 +47,7 @@ export class WebRequest implements IncomingRequest {
 
   readBody(): unknown {
     const { body, bodyUsed } = this.request;
-    if (body === null) return undefined;
+    if (body === null) return "";
     if (bodyUsed || body.locked) {
       const found = bodyUsed ? "bodyUsed is true" : "a reader holds the stream";
       throw consumed(found, "Pass the request before its body is read, or a clone of it.");
