@@ -63,21 +63,9 @@ describe("createEmulator", () => {
     expect(() => createEmulator(options)).toThrow(message);
   });
 
-  it("uses the default for an undefined option", () => {
-    const webhooks = [{ webhook_url: "http://a.example/", version: undefined as never }];
-    expect(() => createEmulator({ webhooks })).not.toThrow();
-  });
-
   it("rejects an unknown option with its name and without a secret", () => {
     expect(() => createEmulator({ authtoken: "s3cret" } as EmulatorOptions)).toThrow(/authToken/);
     const keys = [{ secret: "s3cret", type: "root" }] as never;
-    let message = "";
-    try {
-      createEmulator({ keys });
-    } catch (error) {
-      ({ message } = error as Error);
-    }
-    expect(message).toMatch(/option keys/);
-    expect(message).not.toContain("s3cret");
+    expect(() => createEmulator({ keys })).toThrow(/^(?!.*s3cret).*option keys/s);
   });
 });

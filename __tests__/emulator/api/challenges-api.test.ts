@@ -3,25 +3,24 @@ import { callApi, startEmulator, stopEmulators } from "../../support/emulators";
 
 afterEach(stopEmulators);
 
+const IDENTITY = "ada / zoë";
 const challengePath = ({ serviceSid }: Emulator, identity: string, sid: string) =>
   `/v2/Services/${serviceSid}/Entities/${encodeURIComponent(identity)}/Challenges/${sid}`;
 
-function createChallenge(emulator: Emulator) {
-  const { sid: factor_sid } = emulator.createFactor({ entity_identity: "ada / zoë" });
+async function start() {
+  const clock = { nowMs: Date.UTC(2024, 2, 5, 9, 20) };
+  const emulator = await startEmulator({ now: () => clock.nowMs });
+  const { sid: factor_sid } = emulator.createFactor({ entity_identity: IDENTITY });
   emulator.verifyFactor(factor_sid);
-  return emulator.createChallenge({
-    factor_sid,
-    details: { message: "Sign in?" },
-    hidden_details: { ip: "203.0.113.77" },
-  });
+  const details = { message: "Sign in?" };
+  const hidden_details = { ip: "203.0.113.77" };
+  const { sid } = emulator.createChallenge({ factor_sid, details, hidden_details });
+  return { emulator, clock, factor_sid, sid, path: challengePath(emulator, IDENTITY, sid) };
 }
 
 describe("a challenge over REST", () => {
   it("is shown with every member, before and after the decision", async () => {
-    let time = Date.UTC(2024, 2, 5, 9, 20);
-    const emulator = await startEmulator({ now: () => time });
-    const { sid, factor_sid } = createChallenge(emulator);
-    const path = challengePath(emulator, "ada / zoë", sid);
+    const { emulator, clock, factor_sid, sid, path } = await start();
     const { sid: username, secret } = emulator.createKey({ type: "standard" });
     const pending = await callApi(emulator, "GET", path, { as: [username, secret] });
     expect(pending).toMatchObject({ status: 200 });
@@ -30,7 +29,7 @@ describe("a challenge over REST", () => {
       account_sid: emulator.accountSid,
       service_sid: emulator.serviceSid,
       entity_sid: expect.stringMatching(/^YE[0-9a-f]{32}$/),
-      identity: "ada / zoë",
+      identity: IDENTITY,
       factor_sid,
       factor_type: "push",
       date_created: "2024-03-05T09:20:00Z",
@@ -45,7 +44,7 @@ describe("a challenge over REST", () => {
       url: emulator.url + path,
       links: { notifications: `${emulator.url}${path}/Notifications` },
     });
-    time += 10_000;
+    clock.nowMs += 10_000;
     emulator.approveChallenge(sid, { metadata: { os: "Android" } });
     expect((await callApi(emulator, "GET", path)).body).toMatchObject({
       status: "approved",
@@ -56,33 +55,23 @@ describe("a challenge over REST", () => {
   });
 
   it("expires, and is then not decided", async () => {
-    let time = Date.UTC(2024, 2, 5, 9, 20);
-    const emulator = await startEmulator({ now: () => time });
-    const { sid } = createChallenge(emulator);
-    time += 300_000;
-    const path = challengePath(emulator, "ada / zoë", sid);
-    expect((await callApi(emulator, "GET", path)).body).toMatchObject({
-      status: "expired",
-      date_updated: "2024-03-05T09:25:00Z",
-    });
-    expect(() => emulator.approveChallenge(sid)).toThrow(
-      expect.objectContaining({ status: 403, serviceCode: 60323 }),
-    );
+    const { emulator, clock, sid, path } = await start();
+    clock.nowMs += 300_000;
+    const expired = { status: "expired", date_updated: "2024-03-05T09:25:00Z" };
+    expect((await callApi(emulator, "GET", path)).body).toMatchObject(expired);
+    const rejection = expect.objectContaining({ status: 403, serviceCode: 60323 });
+    expect(() => emulator.approveChallenge(sid)).toThrow(rejection);
   });
 
   it("is found under its own service and entity only", async () => {
-    const emulator = await startEmulator();
-    const { sid } = createChallenge(emulator);
-    const path = challengePath(emulator, "ada / zoë", sid);
+    const { emulator, sid, path } = await start();
     for (const other of [
       challengePath(emulator, "zoë", sid),
-      challengePath(emulator, "ada / zoë", `YC${"0".repeat(32)}`),
+      challengePath(emulator, IDENTITY, `YC${"0".repeat(32)}`),
       path.replace(emulator.serviceSid, `VA${"0".repeat(32)}`),
     ]) {
-      expect(await callApi(emulator, "GET", other)).toMatchObject({
-        status: 404,
-        body: { code: 20404 },
-      });
+      const rejected = { status: 404, body: { code: 20404 } };
+      expect(await callApi(emulator, "GET", other)).toMatchObject(rejected);
     }
   });
 });

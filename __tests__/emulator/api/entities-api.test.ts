@@ -1,6 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Emulator } from "express-push-verification/emulator";
-import { callApi, startEmulator, stopEmulators, type Form } from "../../support/emulators";
+import {
+  callApi,
+  startEmulator,
+  stopEmulators,
+  type ApiResult,
+  type Form,
+} from "../../support/emulators";
 
 afterEach(stopEmulators);
 
@@ -21,8 +27,15 @@ const pathOf = ({ serviceSid }: Emulator, rest: string) => `/v2/Services/${servi
 const post = (emulator: Emulator, rest: string, form: Form) =>
   callApi(emulator, "POST", pathOf(emulator, rest), { form });
 
+/** Expects 400, and a message that names the parameter. */
+const expectInvalid = ({ status, body }: ApiResult, name: string) =>
+  expect([status, body]).toMatchObject([
+    400,
+    { code: 60306, message: expect.stringContaining(`Invalid parameter: ${name}`) },
+  ]);
+
 describe("entities over REST", () => {
-  it("have the members of the service, and their factors are deleted with them", async () => {
+  it("have the members of the service, exist once, and are deleted with their factors", async () => {
     const emulator = await startEmulator({ now: () => Date.UTC(2024, 2, 5, 9, 20) });
     emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" });
     const created = await post(emulator, "Entities", { Identity: IDENTITY });
@@ -44,48 +57,53 @@ describe("entities over REST", () => {
       },
     });
     expect(await callApi(emulator, "GET", url)).toMatchObject({ status: 200, body: created.body });
+    const again = await post(emulator, "Entities", { Identity: IDENTITY });
+    expect(again).toMatchObject({ status: 409, body: { code: 20409 } });
     emulator.device().register({ entity_identity: IDENTITY });
     expect((await callApi(emulator, "DELETE", url)).status).toBe(204);
     expect((await callApi(emulator, "GET", `${url}/Factors`)).status).toBe(404);
     expect(emulator.deliveries.at(-1)?.type).toBe("factor.deleted");
   });
 
-  it("exist once", async () => {
+  it("are not created with an invalid Identity", async () => {
     const emulator = await startEmulator();
-    await post(emulator, "Entities", { Identity: IDENTITY });
-    expect(await post(emulator, "Entities", { Identity: IDENTITY })).toMatchObject({
-      status: 409,
-      body: { code: 20409 },
-    });
-  });
-
-  it.each(["", "short", "with space", "ada@example.com", "x".repeat(65)])(
-    "are not created with the Identity %j",
-    async (Identity) => {
-      const emulator = await startEmulator();
-      const rejected = {
-        status: 400,
-        body: { code: 60306, message: "Invalid parameter: Identity" },
-      };
-      expect(await post(emulator, "Entities", { Identity })).toMatchObject(rejected);
+    for (const Identity of ["", "short", "with space", "ada@example.com", "x".repeat(65)]) {
+      expectInvalid(await post(emulator, "Entities", { Identity }), "Identity");
       const factors = `Entities/${encodeURIComponent(Identity || "x")}/Factors`;
-      expect(await post(emulator, factors, {})).toMatchObject(rejected);
-    },
-  );
+      expectInvalid(await post(emulator, factors, {}), "Identity");
+    }
+  });
 });
 
 describe("a factor over REST", () => {
-  it("shows its key once", async () => {
-    const emulator = await startEmulator();
-    const { publicKey } = emulator.device();
-    const given = { "Binding.PublicKey": publicKey, Metadata: '{"os":"Android"}' };
-    const form = { ...NEW_FACTOR, ...given, "not-a-parameter": "x" };
-    const created = await post(emulator, `Entities/${IDENTITY}/Factors`, form);
+  const FACTORS = `Entities/${IDENTITY}/Factors`;
+  let emulator: Emulator;
+  let publicKey: string;
+  const create = (form: Form) => post(emulator, FACTORS, form);
+  beforeEach(async () => {
+    emulator = await startEmulator();
+    ({ publicKey } = emulator.device());
+  });
+
+  it("shows its key once, and ignores parameters that the service does not have", async () => {
+    const form = {
+      Config: "x",
+      "FriendlyName.Other": "x",
+      ...NEW_FACTOR,
+      "Binding.PublicKey": publicKey,
+      Metadata: '{"os":"Android"}',
+      Binding: "x",
+      "Config.Other": "x",
+      friendly_name: "x",
+    };
+    const created = await create(form);
     expect(created).toMatchObject({
       status: 201,
       body: {
         identity: IDENTITY,
         status: "unverified",
+        friendly_name: NEW_FACTOR.FriendlyName,
+        config: { app_id: "com.example.bank", notification_platform: "none" },
         binding: { alg: "ES256", public_key: publicKey },
         metadata: { os: "Android" },
       },
@@ -94,139 +112,101 @@ describe("a factor over REST", () => {
     expect((await callApi(emulator, "GET", created.body.url as string)).body).toEqual(factor);
   });
 
-  it.each([
-    ["FriendlyName", undefined],
-    ["FriendlyName", "x".repeat(65)],
-    ["FactorType", "sms"],
-    ["Binding.Alg", "RS256"],
-    ["Binding.PublicKey (must be base64 of the DER", "x"],
-    ...[
-      P384.export({ type: "spki", format: "der" }).toString("base64"),
-      P256.export({ type: "spki", format: "pem" }) as string,
-      JSON.stringify(P256.export({ format: "jwk" })),
-      RAW.toString("base64"),
-    ].map((key): [string, string] => ["Binding.PublicKey (must be base64 of the DER", key]),
-    ["Config.AppId", undefined],
-    ["Config.NotificationPlatform", "sms"],
-    ["Config.NotificationToken", "x".repeat(31)],
-    ["Metadata", "{"],
-    ["Metadata", '{"a":1}'],
-    ["Metadata", JSON.stringify({ a: "x".repeat(1024) })],
-  ])("is not created with the %s %j", async (reason, value) => {
-    const [name = ""] = reason.split(" ");
-    const emulator = await startEmulator();
-    const { [name]: _, ...form }: Record<string, string> = {
-      ...NEW_FACTOR,
-      "Binding.PublicKey": emulator.device().publicKey,
-    };
-    if (value !== undefined) form[name] = value;
-    expect(await post(emulator, `Entities/${IDENTITY}/Factors`, form)).toMatchObject({
-      status: 400,
-      body: { code: 60306, message: expect.stringContaining(`Invalid parameter: ${reason}`) },
-    });
-    expect((await callApi(emulator, "GET", pathOf(emulator, "Entities"))).body.entities).toEqual(
-      [],
-    );
-  });
-
-  it("is created without the parameters that the service does not have", async () => {
-    const emulator = await startEmulator();
-    const form = {
-      Config: "x",
-      "FriendlyName.Other": "x",
-      ...NEW_FACTOR,
-      "Binding.PublicKey": emulator.device().publicKey,
-      Binding: "x",
-      "Config.Other": "x",
-      friendly_name: "x",
-    };
-    expect(await post(emulator, `Entities/${IDENTITY}/Factors`, form)).toMatchObject({
-      status: 201,
-      body: {
-        friendly_name: NEW_FACTOR.FriendlyName,
-        config: { app_id: "com.example.bank", notification_platform: "none" },
-      },
-    });
+  it("is not created with an invalid parameter, which the error names", async () => {
+    const KEY = "Binding.PublicKey (must be base64 of the DER";
+    for (const [reason, value] of [
+      ["FriendlyName", undefined],
+      ["FriendlyName", "x".repeat(65)],
+      ["FactorType", "sms"],
+      ["Binding.Alg", "RS256"],
+      [KEY, "x"],
+      [KEY, P384.export({ type: "spki", format: "der" }).toString("base64")],
+      [KEY, P256.export({ type: "spki", format: "pem" }) as string],
+      [KEY, JSON.stringify(P256.export({ format: "jwk" }))],
+      [KEY, RAW.toString("base64")],
+      ["Config.AppId", undefined],
+      ["Config.NotificationPlatform", "sms"],
+      ["Config.NotificationToken", "x".repeat(31)],
+      ["Metadata", "{"],
+      ["Metadata", '{"a":1}'],
+      ["Metadata", JSON.stringify({ a: "x".repeat(1024) })],
+    ] as const) {
+      const [name = ""] = reason.split(" ");
+      const all: Record<string, string> = { ...NEW_FACTOR, "Binding.PublicKey": publicKey };
+      const { [name]: _, ...form } = all;
+      if (value !== undefined) form[name] = value;
+      expectInvalid(await create(form), reason);
+    }
+    const { body } = await callApi(emulator, "GET", pathOf(emulator, "Entities"));
+    expect(body.entities).toEqual([]);
   });
 
   it("is verified by its own key only, and only once", async () => {
-    const emulator = await startEmulator();
     const device = emulator.device();
-    const form = { ...NEW_FACTOR, "Binding.PublicKey": device.publicKey };
-    const factors = `Entities/${IDENTITY}/Factors`;
-    const { sid } = (await post(emulator, factors, form)).body;
-    const verify = (AuthPayload: string) => post(emulator, `${factors}/${sid}`, { AuthPayload });
-    const failed = { status: 403, body: { code: 60311 } };
-    expect(await verify("x")).toMatchObject(failed);
-    expect(await verify(emulator.device().signFactor(sid))).toMatchObject(failed);
-    expect(await verify(device.signFactor("YF1"))).toMatchObject(failed);
-    expect(await verify(device.signFactor(sid))).toMatchObject({ body: { status: "verified" } });
-    expect(await verify(device.signFactor(sid))).toMatchObject({ status: 409 });
-  });
-
-  it("that a method created has no key, so no payload verifies it", async () => {
-    const emulator = await startEmulator();
-    const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
-    const factor = `Entities/${IDENTITY}/Factors/${sid}`;
-    const payload = { AuthPayload: emulator.device().signFactor(sid) };
-    expect(await post(emulator, factor, payload)).toMatchObject({ body: { code: 60311 } });
+    const { sid } = (await create({ ...NEW_FACTOR, "Binding.PublicKey": device.publicKey })).body;
+    const verify = (factor: string, AuthPayload: string) =>
+      post(emulator, `${FACTORS}/${factor}`, { AuthPayload });
+    // One that a method created has no key.
+    const keyless = emulator.createFactor({ entity_identity: IDENTITY });
+    for (const [factor, payload] of [
+      [sid, "x"],
+      [sid, emulator.device().signFactor(sid)],
+      [sid, device.signFactor("YF1")],
+      [keyless.sid, device.signFactor(keyless.sid)],
+    ] as const) {
+      const failed = { status: 403, body: { code: 60311 } };
+      expect(await verify(factor, payload)).toMatchObject(failed);
+    }
+    const verified = { body: { status: "verified" } };
+    expect(await verify(sid, device.signFactor(sid))).toMatchObject(verified);
+    expect(await verify(sid, device.signFactor(sid))).toMatchObject({ status: 409 });
   });
 });
 
 describe("a new challenge over REST", () => {
-  const field = (label: string, value = "x") => JSON.stringify({ label, value });
+  const field = (label: string, value = "x"): [string, string] => [
+    "Details.Fields",
+    JSON.stringify({ label, value }),
+  ];
   const start = async () => {
     const emulator = await startEmulator({ now: () => Date.UTC(2024, 2, 5, 9, 20) });
     const { sid } = emulator.device().register({ entity_identity: IDENTITY });
-    const form = { FactorSid: sid, "Details.Message": "Sign in?" };
-    const create = (more: Form) =>
-      post(emulator, `Entities/${IDENTITY}/Challenges`, [
-        ...Object.entries(form),
-        ...(Array.isArray(more) ? more : Object.entries(more)),
-      ]);
+    const create = (more: [string, string][], FactorSid = sid) => {
+      const form = { FactorSid, "Details.Message": "Sign in?" };
+      const path = `Entities/${IDENTITY}/Challenges`;
+      return post(emulator, path, [...Object.entries(form), ...more]);
+    };
     return { emulator, create };
   };
 
-  it.each([
-    ["Details.Message", [["Details.Message", "twice"]]],
-    ["Details.Fields", [["Details.Fields", "{"]]],
-    ["Details.Fields", [["Details.Fields", field("x".repeat(37))]]],
-    ["Details.Fields", [["Details.Fields", field("x", "y".repeat(129))]]],
-    ["Details.Fields", Array.from({ length: 21 }, () => ["Details.Fields", field("x")])],
-    ["HiddenDetails", [["HiddenDetails", '{"a":1}']]],
-    ["ExpirationDate", [["ExpirationDate", "2024-03-05"]]],
-    ["ExpirationDate", [["ExpirationDate", "2024-03-05T09:20:00Z"]]],
-    ["ExpirationDate", [["ExpirationDate", "2024-03-05T10:20:01Z"]]],
-  ] as [string, [string, string][]][])("is rejected with an invalid %s", async (name, more) => {
+  it("is rejected with an invalid parameter, and has the limits of the service", async () => {
     const { create } = await start();
-    expect(await create(more)).toMatchObject({
-      status: 400,
-      body: { code: 60306, message: expect.stringContaining(name) },
-    });
-  });
-
-  it("has the limits of the service", async () => {
-    const { create } = await start();
-    const fields = Array.from({ length: 20 }, (): [string, string] => [
-      "Details.Fields",
-      field("x".repeat(36), "y".repeat(128)),
-    ]);
-    const created = await create([...fields, ["ExpirationDate", "2024-03-05T10:20:00Z"]]);
-    expect(created).toMatchObject({
-      status: 201,
-      body: { expiration_date: "2024-03-05T10:20:00Z" },
-    });
+    for (const more of [
+      [["Details.Message", "twice"]],
+      [["Details.Fields", "{"]],
+      [field("x".repeat(37))],
+      [field("x", "y".repeat(129))],
+      Array.from({ length: 21 }, () => field("x")),
+      [["HiddenDetails", '{"a":1}']],
+      [["ExpirationDate", "2024-03-05"]],
+      [["ExpirationDate", "2024-03-05T09:20:00Z"]],
+      [["ExpirationDate", "2024-03-05T10:20:01Z"]],
+    ] as [string, string][][]) {
+      expectInvalid(await create(more), more[0]?.[0] ?? "");
+    }
+    const fields = Array.from({ length: 20 }, () => field("x".repeat(36), "y".repeat(128)));
+    const latest = "2024-03-05T10:20:00Z";
+    const created = await create([...fields, ["ExpirationDate", latest]]);
+    expect(created).toMatchObject({ status: 201, body: { expiration_date: latest } });
     expect(created.body.details.fields).toHaveLength(20);
   });
 
   it("is rejected for a factor of another entity, and for an unverified one", async () => {
-    const { emulator } = await start();
-    const create = (FactorSid: string) =>
-      post(emulator, `Entities/${IDENTITY}/Challenges`, { FactorSid, "Details.Message": "m" });
+    const { emulator, create } = await start();
     const other = emulator.device().register({ entity_identity: "user-0002" });
-    expect(await create(other.sid)).toMatchObject({ status: 400, body: { code: 60306 } });
-    const unverified = emulator.createFactor({ entity_identity: IDENTITY });
-    expect(await create(unverified.sid)).toMatchObject({ status: 403, body: { code: 60318 } });
+    expect(await create([], other.sid)).toMatchObject({ status: 400, body: { code: 60306 } });
+    const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
+    expect(await create([], sid)).toMatchObject({ status: 403, body: { code: 60318 } });
   });
 
   it("names the members to sign in a header of the vendor", async () => {

@@ -1,8 +1,6 @@
 /** Pages of lists that change, and their links; see specification.test.ts for the members of a page. */
 import fc from "fast-check";
 import type { Emulator } from "express-push-verification/emulator";
-import emptyKeyPage from "../../fixtures/keys-page-empty.json";
-import emptyWebhookPage from "../../fixtures/webhooks-page-empty.json";
 import {
   callApi,
   keysPath,
@@ -87,7 +85,7 @@ describe("the pages of a list", () => {
         expect(seenSids).toEqual(expect.arrayContaining([...staying]));
       },
     );
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: 20 });
   });
 
   it("show the same keys backwards as forwards, with their places in the list", async () => {
@@ -152,25 +150,5 @@ describe("the pages of a list", () => {
     }
     expect(await at(list, "Page=-1")).toBe(20001);
     expect(await at(list, "PageSize=%zz")).toBe(20001);
-  });
-
-  it("has the envelope of the specification when it is empty", async () => {
-    const uri = `${list}?PageSize=50&Page=0`;
-    expect(await read(list)).toEqual({ ...emptyKeyPage, uri, first_page_uri: uri });
-    // The links have the Host of the request.
-    const url = `${emulator.url.replace("127.0.0.1", "localhost")}${webhooksPath(emulator)}`;
-    const first_page_url = `${url}?PageSize=50&Page=0`;
-    const meta = { ...emptyWebhookPage.meta, first_page_url, url: first_page_url };
-    expect(await read(url)).toEqual({ webhooks: [], meta });
-  });
-
-  it("of webhooks are sorted by date_created, then by sid", async () => {
-    const pairs = [1, 2, 3].map((time) => {
-      seconds = time;
-      return [0, 1].map(() => emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" }).sid);
-    });
-    const { body } = await callApi(emulator, "GET", webhooksPath(emulator));
-    const sids = (body.webhooks as { sid: string }[]).map(({ sid }) => sid);
-    expect(sids).toEqual(pairs.flatMap((pair) => pair.toSorted()));
   });
 });

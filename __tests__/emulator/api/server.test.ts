@@ -6,39 +6,42 @@ import {
   startEmulator,
   stopEmulators,
   webhooksPath,
+  type Form,
 } from "../../support/emulators";
 import { sendRaw } from "../../support/servers";
 
 afterEach(stopEmulators);
 
 describe("the emulator's server", () => {
-  it("has a url only while it listens", async () => {
-    const emulator = createEmulator();
+  it("has a url only while it listens, and listens once", async () => {
+    const [emulator, other] = [createEmulator(), createEmulator()];
     expect(() => emulator.url).toThrow(/listen/);
     const url = await emulator.listen(0);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(emulator.url).toBe(url);
     await expect(emulator.listen(0)).rejects.toThrow(/already/);
+    const inUse = { code: "EADDRINUSE" };
+    await expect(other.listen(Number(new URL(url).port))).rejects.toMatchObject(inUse);
+    const otherUrl = await other.listen(0);
     await emulator.close();
     await emulator.close();
-    expect(() => emulator.url).toThrow(/listen/);
-    await expect(fetch(url)).rejects.toThrow();
+    // For `await using`.
+    await other[Symbol.asyncDispose]();
+    for (const [closed, at] of [
+      [emulator, url],
+      [other, otherUrl],
+    ] as const) {
+      expect(() => closed.url).toThrow(/listen/);
+      await expect(fetch(at)).rejects.toThrow();
+      await expect(closed.listen(0)).rejects.toThrow(/is closed/);
+    }
   });
 
-  it("is closed by Symbol.asyncDispose, for await using", async () => {
+  it("may be closed while it opens", async () => {
     const emulator = createEmulator();
-    const url = await emulator.listen(0);
-    await emulator[Symbol.asyncDispose]();
-    await expect(fetch(url)).rejects.toThrow();
-  });
-
-  it("cannot listen again after close, also while it opens", async () => {
-    const emulator = createEmulator();
-    const opening = emulator.listen(0);
+    const opening = emulator.listen(0).catch(() => "it was closed meanwhile");
     await emulator.close();
-    await expect(opening)
-      .resolves.toBeDefined()
-      .catch(() => "it was closed meanwhile");
+    expect(await opening).toBeDefined();
     await expect(emulator.listen(0)).rejects.toThrow(/is closed/);
   });
 
@@ -56,44 +59,33 @@ describe("the emulator's server", () => {
     expect([large.status, large.gaveUp]).toEqual([413, false]);
   });
 
-  it("rejects a port in use and can then listen on another", async () => {
-    const { url } = await startEmulator();
-    const other = createEmulator();
-    await expect(other.listen(Number(new URL(url).port))).rejects.toMatchObject({
-      code: "EADDRINUSE",
-    });
-    await other.listen(0);
-    await other.close();
-  });
-
-  it.each<[string, (emulator: Emulator) => string, string]>([
-    ["PUT", (emulator) => `${keysPath(emulator)}.json`, "GET, POST"],
-    ["PATCH", (emulator) => `${keysPath(emulator)}/SKx.json`, "GET, POST, DELETE"],
-    ["DELETE", webhooksPath, "GET, POST"],
-    ["PUT", (emulator) => `${webhooksPath(emulator)}/YWx`, "GET, POST, DELETE"],
-  ])("responds 405 to %s", async (method, pathOf, allow) => {
+  it("responds 405 to other methods, and 501 to paths that it does not have", async () => {
     const emulator = await startEmulator();
-    const rejected = await callApi(emulator, method, pathOf(emulator));
-    expect(rejected).toMatchObject({ status: 405, body: errors.methodNotAllowed.body });
-    expect(rejected.headers.get("allow")).toBe(allow);
-  });
-
-  it.each([
-    "/",
-    "/2010-04-01/Accounts",
-    "/2010-04-01/Accounts/x/Messages.json",
-    "/v2/Services",
-    "/v2/Services/x/RateLimits",
-    "/v1/Services/x/Webhooks",
-    "/v1/Keys",
-  ])("says that it does not have %s", async (path) => {
-    const emulator = await startEmulator();
-    const rejected = await callApi(emulator, "GET", path);
-    expect(rejected).toMatchObject({
-      status: 501,
-      body: { code: 20501, message: `The emulator does not have GET ${path}`, status: 501 },
-    });
-    expect(rejected.headers.get("content-type")).toBe("application/json");
+    const [keys, webhooks] = [keysPath(emulator), webhooksPath(emulator)];
+    for (const [method, path, allow] of [
+      ["PUT", `${keys}.json`, "GET, POST"],
+      ["PATCH", `${keys}/SKx.json`, "GET, POST, DELETE"],
+      ["DELETE", webhooks, "GET, POST"],
+      ["PUT", `${webhooks}/YWx`, "GET, POST, DELETE"],
+    ] as const) {
+      const rejected = await callApi(emulator, method, path);
+      expect(rejected).toMatchObject({ status: 405, body: errors.methodNotAllowed.body });
+      expect(rejected.headers.get("allow")).toBe(allow);
+    }
+    for (const path of [
+      "/",
+      "/2010-04-01/Accounts",
+      "/2010-04-01/Accounts/x/Messages.json",
+      "/v2/Services",
+      "/v2/Services/x/RateLimits",
+      "/v1/Services/x/Webhooks",
+      "/v1/Keys",
+    ]) {
+      const message = `The emulator does not have GET ${path}`;
+      const rejected = await callApi(emulator, "GET", path);
+      expect(rejected).toMatchObject({ status: 501, body: { code: 20501, message, status: 501 } });
+      expect(rejected.headers.get("content-type")).toBe("application/json");
+    }
   });
 
   it.each<[status: number, host: string, method?: string, more?: string]>([
@@ -127,6 +119,38 @@ describe("the emulator's server", () => {
     }
   });
 
+  it("rejects a webhook that is none, and a key over the limit", async () => {
+    const emulator = await startEmulator({ maxKeys: 1 });
+    const path = webhooksPath(emulator);
+    const form = {
+      FriendlyName: "login events",
+      EventTypes: "factor.verified",
+      WebhookUrl: "https://hooks.example.test/push/events",
+    };
+    for (const [wrong, code] of [
+      [{ ...form, FriendlyName: "" }, 60200],
+      [[...Object.entries(form), ["FriendlyName", "b"]], 60200],
+      [{ ...form, WebhookUrl: "ftp://a/" }, 60200],
+      [{ ...form, EventTypes: "factor.created,*" }, 60306],
+    ] as [Form, number][]) {
+      const rejected = { status: 400, body: { code } };
+      expect(await callApi(emulator, "POST", path, { form: wrong })).toMatchObject(rejected);
+    }
+    const authorization = `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`;
+    for (const [type, body] of [
+      ["application/json", "{}"],
+      ["application/x-www-form-urlencoded", "FriendlyName=%zz"],
+    ] as const) {
+      const headers = { authorization, "content-type": type };
+      const response = await fetch(emulator.url + path, { method: "POST", headers, body });
+      expect([response.status, await response.json()]).toMatchObject([400, { code: 20001 }]);
+    }
+    expect((await callApi(emulator, "GET", path)).body.webhooks).toEqual([]);
+    emulator.createKey();
+    const rejected = await callApi(emulator, "POST", keysOf(emulator));
+    expect([rejected.status, rejected.body]).toEqual([400, errors.tooManyKeys.body]);
+  });
+
   it("responds 500 to a fault of its own, warns, and shows nothing of it", async () => {
     const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     let isBroken = false;
@@ -155,7 +179,6 @@ describe("the emulator's server", () => {
 });
 
 const SECRET = "q7Zt0dWm3KxR9bYc5HnL1sVfE8uJ4aPg";
-const STANDARD = { sid: `SK${"a".repeat(32)}`, secret: SECRET, type: "standard" as const };
 const MAIN = { sid: `SK${"b".repeat(32)}`, secret: SECRET, type: "main" as const };
 
 const keysOf = (emulator: Emulator) => `${keysPath(emulator)}.json`;
@@ -175,56 +198,23 @@ describe("credentials", () => {
     }
   });
 
-  it.each([
-    ["another token", (emulator: Emulator) => [emulator.accountSid, `${emulator.authToken}0`]],
-    ["no token", (emulator: Emulator) => [emulator.accountSid, ""]],
-    ["another account", (emulator: Emulator) => [`AC${"0".repeat(32)}`, emulator.authToken]],
-    ["a key that does not exist", () => [`SK${"0".repeat(32)}`, SECRET]],
-    ["a key with another secret", () => [MAIN.sid, SECRET.toLowerCase()]],
-    ["the name of a method", () => ["constructor", ""]],
-  ])("are rejected: %s", async (_what, credentials) => {
+  it("are rejected when they are wrong or malformed", async () => {
     const emulator = await startEmulator({ keys: [MAIN] });
-    const as = credentials(emulator) as [string, string];
-    const rejected = await callApi(emulator, "GET", keysOf(emulator), { as });
-    expect(rejected).toMatchObject(pick(errors.wrongCredentials));
-  });
-
-  it.each(["Bearer abc", "Basic", "Basic !!!", "Basic ?"])("are not %j", async (authorization) => {
-    const emulator = await startEmulator();
-    const response = await fetch(emulator.url + keysOf(emulator), { headers: { authorization } });
-    expect(response.status).toBe(401);
-  });
-
-  it("of a Standard key do not reach the keys", async () => {
-    const emulator = await startEmulator({ keys: [STANDARD, MAIN] });
-    const as: [string, string] = [STANDARD.sid, STANDARD.secret];
-    const one = `${keysPath(emulator)}/${MAIN.sid}.json`;
-    for (const [method, path] of [
-      ["GET", keysOf(emulator)],
-      ["POST", keysOf(emulator)],
-      ["GET", one],
-      ["POST", one],
-      ["DELETE", one],
-      ["DELETE", `${keysPath(emulator)}/${STANDARD.sid}.json`],
-    ] as const) {
-      const rejected = await callApi(emulator, method, path, { as });
-      expect(rejected).toMatchObject(pick(errors.keyEndpointWithStandardKey));
+    for (const as of [
+      [emulator.accountSid, `${emulator.authToken}0`],
+      [emulator.accountSid, ""],
+      [`AC${"0".repeat(32)}`, emulator.authToken],
+      [`SK${"0".repeat(32)}`, SECRET],
+      [MAIN.sid, SECRET.toLowerCase()],
+      ["constructor", ""],
+    ] as [string, string][]) {
+      const rejected = await callApi(emulator, "GET", keysOf(emulator), { as });
+      expect(rejected).toMatchObject(pick(errors.wrongCredentials));
     }
-  });
-
-  it("are valid for their own account only", async () => {
-    const emulator = await startEmulator({ keys: [MAIN] });
-    const other = `/2010-04-01/Accounts/AC${"0".repeat(32)}/Keys`;
-    for (const as of [undefined, [MAIN.sid, MAIN.secret] as [string, string]]) {
-      for (const path of [`${other}.json`, `${other}/${MAIN.sid}.json`]) {
-        const rejected = await callApi(emulator, "GET", path, as && { as });
-        expect(rejected).toMatchObject({ status: 401, body: { code: 20003 } });
-      }
+    for (const authorization of ["Bearer abc", "Basic", "Basic !!!", "Basic ?"]) {
+      const response = await fetch(emulator.url + keysOf(emulator), { headers: { authorization } });
+      expect(response.status).toBe(401);
     }
-    expect(await callApi(emulator, "GET", "/2010-04-01/Accounts/me/Keys.json")).toMatchObject({
-      status: 404,
-      body: { code: 20404 },
-    });
   });
 });
 
