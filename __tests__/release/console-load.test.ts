@@ -4,9 +4,9 @@ import { Agent, request, type IncomingMessage } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { signedRequest } from "express-push-verification/testing";
-import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { describeWithBrowser, useBrowser } from "../../support/browser";
-import { startConsole, useConsoles, type ConsoleApp } from "./console-app";
+import { AUTH_TOKEN } from "../support/webhook-requests";
+import { describeWithBrowser, useBrowser } from "../support/browser";
+import { startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
 
 const { openPage } = useBrowser();
 useConsoles();
