@@ -51,4 +51,6 @@ const server = http.createServer((req, res) => {
   });
   push(req, res);
 });
+// On a busy machine, a client may be idle for longer than the 5 s of the default.
+server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));

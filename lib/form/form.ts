@@ -72,23 +72,22 @@ function indexOrEnd(text: string, character: string, start: number): number {
   return at === -1 ? text.length : at;
 }
 
-const PLUS = 0x2b;
-const SPACE = 0x20;
 /** Decoding writes it in place of bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";
 
 /** Returns the text of a form, with a space for each plus. */
 function readText(form: Uint8Array | string): string {
+  return decodeText(form).replaceAll("+", " ");
+}
+
+function decodeText(form: Uint8Array | string): string {
   if (typeof form === "string") {
     assertWellFormed(form);
-    return form.replaceAll("+", " ");
+    return form;
   }
-  // Change a copy: the bytes may be those of another middleware.
-  const bytes = Buffer.from(form);
-  for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  const text = bytes.toString("utf8");
-  const isAscii = text.length === bytes.length && !text.includes(REPLACEMENT);
+  const text = Buffer.from(form.buffer, form.byteOffset, form.length).toString("utf8");
+  const isAscii = text.length === form.length && !text.includes(REPLACEMENT);
   if (!isAscii && !isUtf8(form)) throw malformed("has bytes that are not UTF-8");
   return text;
 }

@@ -23,6 +23,9 @@ export function createHmacKey(secret: string): HmacKey {
   return { inner, outer };
 }
 
+/** An inner pad and a text, used again: a buffer for each text costs as much as its hashes. */
+let message = Buffer.alloc(BLOCK_BYTES + 8_192);
+
 /**
  * Returns the base64 of the HMAC-SHA1 of a text in UTF-8.
  *
@@ -30,9 +33,10 @@ export function createHmacKey(secret: string): HmacKey {
  * signature: 8 µs of 99 on Node 24.
  */
 export function signText({ inner, outer }: HmacKey, text: string): string {
-  const message = Buffer.allocUnsafe(BLOCK_BYTES + Buffer.byteLength(text));
+  const end = BLOCK_BYTES + Buffer.byteLength(text);
+  if (end > message.length) message = Buffer.alloc(end);
   message.set(inner);
   message.write(text, BLOCK_BYTES);
-  outer.set(hash("sha1", message, "buffer"), BLOCK_BYTES);
+  outer.set(hash("sha1", message.subarray(0, end), "buffer"), BLOCK_BYTES);
   return hash("sha1", outer, "base64");
 }
