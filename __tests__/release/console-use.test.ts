@@ -1,11 +1,27 @@
-/** The console in use: at each width, after each change of page, in a quiet minute and in a busy one. */
+/** The console in use: at each width, after each change of page, in a quiet minute and in a busy one; of two processes, and with a queue. */
+import { join } from "node:path";
+import { signedRequest } from "express-push-verification/testing";
 import { AUTH_TOKEN } from "../support/webhook-requests";
 import { until } from "../support/waiting";
 import { describeWithBrowser, useBrowser } from "../support/browser";
-import { openLive, startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
+import { createChildProcesses } from "../support/child-processes";
+import { send } from "../support/servers";
+import { startUpstream } from "../support/upstream";
+import {
+  MOUNT,
+  openLive,
+  PATH,
+  startConsole,
+  useConsoles,
+  type ConsoleApp,
+} from "../admin/console/console-app";
+import { startProxy } from "../admin/console/forwarding";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
-const { openPage } = useBrowser();
+const { openPage, allowFaults } = useBrowser();
+const processes = createChildProcesses(join(__dirname, "../support/console-process.ts"));
+// Before the proxy waits for the connections to them.
+afterEach(processes.killAll);
 useConsoles();
 
 const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
@@ -99,6 +115,8 @@ describeWithBrowser("the console in use", () => {
 
   it("holds an open row while 50 events a second arrive, until they are asked for", async () => {
     const app = await startFull();
+    // Its details are gone when 200 others have arrived.
+    allowFaults(/404/);
     const page = await openPage(app.url);
     const open = page.locator(".requests .line", { hasText: "challenge.denied" });
     await open.click();
@@ -134,5 +152,134 @@ describeWithBrowser("the console in use", () => {
     await until(() => streams === 16);
     await page.clock.runFor(60_000);
     expect(await page.evaluate("texts")).toEqual([]);
+  });
+});
+
+/** Two processes behind a balancer that takes turns, and what each of them handled. */
+async function startTwo() {
+  const upstream = await startUpstream();
+  const ports: number[] = [];
+  const port = await startProxy(ports);
+  const publicUrl = `http://127.0.0.1:${port}${PATH}`;
+  const handled: string[][] = [[], []];
+  const start = async (index: number) => {
+    const child = await processes.start([publicUrl, MOUNT, upstream.url], (message) => {
+      if (/^\d+$/.test(message)) ports[index] = Number(message);
+      else handled[index]?.push(message);
+    });
+    return child;
+  };
+  const children = [await start(0), await start(1)];
+  return {
+    url: `http://127.0.0.1:${port}${MOUNT}/`,
+    handled,
+    /** Delivers an event to one of them. */
+    async deliver(index: number, uuid: string, entity_identity: string): Promise<void> {
+      const settings = { authToken: AUTH_TOKEN, publicUrl };
+      const signed = signedRequest(settings, "challenge.approved", { uuid, entity_identity });
+      const { status } = await send(ports[index] ?? 0, { ...signed, path: PATH });
+      expect(status).toBe(200);
+    },
+    async restart(index: number): Promise<void> {
+      await processes.kill(children[index]!);
+      await start(index);
+    },
+  };
+}
+
+describeWithBrowser("the console of two processes behind a balancer", () => {
+  it("has the rows of both; each leads to its own request and runs its own event, also after a restart", async () => {
+    const app = await startTwo();
+    await app.deliver(0, "of-ada", "ada.lovelace@example.com");
+    await app.deliver(1, "of-grace", "grace.hopper@example.com");
+    // Another process responds first; it does nothing.
+    allowFaults(/409/);
+    const page = await openPage(app.url);
+    const lines = page.locator(".requests .line");
+    await lines.nth(1).waitFor();
+    expect(await page.locator(".requests td.entity").allInnerTexts()).toEqual([
+      expect.stringMatching(/^gra…com/),
+      expect.stringMatching(/^ada…com/),
+    ]);
+    for (const [index, uuid] of [
+      [0, "of-grace"],
+      [1, "of-ada"],
+    ] as const) {
+      await lines.nth(index).click();
+      const details = page.locator(".details");
+      await details.getByText("Headers and parameters").click();
+      expect(await details.locator("dd", { hasText: uuid }).count()).toBe(2);
+      await details.getByRole("button", { name: "Run the handlers again" }).click();
+      await page.getByRole("button", { name: "Run again", exact: true }).click();
+      await lines.nth(index).getByText("ran again").waitFor();
+    }
+    const twice = (uuid: string) => [`handled ${uuid}`, `handled ${uuid}`];
+    expect(app.handled).toEqual([twice("of-ada"), twice("of-grace")]);
+
+    const link = page.url();
+    await app.restart(0);
+    await app.deliver(0, "of-eve", "eve@example.com");
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.locator(".notice.warn", { hasText: "ANOTHER_PROCESS" }).waitFor();
+    await lines.nth(1).waitFor();
+    expect(await page.locator(".details").count()).toBe(0);
+  }, 120_000);
+});
+
+describeWithBrowser("the console of a queue", () => {
+  it("discards and retries as many dead letters as its buttons say, of 2,000", async () => {
+    const errors = Array.from({ length: 2_000 }, (_, index) => (index % 3 === 0 ? "down" : "slow"));
+    const queue = createMemoryQueue(errors);
+    const app = await startConsole({ router: { queue } });
+    const page = await openPage(`${app.url}#/queue`);
+    await page.getByText("There are more dead letters than are listed here.").waitFor();
+    const steps = [
+      ["Discard these 334", "Discard 334 dead letters", "1,666"],
+      ["Retry all 1,666", "Retry 1,666 dead letters", undefined],
+    ] as const;
+    for (const [button, confirmation, left] of steps) {
+      await page.getByRole("button", { name: button }).click();
+      await page.getByRole("button", { name: confirmation }).click();
+      await page.getByText(left === undefined ? "No dead letters." : `Retry all ${left}`).waitFor();
+    }
+    expect(app.audits).toMatchObject([
+      { action: "dead-letter.discard", error: "down", count: 334 },
+      { action: "dead-letter.retry", count: 1_666 },
+    ]);
+    expect(queue.changes).toHaveLength(2_000);
+  });
+
+  it("says on each page that no worker handles the events that wait", async () => {
+    const queue = createMemoryQueue([], { waiting: 60, workers: 0 });
+    const app = await startConsole({ router: { queue } });
+    const page = await openPage(app.url);
+    for (const tab of TABS) {
+      await page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
+      await page.locator("h2", { hasText: tab }).waitFor({ state: "attached" });
+      await page.getByText("60 events in the queue, and no worker.").waitFor();
+    }
+  });
+});
+
+describeWithBrowser("the console of two Webhooks of one URL", () => {
+  it("advises nothing about their different types, and asks before it disables one", async () => {
+    const app = await startConsole();
+    app.push.on(["challenge.approved", "factor.created"], () => {});
+    for (const type of ["challenge.approved", "factor.created"] as const) {
+      app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: [type] });
+    }
+    const page = await openPage(`${app.url}#/webhooks`);
+    const webhooks = page.locator("article");
+    await webhooks.nth(1).waitFor();
+    expect(await page.locator(".badge, main .notice").count()).toBe(0);
+    await webhooks.first().getByRole("button", { name: "Disable" }).click();
+    await page.getByRole("button", { name: "Disable webhook" }).click();
+    // The other one cannot be missed: no button deletes it.
+    await page.getByRole("button", { name: "Enable the webhook" }).click();
+    await page.locator("main .notice").waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "Delete this webhook" }).count()).toBe(0);
+    const all = await app.upstream.listWebhooks();
+    expect(all.map(({ status }) => status)).toEqual(["enabled", "enabled"]);
   });
 });

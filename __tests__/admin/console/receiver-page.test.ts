@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
 import { until } from "../../support/waiting";
-import { startServer } from "../../support/servers";
 import { startConsole, useConsoles } from "./console-app";
+import { startProxy } from "./forwarding";
 
 const OLD_TOKEN = "0".repeat(32);
 
@@ -260,7 +260,9 @@ describeWithBrowser("the address of the console", () => {
 
   it("may be rewritten by a proxy", async () => {
     const app = await startConsole();
-    const port = await startServer((req, res) => forward(app.port, req.url ?? "", req, res));
+    const port = await startProxy([app.port], (path) =>
+      path.replace("/tools/of/staff/push", "/admin/push"),
+    );
     const page = await openPage(`http://127.0.0.1:${port}/tools/of/staff/push`);
     await page.getByText("Live", { exact: true }).waitFor();
     await app.deliver();
@@ -271,16 +273,3 @@ describeWithBrowser("the address of the console", () => {
     await page.getByText("deploy 0", { exact: true }).waitFor();
   });
 });
-
-/** As a proxy that maps /tools/of/staff/push to /admin/push. */
-function forward(port: number, url: string, req: IncomingMessage, res: ServerResponse): void {
-  const path = url.replace("/tools/of/staff/push", "/admin/push");
-  const { method, headers } = req;
-  const sent = request({ port, path, method, headers, agent: false }, (response) => {
-    res.writeHead(response.statusCode ?? 502, response.headers);
-    response.pipe(res);
-  });
-  res.once("close", () => sent.destroy());
-  sent.on("error", () => res.destroy());
-  req.pipe(sent);
-}

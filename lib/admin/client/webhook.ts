@@ -66,7 +66,17 @@ export interface WebhookChange {
 
 /** One difference between a Webhook and a receiver (configuration drift). */
 export interface Finding {
-  /** The kind of difference; `switch` over it. */
+  /**
+   * - `NOT_CONFIGURED`: no Webhook has the URL of the receiver.
+   * - `URL_DIFFERS`: a Webhook has a similar URL, such as with another scheme.
+   * - `URL_EXTENDS`: the URL of another Webhook begins with that of the receiver.
+   * - `DUPLICATE`: another enabled Webhook of the URL sends some of its events.
+   * - `DISABLED`: the Webhook is disabled, and no other one sends its events.
+   * - `METHOD_DIFFERS`: the receiver rejects the method of the Webhook, which the API cannot change.
+   * - `VERSION_LEGACY`: the Webhook sends v1.
+   * - `EVENT_NOT_SUBSCRIBED`: the receiver handles an event that no Webhook of it sends.
+   * - `EVENT_NOT_HANDLED`: the Webhook sends an event that the receiver does not handle.
+   */
   readonly code:
     | "NOT_CONFIGURED"
     | "URL_DIFFERS"
