@@ -50,7 +50,10 @@ app.post("/login", express.json(), async (req, res) => {
 });
 app.post("/login/:attempt", async (req, res) => {
   const attempt = attempts.get(req.params.attempt);
-  if (attempt === undefined) return void res.sendStatus(404);
+  if (attempt === undefined) {
+    res.sendStatus(404);
+    return;
+  }
   const gone = new AbortController();
   res.on("close", () => gone.abort());
   try {

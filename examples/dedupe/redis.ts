@@ -19,20 +19,21 @@ const COMPLETE = `${OWN}
 const RELEASE = `${OWN}
   if is_own then redis.call("DEL", KEYS[1]) end`;
 
+const keyOf = (accountSid: string, uuid: string) => `push-dedupe:${accountSid}:${uuid}`;
+
 export function createRedisDedupe(redis: Redis): DedupeStore {
-  const keyOf = (accountSid: string, uuid: string) => `push-dedupe:${accountSid}:${uuid}`;
   return {
     async claim({ accountSid, uuid, contentHash, owner, leaseMs }) {
-      const known = await redis.eval(
+      const known = (await redis.eval(
         CLAIM,
         1,
         keyOf(accountSid, uuid),
         owner,
         contentHash,
         leaseMs,
-      );
+      )) as string | null;
       if (known === null) return "new";
-      if (String(known).startsWith("running ")) return "running";
+      if (known.startsWith("running ")) return "running";
       return known === `done ${contentHash}` ? "done" : "conflict";
     },
     async complete({ accountSid, uuid, owner }) {

@@ -151,7 +151,10 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
         await limited(claimed, (error) => void (identity.thrown = error)),
       );
       const found = {
-        ...{ tokens, serviceSids, keys: tokens.map(createHmacKey), hasMatched: false },
+        tokens,
+        serviceSids,
+        keys: tokens.map(createHmacKey),
+        hasMatched: false,
         noteMatch() {
           found.hasMatched = true;
           markVerified(identity);

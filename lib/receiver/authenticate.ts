@@ -80,10 +80,13 @@ export function createAuthenticate(
       mismatch ??= createMismatch(tokens, () => {
         const receivedUrl = joinReceivedUrl(request);
         const options = {
-          ...{ method, signature, receivedUrl, urlMatching, accountSid },
+          method,
+          signature,
+          receivedUrl,
+          urlMatching,
+          accountSid,
           url: findNearest(parts.signedUrls, receivedUrl),
           params: parts.signedParams,
-          // readParams has accepted it.
           body: body as ExplainSignatureOptions["body"],
           authToken: tokens,
         };

@@ -110,7 +110,13 @@ export function createObservers() {
         const failedLater = durationMs !== undefined;
         durationMs ??= performance.now() - startMs;
         const observed: ObservedRequest = {
-          ...{ id, startMs, durationMs, request, headers, ...found, failedLater },
+          id,
+          startMs,
+          durationMs,
+          request,
+          headers,
+          ...found,
+          failedLater,
           readClaims: () => readClaims(incoming, body),
         };
         for (const observer of observers) void callSafely(observer, () => observer(observed));

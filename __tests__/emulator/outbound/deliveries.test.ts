@@ -195,7 +195,7 @@ describe("deliveries", () => {
     async (...kinds) => {
       const emulator = await startEmulator();
       emulator.createWebhook({ webhook_url: `${await startTarget(() => {})}/` });
-      for (const kind of kinds) emulator.injectFault({ kind, delay_ms: 600_000 } as Fault);
+      for (const kind of kinds) emulator.injectFault({ kind, delay_ms: 600_000 });
       emulator.createFactor();
       emulator.createFactor();
       await new Promise(setImmediate);
@@ -219,7 +219,7 @@ describe("deliveries", () => {
   it("survive listeners that fail", async () => {
     const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const emulator = await startEmulator({ webhooks: [{ webhook_url: await findClosedPort() }] });
-    emulator.onDelivery(() => Promise.reject(new RangeError("hush")));
+    emulator.onDelivery(() => Promise.reject(new RangeError("hush")) as never);
     emulator.onDelivery(() => {
       throw new RangeError("hush");
     });
