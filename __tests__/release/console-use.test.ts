@@ -221,7 +221,7 @@ describeWithBrowser("the console of two processes behind a balancer", () => {
     await app.deliver(0, "of-eve", "eve@example.com");
     await page.goto("about:blank");
     await page.goto(link);
-    await page.locator(".notice.warn", { hasText: "ANOTHER_PROCESS" }).waitFor();
+    await page.locator(".notice", { hasText: "ANOTHER_PROCESS" }).waitFor();
     await lines.nth(1).waitFor();
     expect(await page.locator(".details").count()).toBe(0);
   }, 120_000);

@@ -15,7 +15,8 @@ const CHALLENGE = `YC${"a1".repeat(16)}`;
 const FORMULA = "=cmd|' /C calc'!A0";
 const FACTOR = `YF${"b2".repeat(16)}`;
 
-const search = (page: Page) => page.getByRole("searchbox", { name: "Find by uuid, SID or path" });
+const search = (page: Page) =>
+  page.getByRole("searchbox", { name: "Find by identity, uuid, SID or path" });
 const lines = (page: Page) => page.locator(".requests .line");
 const shownTypes = (page: Page) => page.locator(".requests td.event").allInnerTexts();
 
@@ -76,7 +77,7 @@ describeWithBrowser("the search of requests", () => {
 
   it("searches the entity when it is revealed", async () => {
     const { page } = await openList({ reveal: true });
-    await page.getByLabel("Find by uuid, SID, path or entity").fill("jane.doe");
+    await page.getByLabel("Find by identity, uuid, SID or path").fill("jane.doe");
     expect(await shownTypes(page)).toHaveLength(2);
   });
 
@@ -116,7 +117,7 @@ describeWithBrowser("a selection of requests", () => {
     const { app, page, handled } = await openList();
     expect(await page.getByRole("button", { name: "Run again" }).count()).toBe(0);
     // A request that was not authenticated has no event.
-    expect(await page.getByRole("checkbox").count()).toBe(3);
+    expect(await page.getByLabel("Select the request of").count()).toBe(3);
     for (const index of [3, 1]) await lines(page).nth(index).getByRole("checkbox").check();
     expect(await page.locator(".details").count()).toBe(0);
     await page.getByRole("button", { name: "Run again 2 selected" }).click();

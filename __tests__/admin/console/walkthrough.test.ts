@@ -73,7 +73,7 @@ itInBrowser("a login hangs as a handler failed", async () => {
   expect(await approve(app)).toBe(500);
 
   const page = await openPage(app.url);
-  await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
+  await page.getByRole("searchbox", { name: "Find by identity" }).fill("evt-jane-1");
   await page.locator(".requests .line", { hasText: "500 HANDLER_FAILED" }).click();
   const details = page.locator(".details");
   await details.getByText("connect ECONNREFUSED while writing <entity_identity>").waitFor();
@@ -116,7 +116,7 @@ describeWithRedis("with a queue", () => {
     expect(await approve(app)).toBe(200);
 
     const page = await openPage(app.url);
-    await page.getByRole("searchbox", { name: "Find by uuid" }).fill("evt-jane-1");
+    await page.getByRole("searchbox", { name: "Find by identity" }).fill("evt-jane-1");
     await page.locator(".requests .line").click();
     const details = page.locator(".details");
     await details.getByText("dead", { exact: true }).waitFor();

@@ -1,7 +1,7 @@
-import type { ButtonHTMLAttributes, VNode } from "preact";
+import type { ButtonHTMLAttributes, ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { describeProblem, settings } from "./api";
-import { createStore, useStore } from "./store";
+import { createStore } from "./store";
 
 const SHOWN_MS = 10_000;
 
@@ -11,15 +11,15 @@ let hideTimer: number | undefined;
 /** Announces a change to a screen reader; what an action has done is shown, too. */
 export function announce(text: string, isShown = false): void {
   clearTimeout(hideTimer);
-  announced.set({ text: "", isShown });
+  announced.value = { text: "", isShown };
   // A text that is set in the same turn as it is emptied is not read again.
-  requestAnimationFrame(() => announced.set({ text, isShown }));
-  if (isShown) hideTimer = setTimeout(() => announced.set({ text, isShown: false }), SHOWN_MS);
+  requestAnimationFrame(() => (announced.value = { text, isShown }));
+  if (isShown) hideTimer = setTimeout(() => (announced.value = { text, isShown: false }), SHOWN_MS);
 }
 
 /** The region that a screen reader watches. */
 export function Announcer() {
-  const { text, isShown } = useStore(announced);
+  const { text, isShown } = announced.value;
   return (
     <div id="announcer" class={isShown && text !== "" ? "toast" : "unseen"} role="status">
       {text}
@@ -27,8 +27,8 @@ export function Announcer() {
   );
 }
 
-/** Leads the focus back to the page when the thing that had it is gone. */
 function keepFocus(): void {
+  // The thing that had it may be gone.
   if (document.activeElement !== document.body) return;
   document.querySelector<HTMLElement>("main h2")?.focus({ preventScroll: true });
 }
@@ -61,38 +61,24 @@ export function useAction<Input = void>(run: Run<Input>) {
   return { isBusy, problem, start };
 }
 
+type ButtonProps = Omit<ButtonHTMLAttributes, "onClick"> & { label: ComponentChildren; run: Run };
+
 /** A button; a failure of its action is shown beside it. */
-export function Button({
-  run,
-  ...button
-}: Omit<ButtonHTMLAttributes, "onClick" | "type"> & { run: Run }) {
+export function Button({ label, run, ...button }: ButtonProps) {
   const { isBusy, problem, start } = useAction(run);
   // Not `disabled`: the button would lose the focus.
+  const press = () => void start();
   return (
     <>
-      <button
-        type="button"
-        {...button}
-        aria-disabled={isBusy ? "true" : undefined}
-        onClick={() => void start()}
-      />
+      <button type="button" {...button} aria-disabled={isBusy || undefined} onClick={press}>
+        {label}
+      </button>
       {problem}
     </>
   );
 }
 
-/** A button as data: its label, its action, and its look. */
-export type Action = readonly [label: string, run: Run, look?: string];
-
-/** Buttons that write, without those that are undefined; none when the console only reads. */
-export function Writes(props: { actions: readonly (Action | undefined)[]; about?: string }) {
-  if (settings.readOnly) return null;
-  return props.actions.map(
-    (action) =>
-      action && (
-        <Button class={action[2]} aria-describedby={props.about} run={action[1]}>
-          {action[0]}
-        </Button>
-      ),
-  );
+/** A button that writes; there is none when the console only reads. */
+export function WriteButton(button: ButtonProps) {
+  return settings.readOnly ? null : <Button {...button} />;
 }

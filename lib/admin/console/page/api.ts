@@ -47,11 +47,7 @@ export async function send<Result>(
       headers: body === undefined ? {} : { "Content-Type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {
-      throw new ProblemError(
-        0,
-        "UNREACHABLE",
-        "The server does not respond. Check the connection.",
-      );
+      throw new ProblemError(0, "UNREACHABLE", "The server does not respond.");
     });
     if (response.ok) return parseJson(await response.text().catch(() => "")) as Result;
     const problem = await readProblem(response);
@@ -74,13 +70,13 @@ export async function change(
 /** Reads why a request failed. */
 export async function readProblem(response: Response): Promise<ProblemError> {
   const json = parseJson(await response.text().catch(() => ""));
-  const { code, message } = (json ?? {}) as { code?: unknown; message?: unknown };
-  return new ProblemError(
-    response.status,
-    typeof code === "string" || typeof code === "number" ? String(code) : `${response.status}`,
-    typeof message === "string" ? message : `The server responded ${response.status}.`,
-    1_000 * Number(response.headers.get("Retry-After") ?? 0),
-  );
+  const { status, headers } = response;
+  const { code = status, message = `The server responded ${status}.` } = (json ?? {}) as {
+    code?: number | string;
+    message?: string;
+  };
+  const retryAfterMs = 1_000 * Number(headers.get("Retry-After") ?? 0);
+  return new ProblemError(status, String(code), message, retryAfterMs);
 }
 
 /** Describes a failure for people. */

@@ -1,9 +1,10 @@
 import type { ComponentChildren, SelectHTMLAttributes, TargetedEvent } from "preact";
-import { type Action, Button, Writes } from "./action";
-import { describeProblem, ProblemError } from "./api";
+import { useState } from "preact/hooks";
+import { Button } from "./action";
+import { describeProblem, ProblemError, settings } from "./api";
 import { formatCount, formatDate } from "./format";
 import { place, replacePlace } from "./route";
-import { useEvery, useStore, type Loaded, type Loader, type Store } from "./store";
+import { useEvery, type Loader, type Store } from "./store";
 
 /** The meaning of a block: its colour follows. */
 export type Tone = "good" | "warn" | "bad" | "info" | "off";
@@ -12,67 +13,59 @@ interface Children {
   children?: ComponentChildren;
 }
 
-/** A page with its title, its buttons, and the value of a loader or the error of its load. */
-export function LoadedPage<Value>(props: {
-  title: string;
+interface LoadedProps<Value> {
   loader: Loader<Value>;
-  /** The title when the load has failed. */
-  failed: string;
-  /** How often it is loaded again; undefined when only the button does. */
-  refreshMs?: number | undefined;
-  /** The action that creates an item of the list. */
-  create?: Action;
-  /** Stays when nothing could be loaded. */
-  top?: ComponentChildren;
+  /** The noun of the value, for the title when its load has failed. */
+  what: string;
+  /** How often it is loaded again; 0 when only the button does. */
+  refreshMs?: number;
   children: (value: Value) => ComponentChildren;
-}) {
-  const { title, loader, top } = props;
+}
+
+/** A page with its title, its buttons, and the value of a loader or the error of its load. */
+export function LoadedPage<Value>(
+  props: Omit<LoadedProps<Value>, "what"> & {
+    title: string;
+    /** The button that creates an item of the list. */
+    create?: ComponentChildren;
+    /** Stays when nothing could be loaded. */
+    top?: ComponentChildren;
+  },
+) {
+  const { title, loader, create, top } = props;
   return (
     <section aria-label={title}>
       <div class="page-head">
         <h2 tabIndex={-1}>{title}</h2>
         <div class="buttons">
-          <Button run={loader.reload}>Refresh</Button>
-          <Writes actions={[props.create]} />
+          <Button label="Refresh" run={loader.reload} />
+          {create}
         </div>
       </div>
       {top}
-      <LoadedValue {...props} />
+      <LoadedValue what={title.toLowerCase()} {...props} />
     </section>
   );
 }
 
 /** The value that was loaded last, and why the last load failed: what was loaded before stays. */
-export function LoadedValue<Value>(
-  props: Pick<
-    Parameters<typeof LoadedPage<Value>>[0],
-    "loader" | "failed" | "refreshMs" | "children"
-  >,
-) {
-  const { loader, failed, refreshMs, children } = props;
-  const { value, error } = useStore<Loaded<Value>>(loader);
+export function LoadedValue<Value>(props: LoadedProps<Value>) {
+  const { loader, what, refreshMs = 0, children } = props;
+  const { value, error } = loader;
+  const retry = <Button label="Try again" run={loader.reload} />;
   // What is gone, or not allowed, stays so.
-  const isFinal = error instanceof ProblemError && [403, 404].includes(error.status);
-  useEvery(isFinal ? undefined : refreshMs, loader.reload);
+  const isOver = () =>
+    loader.error instanceof ProblemError && [403, 404].includes(loader.error.status);
+  useEvery(refreshMs, loader.reload, isOver);
   return (
     <>
       {error !== undefined && (
-        <Notice tone="bad" title={failed} button={<Button run={loader.reload}>Try again</Button>}>
+        <Notice tone="bad" title={`The ${what} could not be read.`} button={retry}>
           {describeProblem(error)}
         </Notice>
       )}
       {value === undefined ? error === undefined && <p class="state">Loading.</p> : children(value)}
     </>
-  );
-}
-
-/** A block that stands where a list would: nothing is there, or it could not be read. */
-export function EmptyState({ title, children }: Children & { title: string }) {
-  return (
-    <div class="panel state">
-      <b>{title}</b>
-      {children}
-    </div>
   );
 }
 
@@ -95,19 +88,17 @@ export function Notice(
   );
 }
 
-/** One figure with its label and a note; the tone colours it. */
-export type Figure = readonly [
-  label: string,
-  count: number | undefined,
-  note?: string,
-  tone?: Tone,
-];
+interface Figure {
+  count: number | undefined;
+  note?: ComponentChildren;
+  tone?: Tone;
+}
 
-/** Figures side by side. */
-export function Cards({ label, figures }: { label: string; figures: readonly Figure[] }) {
+/** Figures side by side, by their names. */
+export function Cards(props: { label: string; of: Readonly<Record<string, Figure>> }) {
   return (
-    <dl class="cards" aria-label={label}>
-      {figures.map(([name, count, note, tone = ""]) => (
+    <dl class="cards" aria-label={props.label}>
+      {Object.entries(props.of).map(([name, { count, note, tone = "" }]) => (
         <div class="card" key={name}>
           <dt>{name}</dt>
           <dd class={`figure ${count === 0 ? "" : tone}`}>
@@ -120,64 +111,32 @@ export function Cards({ label, figures }: { label: string; figures: readonly Fig
   );
 }
 
-/** A column of a table. */
-export interface Column<Row> {
-  /** The class of its cells. */
-  name: string;
-  title: ComponentChildren;
-  /** A width of a grid: its minimum holds every text that is not cut. */
-  width: string;
-  show: (row: Row) => ComponentChildren;
-}
-
-/** A table of lines; where its columns do not fit, each line is a block. */
-export function Table(
-  props: Children & { label: string; class: string; columns: readonly Column<never>[] },
-) {
-  const { label, columns, children } = props;
+/** A panel that is folded at first; what is in it is not drawn before it is opened. */
+export function Fold({ title, children }: Children & { title: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <table
-      role="table"
-      class={props.class}
-      aria-label={label}
-      style={{ gridTemplateColumns: columns.map(({ width }) => width).join(" ") }}
-    >
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map(({ name, title }) => (
-            <th role="columnheader" class={name} key={name}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">{children}</tbody>
-    </table>
+    <details class="panel" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
   );
 }
 
-/** The cells of a line. */
-export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
-  return columns.map(({ name, show }) => {
-    const cell = show(row);
-    return (
-      <td role="cell" class={cell === undefined ? `${name} idle` : name} key={name}>
-        {cell ?? "–"}
-      </td>
-    );
-  });
-}
-
 /** The values of a list to choose from, with their texts. */
-export type Options = readonly (readonly [value: string, text: string])[];
+export type Options = Readonly<Record<string, string>>;
 
-/** A list to choose one value from. */
+/** The types of events, to choose from. */
+export const listEventTypes = (): Options =>
+  Object.fromEntries(settings.eventTypes.map((type) => [type, type]));
+
+/** A list to choose one value from; its children come first. */
 export function Select(props: { label: string; options: Options } & SelectHTMLAttributes) {
-  const { label, options, ...select } = props;
+  const { label, options, children, ...select } = props;
   return (
     <select aria-label={label} {...select}>
-      {options.map(([option, text]) => (
-        <option key={option} value={option}>
+      {children}
+      {Object.entries(options).map(([value, text]) => (
+        <option key={value} value={value}>
           {text}
         </option>
       ))}
@@ -185,56 +144,63 @@ export function Select(props: { label: string; options: Options } & SelectHTMLAt
   );
 }
 
-/** A form whose fields are part of the address: a search, which the key `/` leads to, and lists. */
-export function FilterForm(props: {
-  search: string;
-  lists: readonly (readonly [name: string, options: Options])[];
-}) {
-  const { search, lists } = props;
-  const { id, query } = useStore(place);
+/** A form whose fields are part of the place: a search, which the key `/` leads to, and others. */
+export function FilterForm(
+  props: Children & {
+    label: string;
+    /** Is called with the text of the search when it is sent. */
+    search?: (text: string) => void;
+  },
+) {
+  const { label, search } = props;
+  const { id, query } = place.value;
+  const text = query.get("q") ?? "";
   function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
     const fields = [...new FormData(currentTarget)] as [string, string][];
     replacePlace({ id, query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
   }
   return (
-    <form class="panel-head filters" onInput={filter} onSubmit={(event) => event.preventDefault()}>
+    <form
+      class="panel-head filters"
+      onInput={filter}
+      onSubmit={(event) => {
+        event.preventDefault();
+        search?.(text);
+      }}
+    >
       <input
         type="search"
         class="search"
         name="q"
-        aria-label={search}
-        placeholder={search}
+        aria-label={label}
+        placeholder={label}
         autocomplete="off"
         spellcheck={false}
-        value={query.get("q") ?? ""}
+        value={text}
       />
-      {lists.map(([name, options]) => {
-        const value = query.get(name) ?? "";
-        // A link may name a value that is not listed.
-        const isListed = options.some(([option]) => option === value);
-        const all = isListed ? options : [...options, [value, value] as const];
-        return (
-          all.length > 1 && <Select key={name} {...{ name, value }} label={name} options={all} />
-        );
-      })}
+      {props.children}
     </form>
   );
 }
 
-/** A time with its date. */
-export function Time({ atMs }: { atMs: number }) {
-  return <time dateTime={new Date(atMs).toISOString()}>{formatDate(atMs)}</time>;
+/** A time, with its date unless another text is given. */
+export function Time({ atMs, text = formatDate(atMs) }: { atMs: number; text?: string }) {
+  return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
 }
 
-/** A checkbox that selects an item. */
-export function SelectBox<Id extends number | string>(props: {
-  ids: Store<readonly Id[]>;
-  id: Id;
-  isSelected: boolean;
+/** A checkbox that selects some items; none when the console only reads. */
+export function SelectBox(props: {
+  selected: Store<readonly string[]>;
+  ids: readonly string[];
   label: string;
 }) {
-  const { ids, id, isSelected, label } = props;
-  const toggle = () =>
-    ids.set(isSelected ? ids.value.filter((other) => other !== id) : [...ids.value, id]);
+  const { selected, ids, label } = props;
+  if (settings.readOnly || ids.length === 0) return null;
+  const isSelected = ids.every((id) => selected.value.includes(id));
+  // A line is not drawn again when others are selected: its action reads the store.
+  function toggle(): void {
+    const others = selected.value.filter((id) => !ids.includes(id));
+    selected.value = isSelected ? others : [...others, ...ids];
+  }
   return <input type="checkbox" aria-label={label} checked={isSelected} onChange={toggle} />;
 }

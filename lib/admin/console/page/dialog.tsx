@@ -2,23 +2,20 @@ import type { ComponentChildren, InputHTMLAttributes, VNode } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button, useAction, type Run } from "./action";
 import type { Options } from "./blocks";
-import { createStore, useStore } from "./store";
+import { createStore } from "./store";
 
-const shown = createStore<VNode | undefined>(undefined);
+/** The dialog that is open. */
+export const openedDialog = createStore<VNode | null>(null);
 
 /** Opens a dialog. */
 export function openDialog(dialog: VNode): void {
-  shown.set(dialog);
-}
-
-/** The dialog that is open. */
-export function OpenDialog() {
-  return useStore(shown) ?? null;
+  openedDialog.value = dialog;
 }
 
 /** A modal dialog; it closes when its action is done, or cancelled. */
 export function Dialog(props: {
-  title: string;
+  /** The label of the button and a question mark, if it has no other. */
+  title?: string;
   children: ComponentChildren;
   /** The label of the button; undefined when there is only something to read. */
   action?: string;
@@ -30,7 +27,8 @@ export function Dialog(props: {
   /** The action; its failure is shown in the dialog. */
   submit?: Run<FormData>;
 }) {
-  const { title, children, action, confirmation = "", staysOpen = false } = props;
+  const { children, action, confirmation = "", staysOpen = false } = props;
+  const title = props.title ?? `${action}?`;
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState("");
   const close = () => dialog.current?.close();
@@ -41,7 +39,7 @@ export function Dialog(props: {
   });
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} aria-label={title} onClose={() => shown.set(undefined)}>
+    <dialog ref={dialog} aria-label={title} onClose={() => (openedDialog.value = null)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -59,7 +57,7 @@ export function Dialog(props: {
         )}
         {problem}
         <div class="buttons">
-          <Button run={close}>{action === undefined || staysOpen ? "Close" : "Cancel"}</Button>
+          <Button label={action === undefined || staysOpen ? "Close" : "Cancel"} run={close} />
           {action !== undefined && (
             <button
               class={props.isDangerous === true ? "danger solid" : "primary"}
@@ -75,11 +73,8 @@ export function Dialog(props: {
 }
 
 /** A labelled text field. */
-export function TextField({
-  label,
-  hint,
-  ...input
-}: { label: string; hint?: string } & InputHTMLAttributes) {
+export function TextField(props: { label: string; hint?: string } & InputHTMLAttributes) {
+  const { label, hint, ...input } = props;
   const id = useId();
   return (
     <div class="field">
@@ -109,7 +104,7 @@ export function Choices(props: {
   return (
     <fieldset>
       <legend>{legend}</legend>
-      {options.map(([value, text]) => (
+      {Object.entries(options).map(([value, text]) => (
         <label class="choice" key={value}>
           <input type={type} name={name} value={value} defaultChecked={chosen.includes(value)} />
           {text}

@@ -20,8 +20,8 @@ export function formatTime(atMs: number, hasDay = false): string {
 
 /** Formats a time with its date, also one that a resource has as a text. */
 export function formatDate(at: number | string | null): string {
-  const atMs = typeof at === "number" ? at : Date.parse(at ?? "");
-  return Number.isNaN(atMs) ? "unknown" : dateTime.format(atMs);
+  const date = new Date(at ?? "");
+  return Number.isNaN(date.getTime()) ? "unknown" : dateTime.format(date);
 }
 
 /** Formats a number with separators. */

@@ -1,4 +1,3 @@
-import { useEffect } from "preact/hooks";
 import { Dialog, openDialog } from "./dialog";
 import { Facts } from "./received";
 import { place, replacePlace } from "./route";
@@ -6,26 +5,19 @@ import { place, replacePlace } from "./route";
 const KEY_LIST = (
   <Dialog title="Keys of the keyboard">
     <Facts
-      facts={[
-        ["/", "Go to the search"],
-        ["↑ ↓", "Move through the rows"],
-        ["Enter", "Open or close a row"],
-        ["Escape", "Close the open row"],
-        ["?", "Show this list"],
-      ]}
+      of={{
+        "/": "Go to the search",
+        "↑ ↓": "Move through the rows",
+        Enter: "Open or close a row",
+        Escape: "Close the open row",
+        "?": "Show this list",
+      }}
     />
   </Dialog>
 );
 
-/** Listens to the keys of the console while it is shown. */
-export function useKeyboard(): void {
-  useEffect(() => {
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-}
-
-function onKey(event: KeyboardEvent): void {
+/** Responds to the keys of the console. */
+export function onKey(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
     return;

@@ -4,19 +4,8 @@ import { ProblemError, readProblem } from "./api";
 import { plural } from "./format";
 import { createStore } from "./store";
 
-/** The requests of the receiver. */
-export interface Live {
-  /** The newest first; undefined totals until the first update. */
-  rows: readonly RequestRow[];
-  /** The name of the process of `totals`. */
-  process: string;
-  totals: Totals | undefined;
-  totalsAtMs: number;
-  /** How many rows this page has received. */
-  seen: number;
-}
-
-const MAX_ROWS = 200;
+/** How many rows are shown. */
+export const MAX_ROWS = 200;
 /** The server ends each stream after some seconds, and the page opens another immediately. */
 const GRACE_MS = 1_500;
 const SILENCE_MS = 20_000;
@@ -25,15 +14,19 @@ const LONGEST_PAUSE_MS = 5_000;
 const ANNOUNCE_EVERY_MS = 5_000;
 
 /** The receiver's list. */
-export const live = createStore<Live>({
-  rows: [],
+export const live = createStore({
+  /** The newest first. */
+  rows: [] as readonly RequestRow[],
+  /** The name of the process of `totals`. */
   process: "",
-  totals: undefined,
+  /** Undefined until the first update. */
+  totals: undefined as Totals | undefined,
   totalsAtMs: 0,
+  /** How many rows this page has received. */
   seen: 0,
 });
-/** The state of the connection: its look and its text. */
-export const connection = createStore(["connecting", "Connecting"] as readonly [string, string]);
+/** The state of the connection. */
+export const connection = createStore({ look: "connecting", text: "Connecting" });
 /** The rows that stay during a pause, or while one of them is read; undefined at other times. */
 export const held = createStore<
   { rows: readonly RequestRow[]; seen: number; isPaused: boolean } | undefined
@@ -42,6 +35,9 @@ export const held = createStore<
 /** Where the list of each process ends: behind a balancer, each stream may be of another one. */
 let cursors = new Map<string, string>();
 const MAX_PROCESSES = 20;
+/** Whether the requests are of several processes. */
+export const hasProcesses = (): boolean => cursors.size > 1;
+
 let unannounced = 0;
 let announceTimer: number | undefined;
 
@@ -53,13 +49,13 @@ function apply({ rows: changed, process, totals, isComplete, cursor }: LiveUpdat
   const known = new Set(live.value.rows.map(({ id }) => id));
   const added = changed.filter(({ id }) => !known.has(id));
   const byId = new Map([...earlier, ...changed].map((row) => [row.id, row]));
-  live.set({
+  live.value = {
     rows: [...byId.values()].toSorted((a, b) => b.atMs - a.atMs).slice(0, MAX_ROWS),
     process: process.name,
     totals,
     totalsAtMs: performance.now(),
     seen: live.value.seen + added.length,
-  });
+  };
   const bad = isComplete ? 0 : added.filter(({ status }) => status >= 400).length;
   unannounced += bad;
   // Each stream begins with an update, also without a request.
@@ -79,11 +75,15 @@ export async function followReceiver(): Promise<never> {
   const setState = (look: string, text: string) => {
     clearTimeout(lostTimer);
     lostTimer = undefined;
-    if (connection.value[1] !== text) connection.set([look, text]);
+    if (connection.value.text !== text) connection.value = { look, text };
   };
   for (;;) {
     // Browsers open six connections to an origin: hidden pages must not use them up.
-    if (document.hidden) await nextVisibility();
+    if (document.hidden) {
+      await new Promise((show) =>
+        document.addEventListener("visibilitychange", show, { once: true }),
+      );
+    }
     try {
       await readStream((update) => {
         pauseMs = FIRST_PAUSE_MS;
@@ -91,15 +91,11 @@ export async function followReceiver(): Promise<never> {
         if (update !== undefined) apply(update);
       });
     } catch (error) {
-      const {
-        status = 0,
-        message = "",
-        retryAfterMs = 0,
-      } = error instanceof ProblemError ? error : {};
+      const problem = error instanceof ProblemError ? error : undefined;
+      const { status, message = "", retryAfterMs = 0 } = problem ?? {};
       if (status === 401 || status === 403) setState("forbidden", "Signed out or not allowed");
       else if (status === 503) setState("refused", message);
-      else
-        lostTimer ??= setTimeout(() => setState("lost", "Connection lost, trying again"), GRACE_MS);
+      else lostTimer ??= setTimeout(setState, GRACE_MS, "lost", "Connection lost, trying again");
       await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, retryAfterMs)));
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
@@ -113,9 +109,8 @@ async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): P
   document.addEventListener("visibilitychange", end, { once: true });
   let silence = setTimeout(end, SILENCE_MS);
   try {
-    const response = await fetch(`console/live?after=${[...cursors.values()].join(",")}`, {
-      signal: abort.signal,
-    });
+    const path = `console/live?after=${[...cursors.values()].join(",")}`;
+    const response = await fetch(path, { signal: abort.signal });
     if (!response.ok || response.body === null) throw await readProblem(response);
     onUpdate(undefined);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -136,10 +131,4 @@ async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): P
     clearTimeout(silence);
     document.removeEventListener("visibilitychange", end);
   }
-}
-
-function nextVisibility(): Promise<unknown> {
-  return new Promise((resolve) =>
-    document.addEventListener("visibilitychange", resolve, { once: true }),
-  );
 }

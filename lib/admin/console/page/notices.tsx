@@ -1,14 +1,13 @@
-import type { RequestRow } from "../console-view";
-import { Notice, type Tone } from "./blocks";
-import { plural } from "./format";
+import type { Rejections, RequestRow } from "../console-view";
+import { Fold, Notice, Time, type Tone } from "./blocks";
+import { formatCount, plural } from "./format";
+import { Fact, Facts, Received } from "./received";
 import { linkTo } from "./route";
 
-/** Some requests with one problem. */
 interface Problem {
   tone: Tone;
   title: string;
   text: string;
-  /** The newest of them. */
   row: RequestRow;
 }
 
@@ -39,26 +38,39 @@ export function Notices({ rows }: { rows: readonly RequestRow[] }) {
   if (first === undefined) return null;
   if (problems.length === 1) return <ProblemNotice {...first} />;
   return (
-    <details class="panel">
-      <summary>
-        <b>{plural(problems.length, "problem")}</b> {first.title}
-      </summary>
+    <Fold title={[<b>{plural(problems.length, "problem")}</b>, " ", first.title]}>
       {problems.map((problem) => (
         <ProblemNotice key={problem.text} {...problem} />
       ))}
-    </details>
+    </Fold>
   );
 }
 
 function ProblemNotice({ tone, title, text, row }: Problem) {
-  const link = (
-    <a href={linkTo("requests", row.id)}>
-      Show the request<span class="unseen"> of: {text}</span>
-    </a>
-  );
+  const more = <span class="unseen"> of: {text}</span>;
+  const link = <a href={linkTo("requests", row.id)}>Show the request{more}</a>;
+  return <Notice tone={tone} title={title} button={link} children={text} />;
+}
+
+/** The rejected requests by code, with their last senders: they tell an attack from a mistake. */
+export function RejectedRequests({ rejections }: { rejections: readonly Rejections[] }) {
+  if (rejections.length === 0) return null;
   return (
-    <Notice tone={tone} title={title} button={link}>
-      {text}
-    </Notice>
+    <Fold title="Rejected requests by sender">
+      {rejections.map(({ code, count, firstAtMs, lastAtMs, sources }) => (
+        <Facts class="wide" key={code}>
+          <Fact name={code}>
+            {formatCount(count)}, the first <Time atMs={firstAtMs} />, the last{" "}
+            <Time atMs={lastAtMs} />
+          </Fact>
+          {sources.map(({ address = "unknown", forwardedFor, userAgent, ...sent }) => (
+            <Fact name={address}>
+              {plural(sent.count, "request")}, the last <Time atMs={sent.lastAtMs} />
+              {[forwardedFor, userAgent].map((text) => text && [", ", <Received text={text} />])}
+            </Fact>
+          ))}
+        </Facts>
+      ))}
+    </Fold>
   );
 }

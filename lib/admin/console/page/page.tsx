@@ -1,57 +1,53 @@
-import { type ComponentType, render } from "preact";
+import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { announce, Announcer, Button } from "./action";
 import { describeProblem, loadSettings, settings } from "./api";
-import { EmptyState, Pill } from "./blocks";
-import { OpenDialog } from "./dialog";
+import { Pill } from "./blocks";
+import { openedDialog } from "./dialog";
 import { formatCount } from "./format";
-import { useKeyboard } from "./keyboard";
-import { KeysPage, useUnstoredKeys } from "./keys-page";
+import { onKey } from "./keyboard";
+import { createdKeys, KeysPage } from "./keys-page";
 import { connection, followReceiver } from "./live";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
-import { useEvery, useStore } from "./store";
+import { useEvery, useStores } from "./store";
 import { findings, webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
-/** For the count in the navigation. */
 const BADGE_REFRESH_MS = 30_000;
 
-/** A page, with the number and the noun of its things that need attention; undefined when not known. */
-type PageEntry = readonly [
-  id: string,
-  title: string,
-  Page: ComponentType,
-  count: number | undefined,
-  thing?: string,
-];
+const PAGES = [
+  { id: "requests", title: "Receiver", thing: "", Page: RequestsPage },
+  { id: "webhooks", title: "Webhooks", thing: "finding", Page: WebhooksPage },
+  { id: "keys", title: "Keys", thing: "secret", Page: KeysPage },
+  { id: "queue", title: "Queue", thing: "dead letter", Page: QueuePage },
+] as const;
 
-function usePages(): PageEntry[] {
-  const { receiver, hasQueue } = settings;
-  const { value = [], error } = useStore(findings);
-  const findingCount = error === undefined ? value.length : undefined;
-  const queued = useStore(queue);
-  const deadLetters = queued.error === undefined ? (queued.value?.deadLetters ?? 0) : undefined;
-  useEffect(() => void (receiver !== undefined && webhooks.reload()), []);
-  useEvery(BADGE_REFRESH_MS, () => hasQueue && queue.reload());
-  const pages: PageEntry[] = [
-    ["webhooks", "Webhooks", WebhooksPage, findingCount, "finding"],
-    ["keys", "Keys", KeysPage, useUnstoredKeys(), "secret"],
-  ];
-  if (receiver !== undefined) pages.unshift(["requests", "Receiver", RequestsPage, 0]);
-  if (hasQueue) pages.push(["queue", "Queue", QueuePage, deadLetters, "dead letter"]);
-  return pages;
+/** How many things of each page need attention; undefined when not known. */
+function useCounts(): Record<string, number | undefined> {
+  useEffect(() => void (settings.receiver !== undefined && webhooks.reload()), []);
+  useEvery(BADGE_REFRESH_MS, () => settings.hasQueue && queue.reload());
+  return {
+    requests: 0,
+    webhooks: findings.error === undefined ? (findings.value ?? []).length : undefined,
+    keys: createdKeys.value.length,
+    queue: queue.error === undefined ? (queue.value?.deadLetters ?? 0) : undefined,
+  };
 }
 
 function Console() {
-  const pages = usePages();
-  const { page } = useStore(place);
-  const [shown, title, Page] = pages.find(([id]) => id === page) ?? (pages[0] as PageEntry);
+  useStores();
+  const counts = useCounts();
+  const { receiver, hasQueue } = settings;
+  const pages = PAGES.filter(({ id }) =>
+    id === "requests" ? receiver : id !== "queue" || hasQueue,
+  );
+  const shown = pages.find(({ id }) => id === place.value.page) ?? pages[0] ?? PAGES[1];
+  const { title, Page } = shown;
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  useKeyboard();
   // Before the effect of a target, which scrolls to it.
   useLayoutEffect(() => {
     document.title = `${title} · Push webhooks`;
@@ -69,10 +65,14 @@ function Console() {
       <header>
         <Bar />
         <nav aria-label="Pages">
-          {pages.map(([id, text, , count, thing = ""]) => (
-            <a key={id} href={linkTo(id)} aria-current={id === shown ? "page" : undefined}>
-              {text}
-              <Badge count={count} thing={thing} />
+          {pages.map((page) => (
+            <a
+              key={page.id}
+              href={linkTo(page.id)}
+              aria-current={page === shown ? "page" : undefined}
+            >
+              {page.title}
+              <Badge count={counts[page.id]} thing={page.thing} />
             </a>
           ))}
         </nav>
@@ -81,7 +81,7 @@ function Console() {
         <IdleQueue />
         <Page />
       </main>
-      <OpenDialog />
+      {openedDialog.value}
       <Announcer />
     </>
   );
@@ -89,6 +89,7 @@ function Console() {
 
 function Bar() {
   const { name, receiver, readOnly } = settings;
+  const { look, text } = connection.value;
   const [publicUrl, ...others] = receiver?.publicUrls ?? [];
   return (
     <div class="bar">
@@ -102,18 +103,13 @@ function Bar() {
           {others.length > 0 && ` and ${others.length} more`}
         </p>
       )}
-      {receiver !== undefined && <Connection />}
+      {receiver !== undefined && (
+        <p class={`connection ${look}`} role="status">
+          {text}
+          {look === "forbidden" && <Button label="Sign in again" run={() => location.reload()} />}
+        </p>
+      )}
     </div>
-  );
-}
-
-function Connection() {
-  const [look, text] = useStore(connection);
-  return (
-    <p class={`connection ${look}`} role="status">
-      {text}
-      {look === "forbidden" && <Button run={() => location.reload()}>Sign in again</Button>}
-    </p>
   );
 }
 
@@ -138,16 +134,15 @@ export async function start(): Promise<void> {
   } catch (error) {
     render(
       <main>
-        <EmptyState title="The console could not start.">
-          <p>{describeProblem(error)}</p>
-          <Button run={start}>Try again</Button>
-        </EmptyState>
+        <p class="state">The console could not start. {describeProblem(error)}</p>
+        <Button label="Try again" run={start} />
       </main>,
       document.body,
     );
   }
 }
 
+addEventListener("keydown", onKey);
 addEventListener("unhandledrejection", ({ reason }) => announce(describeProblem(reason)));
 document.body.replaceChildren();
 void start();

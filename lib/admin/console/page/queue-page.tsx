@@ -1,13 +1,12 @@
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
-import { Writes } from "./action";
-import { send, settings } from "./api";
-import { Cards, EmptyState, LoadedPage, Notice, Pill, SelectBox, Time } from "./blocks";
+import { WriteButton } from "./action";
+import { send } from "./api";
+import { Cards, LoadedPage, Notice, Pill, SelectBox, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { Facts, Received, showInvisible } from "./received";
-import { linkToSearch } from "./request-details";
-import { linkTo, place, useTarget } from "./route";
-import { createLoader, createStore, useStore } from "./store";
+import { linkTo, linkToRequests, place, useTarget } from "./route";
+import { createLoader, createStore } from "./store";
 
 /** The queue, as it was read last. */
 export const queue = createLoader(() => send<QueueView>("GET", "console/queue"));
@@ -15,25 +14,15 @@ export const queue = createLoader(() => send<QueueView>("GET", "console/queue"))
 /** The page of the queue: its counts and its dead letters. */
 export function QueuePage() {
   return (
-    <LoadedPage
-      title="Queue"
-      loader={queue}
-      failed="The queue could not be read."
-      refreshMs={5_000}
-    >
-      {(view) => (
-        <>
-          <QueueCards {...view} />
-          <DeadLetters {...view} />
-        </>
-      )}
+    <LoadedPage title="Queue" loader={queue} refreshMs={5_000}>
+      {(view) => [<QueueCards {...view} />, <DeadLetters {...view} />]}
     </LoadedPage>
   );
 }
 
 /** Says on each page that nothing handles the events that wait. */
 export function IdleQueue() {
-  const { waiting = 0, workers } = useStore(queue).value ?? {};
+  const { waiting = 0, workers } = queue.value ?? {};
   if (waiting === 0 || workers !== 0) return null;
   return (
     <Notice tone="bad" title={`${plural(waiting, "event")} in the queue, and no worker.`}>
@@ -42,67 +31,44 @@ export function IdleQueue() {
   );
 }
 
-function QueueCards({
-  waiting,
-  oldestWaitingMs,
-  active,
-  delayed,
-  workers,
-  deadLetters,
-}: QueueView) {
-  const isOld = waiting > 0 && oldestWaitingMs !== undefined;
+function QueueCards(view: QueueView) {
+  const { waiting, oldestWaitingMs = 0, active, delayed, workers, deadLetters } = view;
+  const age = waiting > 0 && oldestWaitingMs > 0 && `the oldest for ${formatAge(oldestWaitingMs)}`;
   return (
     <Cards
       label="Events in the queue"
-      figures={[
-        ["Waiting", waiting, isOld ? `the oldest for ${formatAge(oldestWaitingMs)}` : ""],
-        ["Running", active],
-        ["Delayed", delayed],
-        ["Workers", workers, workers === 0 ? "no process runs handlers" : ""],
-        ["Dead letters", deadLetters, "", "bad"],
-      ]}
+      of={{
+        Waiting: { count: waiting, note: age },
+        Running: { count: active },
+        Delayed: { count: delayed },
+        Workers: { count: workers, note: workers === 0 && "no process runs handlers" },
+        "Dead letters": { count: deadLetters, tone: "bad" },
+      }}
     />
   );
 }
 
-/** The keys of the dead letters that are ticked. */
 const selected = createStore<readonly string[]>([]);
 
-const keyOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
-  [uuid, accountSid, receiver].join(" ");
+/** The name of a dead letter, as JSON. */
+const nameOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
+  JSON.stringify({ uuid, accountSid, receiver });
 
-function choose(deadLetters: readonly DeadLetterRow[]): DeadLetterChoice {
-  return {
-    deadLetters: deadLetters.map(({ uuid, accountSid, receiver }) => ({
-      uuid,
-      accountSid,
-      receiver,
-    })),
-  };
-}
+const choose = (names: readonly string[]): DeadLetterChoice => ({
+  deadLetters: names.map((name) => JSON.parse(name) as DeadLetterRow),
+});
 
-/** The dead letters, grouped by error. */
 function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
-  const keys = useStore(selected);
-  const ticked = groups
-    .flatMap((group) => group.deadLetters)
-    .filter((one) => keys.includes(keyOf(one)));
-  if (groups.length === 0) {
-    return <EmptyState title="No dead letters." />;
-  }
+  const names = groups.flatMap((group) => group.deadLetters.map(nameOf));
+  const ticked = names.filter((name) => selected.value.includes(name));
+  if (groups.length === 0) return <p class="panel state">No dead letters.</p>;
+  const some = { what: "selected", count: ticked.length, choice: choose(ticked) };
+  const all = { what: "all", count: deadLetters, choice: { count: deadLetters, untilMs: atMs } };
   return (
     <>
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        {ticked.length > 0 ? (
-          <DeadLetterButtons what="selected" count={ticked.length} choice={choose(ticked)} />
-        ) : (
-          <DeadLetterButtons
-            what="all"
-            count={deadLetters}
-            choice={{ count: deadLetters, untilMs: atMs }}
-          />
-        )}
+        <DeadLetterButtons {...(ticked.length > 0 ? some : all)} />
       </div>
       {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
       {groups.map((group) => (
@@ -113,7 +79,8 @@ function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
 }
 
 function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
-  const { id } = useStore(place);
+  const { id } = place.value;
+  const choice = { error, count, untilMs: deadLetters[0]?.failedAtMs ?? 0 };
   return (
     <article class="panel">
       <div class="panel-head">
@@ -121,13 +88,7 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
         <h4>
           <Received text={error} />
         </h4>
-        {count > 1 && (
-          <DeadLetterButtons
-            what="these"
-            count={count}
-            choice={{ error, count, untilMs: deadLetters[0]?.failedAtMs ?? 0 }}
-          />
-        )}
+        {count > 1 && <DeadLetterButtons what="these" count={count} choice={choice} />}
       </div>
       <details open={count === 1 || deadLetters.some(({ uuid }) => uuid === id)}>
         <summary>
@@ -136,7 +97,7 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
             : plural(count, "event")}
         </summary>
         {deadLetters.map((deadLetter) => (
-          <DeadLetterItem key={keyOf(deadLetter)} {...deadLetter} />
+          <DeadLetterItem key={nameOf(deadLetter)} {...deadLetter} />
         ))}
       </details>
     </article>
@@ -145,24 +106,21 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
 
 function DeadLetterItem(deadLetter: DeadLetterRow) {
   const { uuid, type, entity, pseudonym, attempts } = deadLetter;
-  const key = keyOf(deadLetter);
-  const isSelected = useStore(selected).includes(key);
+  const name = nameOf(deadLetter);
   return (
     <div class="dead-letter" {...useTarget(uuid)}>
-      {!settings.readOnly && (
-        <SelectBox ids={selected} id={key} isSelected={isSelected} label={`Select ${uuid}`} />
-      )}
+      <SelectBox selected={selected} ids={[name]} label={`Select ${uuid}`} />
       <div class="text">
         <p>
           {type === undefined ? "unreadable event" : <Received text={type} />}{" "}
           <span class="muted">{entity !== undefined && <Received text={entity} />}</span>{" "}
-          {pseudonym && <a href={linkToSearch(pseudonym)}>{pseudonym}</a>}
+          {pseudonym && <a href={linkToRequests(pseudonym)}>{pseudonym}</a>}
         </p>
         <p>
           <a class="mono" href={linkTo("queue", uuid)}>
             {showInvisible(uuid)}
           </a>{" "}
-          <a href={linkToSearch(uuid)}>Requests</a>
+          <a href={linkToRequests(uuid)}>Requests</a>
         </p>
         <p class="muted">
           {plural(attempts, "attempt")}, the last failed <Time atMs={deadLetter.failedAtMs} />
@@ -170,19 +128,19 @@ function DeadLetterItem(deadLetter: DeadLetterRow) {
         <details>
           <summary>Event</summary>
           <Facts
-            facts={[
-              ["Version", deadLetter.version],
-              ["Account", deadLetter.accountSid],
-              ["Factor", deadLetter.factorSid],
-              ["Challenge", deadLetter.challengeSid],
-              ["Receiver", deadLetter.receiver],
-              ["Error", deadLetter.error],
-              ...deadLetter.revealed,
-            ]}
+            of={{
+              Version: deadLetter.version,
+              Account: deadLetter.accountSid,
+              Factor: deadLetter.factorSid,
+              Challenge: deadLetter.challengeSid,
+              Receiver: deadLetter.receiver,
+              Error: deadLetter.error,
+              ...Object.fromEntries(deadLetter.revealed),
+            }}
           />
         </details>
       </div>
-      <DeadLetterButtons count={1} choice={choose([deadLetter])} />
+      <DeadLetterButtons count={1} choice={choose([name])} />
     </div>
   );
 }
@@ -196,39 +154,30 @@ function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; wh
   const discard = async () => `${await change("discard", choice)} discarded.`;
   const askToRetry = () =>
     openDialog(
-      <Dialog title={`Retry ${deadLetters}?`} action={`Retry ${deadLetters}`} submit={retry}>
+      <Dialog action={`Retry ${deadLetters}`} submit={retry}>
         <p>The workers run their handlers again, now and once more after each failure.</p>
       </Dialog>,
     );
-  const ask = () =>
+  const askToDiscard = () =>
     openDialog(
-      <Dialog
-        title={`Discard ${deadLetters}?`}
-        action={`Discard ${deadLetters}`}
-        isDangerous
-        submit={discard}
-      >
+      <Dialog action={`Discard ${deadLetters}`} isDangerous submit={discard}>
         <p>
-          {count === 1 ? "Its handlers" : "Their handlers"} will never run, also not when the
-          service sends the same again. This cannot be undone.
+          No handler of {count === 1 ? "it" : "them"} will ever run, also not when the service sends
+          the same again. This cannot be undone.
         </p>
       </Dialog>,
     );
   return (
     <div class="buttons">
-      <Writes
-        actions={[
-          [`Retry${which}`, count === 1 ? retry : askToRetry],
-          [`Discard${which}`, ask, "danger"],
-        ]}
-      />
+      <WriteButton label={`Retry${which}`} run={count === 1 ? retry : askToRetry} />
+      <WriteButton label={`Discard${which}`} class="danger" run={askToDiscard} />
     </div>
   );
 }
 
 async function change(action: "retry" | "discard", choice: DeadLetterChoice): Promise<string> {
   const { count } = await send<{ count: number }>("POST", `console/dead-letters/${action}`, choice);
-  selected.set([]);
+  selected.value = [];
   await queue.reload();
   return plural(count, "event");
 }

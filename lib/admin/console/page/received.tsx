@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { announce } from "./action";
 import { readPublicUrl } from "./api";
 
@@ -16,10 +16,9 @@ export function showInvisible(text: string): string {
   });
 }
 
-type Text = string | null | undefined;
-
 /** A received text, whose direction is isolated. */
-export function Received({ text, ...attributes }: { text: Text; id?: string; class?: string }) {
+export function Received(props: { text: string | null | undefined; id?: string; class?: string }) {
+  const { text, ...attributes } = props;
   return (text ?? "") === "" ? (
     <span class="muted">none</span>
   ) : (
@@ -27,68 +26,61 @@ export function Received({ text, ...attributes }: { text: Text; id?: string; cla
   );
 }
 
-/** A name and its value; without a value it is left out. */
-export type Fact = readonly [name: string, value: ComponentChildren, canCopy?: boolean];
+/** The facts that people paste elsewhere: each has a button that copies it. */
+const COPIED = new Set(["uuid", "SID", "Account", "Factor", "Challenge", "Secret"]);
 
-/** A list of facts; nothing when there are none. */
-export function Facts({ facts, class: more = "" }: { facts: readonly Fact[]; class?: string }) {
-  const known = facts.filter(([, value]) => value !== undefined && value !== false);
-  if (known.length === 0) return null;
+/** A list of facts: `of` has the values by their names, and `children` are more of them. */
+export function Facts(props: {
+  of?: Readonly<Record<string, ComponentChildren>>;
+  class?: string;
+  children?: ComponentChildren;
+}) {
   return (
-    <dl class={`facts ${more}`}>
-      {known.map(([name, value, canCopy = false]) => [
-        <dt>{name}</dt>,
-        <dd>
-          {typeof value === "string" ? <Received text={value} /> : value}{" "}
-          {canCopy && typeof value === "string" && <CopyButton text={value} what={name} />}
-        </dd>,
-      ])}
+    <dl class={`facts ${props.class ?? ""}`}>
+      {Object.entries(props.of ?? {}).map(([name, value]) => (
+        <Fact name={name}>{value}</Fact>
+      ))}
+      {props.children}
     </dl>
   );
 }
 
+/** A name and its value; without a value it is left out. */
+export function Fact({ name, children }: { name: string; children?: ComponentChildren }) {
+  if (children === undefined || children === false) return null;
+  const isText = typeof children === "string";
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {isText ? <Received text={children} /> : children}{" "}
+        {isText && COPIED.has(name) && <CopyButton text={children} what={name} />}
+      </dd>
+    </>
+  );
+}
+
 /** A button that copies a text, and says so. */
-export function CopyButton({
-  text,
-  what,
-  label = "Copy",
-}: Record<"text" | "what", string> & { label?: string }) {
-  const button = useRef<HTMLButtonElement>(null);
+export function CopyButton(props: { text: string; what: string; label?: string }) {
+  const { text, what, label = "Copy" } = props;
   const [said, setSaid] = useState("");
   async function copy(): Promise<void> {
-    const isCopied = await writeClipboard(text, button.current);
+    // There is no clipboard without HTTPS.
+    const clipboard = navigator.clipboard as Clipboard | undefined;
+    const isCopied = await clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
     setSaid(isCopied ? "Copied" : "Select it and copy");
     announce(isCopied ? `Copied ${what}.` : "Copying failed: select the text and copy it.");
     setTimeout(() => setSaid(""), 3_000);
   }
   return (
-    <button
-      type="button"
-      class={label === "Copy" ? "copy" : ""}
-      ref={button}
-      onClick={() => void copy()}
-    >
+    <button type="button" class={label === "Copy" ? "copy" : ""} onClick={() => void copy()}>
       {said === "" ? label : said}
       {label === "Copy" && <span class="unseen"> {what}</span>}
     </button>
   );
-}
-
-async function writeClipboard(text: string, button: HTMLElement | null): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // There is no clipboard without HTTPS: an old command copies the selection.
-    const area = document.createElement("textarea");
-    area.value = text;
-    button?.after(area);
-    area.select();
-    const isCopied = document.execCommand("copy");
-    area.remove();
-    button?.focus();
-    return isCopied;
-  }
 }
 
 /** A URL above the publicUrl; the part that differs is marked. */
@@ -108,13 +100,5 @@ export function UrlDifference({ label, url }: { label: string; url: string }) {
       {showInvisible(text.slice(text.length - end))}
     </bdi>
   );
-  return (
-    <Facts
-      class="mono"
-      facts={[
-        [label, mark(url)],
-        ["publicUrl", mark(publicUrl)],
-      ]}
-    />
-  );
+  return <Facts class="mono" of={{ [label]: mark(url), publicUrl: mark(publicUrl) }} />;
 }

@@ -1,28 +1,36 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Explanation, QueuedState, RequestDetails, RequestRow, Resent } from "../console-view";
-import { Button, Writes } from "./action";
-import { ProblemError, readPublicUrl, send, settings } from "./api";
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
+import { Button, WriteButton } from "./action";
+import { readPublicUrl, send, settings } from "./api";
 import { LoadedValue, Pill, Time } from "./blocks";
-import { Dialog, openDialog } from "./dialog";
-import { plural } from "./format";
-import { CopyButton, type Fact, Facts, Received, UrlDifference } from "./received";
-import { linkTo, place } from "./route";
-import { createLoader, createStore, useStore } from "./store";
-import { mendUrl, webhooks } from "./webhooks";
-
-/** The ids of the requests that are ticked. */
-export const selectedRequests = createStore<readonly string[]>([]);
+import { openDialog } from "./dialog";
+import { formatDuration, formatTime, plural } from "./format";
+import { CopyButton, Fact, Facts, Received, UrlDifference } from "./received";
+import { ResendDialog } from "./resend";
+import { linkTo, linkToRequests, place } from "./route";
+import { createLoader } from "./store";
+import { UrlButton, webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
+/** The details of a request, or why they are not shown. */
+export function LoadedRequest(props: {
+  id: string;
+  what: string;
+  children: (details: RequestDetails) => ComponentChildren;
+}) {
+  const path = `console/requests/${encodeURIComponent(props.id)}`;
+  const loader = useMemo(() => createLoader(() => send<RequestDetails>("GET", path)), [path]);
+  // The queue may run its handlers at any time, in any process.
+  return <LoadedValue loader={loader} refreshMs={settings.hasQueue ? REFRESH_MS : 0} {...props} />;
+}
+
 /** All that is known of a request: the cause of a failure first. */
 export function OpenRequest({ row }: { row: RequestRow }) {
-  const { id, pseudonym, status, code = "" } = row;
+  const { id, pseudonym } = row;
+  const claims = Object.values(row.claimed ?? {}).filter(Boolean);
   const ref = useRef<HTMLDivElement>(null);
-  const loader = useMemo(
-    () => createLoader(() => send<RequestDetails>("GET", `console/requests/${id}`)),
-    [id],
-  );
   useEffect(() => {
     if (!place.value.isLinked) return;
     document.getElementById(`request-${id}`)?.focus({ preventScroll: true });
@@ -32,50 +40,41 @@ export function OpenRequest({ row }: { row: RequestRow }) {
     <div class="box" ref={ref}>
       <Result row={row} />
       <Facts
-        facts={[
-          ["Request", row.target],
-          ["Response", `${status} ${code}`],
-          ["Handlers", row.failure],
-          ["Ran again", row.resent && describeResent(row.resent)],
-          ["uuid", row.uuid, true],
-          ["Account", row.accountSid, true],
-          ["Factor", row.factorSid, true],
-          ["Challenge", row.challengeSid, true],
-          ["User", pseudonym && <a href={linkToSearch(pseudonym)}>{pseudonym}</a>],
-          ["Signed URL", settings.receiver?.publicUrls[row.urlIndex ?? -1]],
-          ...row.issues.map((issue): Fact => ["Unreadable", issue]),
-        ]}
+        of={{
+          Request: row.target,
+          Handlers: row.failure,
+          uuid: row.uuid,
+          Account: row.accountSid,
+          Factor: row.factorSid,
+          Challenge: row.challengeSid,
+          User: pseudonym && <a href={linkToRequests(pseudonym)}>{pseudonym}</a>,
+          "Signed URL": settings.receiver?.publicUrls[row.urlIndex ?? -1],
+          "Claims, not verified": claims.length > 0 && claims.join(" "),
+          Unreadable: row.issues.length > 0 && row.issues.join("; "),
+        }}
       />
-      <LoadedValue
-        loader={loader}
-        failed="The details could not be read."
-        // The queue may run its handlers at any time, in any process.
-        refreshMs={settings.hasQueue ? REFRESH_MS : undefined}
-      >
+      <LoadedRequest id={id} what="details of the request">
         {(details) => <Details row={row} details={details} />}
-      </LoadedValue>
+      </LoadedRequest>
     </div>
   );
 }
 
-/** What the row does not have: the state in the queue, headers, parameters, and the buttons. */
 function Details({ row, details }: { row: RequestRow; details: RequestDetails }) {
   const { params, headers, responseHeaders, queued } = details;
   return (
     <>
-      <Facts
-        facts={[
-          ["Queue", queued && <QueueState {...queued} uuid={row.uuid} />],
-          ...(queued?.failures ?? []).map(({ atMs, error }): Fact => [
-            "Failed",
-            [<Time atMs={atMs} />, ": ", <Received text={error} />],
-          ]),
-          ...responseHeaders.map((header): Fact => ["Response header", header.join(": ")]),
-        ]}
-      />
+      <TimeLine row={row} queued={queued} />
       <details>
         <summary>Headers and parameters</summary>
-        <Facts class="mono" facts={[...headers, ...(params ?? [])]} />
+        <Facts class="mono">
+          {responseHeaders.map((header) => (
+            <Fact name="Response header">{header.join(": ")}</Fact>
+          ))}
+          {[...headers, ...(params ?? [])].map(([name, value]) => (
+            <Fact name={name}>{value}</Fact>
+          ))}
+        </Facts>
       </details>
       <div class="buttons">
         <CopyButton
@@ -83,52 +82,43 @@ function Details({ row, details }: { row: RequestRow; details: RequestDetails })
           what="the request"
           label="Copy as JSON"
         />
-        {row.canResend && !settings.readOnly && (
-          <Button run={() => askToResend([row.id])}>Run the handlers again</Button>
+        {row.canResend && (
+          <WriteButton
+            label="Run the handlers again"
+            run={() => openDialog(<ResendDialog rows={[row]} />)}
+          />
         )}
       </div>
     </>
   );
 }
 
-function describeResent({ atMs, by, problem }: Resent) {
-  return [<Time atMs={atMs} />, by === undefined ? "" : ` by ${by}`, problem && `: ${problem}`];
-}
-
-/** Asks whether the handlers are to run again for the events of requests. */
-export function askToResend(ids: readonly string[]): void {
-  openDialog(<ResendDialog ids={ids} />);
-}
-
-function ResendDialog({ ids }: { ids: readonly string[] }) {
-  const [doneCount, setDoneCount] = useState(0);
-  const events = plural(ids.length, "event");
-  async function submit(): Promise<string> {
-    const problems: string[] = [];
-    // One after the other: the handlers of 200 events must not run at a time.
-    for (const [index, id] of ids.entries()) {
-      const { problem } = await send<Resent>("POST", `console/requests/${id}/resend`);
-      if (problem !== undefined) problems.push(problem);
-      setDoneCount(index + 1);
-    }
-    selectedRequests.set([]);
-    if (problems.length === 0) return `The handlers ran again for ${events}.`;
-    const causes = [...new Set(problems)].join(" ");
-    throw new ProblemError(0, causes, `${problems.length} of ${events} failed.`);
-  }
+/** What happened to an event, in the order of time; its state in the queue comes last. */
+function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | undefined }) {
+  const { atMs, status, code = "", durationMs, resent } = row;
+  const after = `after ${formatDuration(durationMs)}`;
+  const events = [
+    toEvent("Received", atMs),
+    toEvent("Response", atMs + durationMs, `${status} ${code}`, after),
+    ...(queued?.failures ?? []).map((failure) => toEvent("Failed", failure.atMs, failure.error)),
+  ];
+  if (resent) events.push(toEvent("Ran again", resent.atMs, resent.by, resent.problem));
   return (
-    <Dialog title={`Run the handlers again for ${events}?`} action="Run again" submit={submit}>
-      <p>
-        They run in this process, or in a worker for a dead letter, also if they succeeded before.
-      </p>
-      {doneCount > 0 && <progress aria-label="Events" max={ids.length} value={doneCount} />}
-    </Dialog>
+    <Facts>
+      {events.toSorted((a, b) => a.atMs - b.atMs).map(({ fact }) => fact)}
+      <Fact name="Queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
+    </Facts>
   );
 }
 
-/** The link to the requests with a text. */
-export function linkToSearch(text: string): string {
-  return linkTo("requests", undefined, new URLSearchParams({ q: text }));
+function toEvent(name: string, atMs: number, ...texts: readonly (string | undefined)[]) {
+  const fact = (
+    <Fact name={name}>
+      <Time atMs={atMs} text={formatTime(atMs, true)} />
+      {texts.map((text) => text !== undefined && [", ", <Received text={text} />])}
+    </Fact>
+  );
+  return { atMs, fact };
 }
 
 function QueueState(props: QueuedState & { uuid: string | undefined }) {
@@ -155,25 +145,21 @@ function Result({ row: { id, explanation, message, canExplain } }: { row: Reques
         <Received text={message} />
       </p>
       {canExplain && (
-        <Button run={() => send("GET", `console/requests/${id}/explanation`)}>
-          Find the cause
-        </Button>
+        <Button
+          label="Find the cause"
+          run={() => send("GET", `console/requests/${id}/explanation`)}
+        />
       )}
     </>
   );
 }
 
-/** The label of the subject of a cause, by the code of the cause. */
-function nameSubject(code: string): string {
-  return code.startsWith("URL_")
-    ? "Signed URL"
-    : code.startsWith("TOKEN_")
-      ? "Fingerprint of the token"
-      : "Parameter";
-}
+/** The names of the subjects of causes, by the first word of the codes. */
+const SUBJECTS: Record<string, string> = { URL: "Signed URL", TOKEN: "Fingerprint of the token" };
 
 function Cause({ explanation }: { explanation: Explanation }) {
   const { code, cause, isProven, fix, subject, others } = explanation;
+  const webhook = webhooks.value?.find(({ webhook_url }) => webhook_url === subject);
   const isUrl = code.startsWith("URL_") && isProven && subject !== undefined;
   return (
     <>
@@ -183,13 +169,18 @@ function Cause({ explanation }: { explanation: Explanation }) {
       {isUrl && subject !== readPublicUrl() ? (
         <UrlDifference label="signed" url={subject} />
       ) : (
-        <Facts facts={[[nameSubject(code), subject]]} />
+        <Facts of={{ [SUBJECTS[code.split("_", 1)[0] ?? ""] ?? "Parameter"]: subject }} />
       )}
       <p>
         <small>Fix: </small>
         {fix}
       </p>
-      {isUrl && <UrlFix signedUrl={subject} />}
+      {isUrl && webhook !== undefined && (
+        <p>
+          The webhook with this URL is <Received text={webhook.friendly_name} />.{" "}
+          {subject !== readPublicUrl() && <UrlButton webhook={webhook} />}
+        </p>
+      )}
       {others.length > 0 && (
         <details>
           <summary>Less likely causes</summary>
@@ -198,22 +189,6 @@ function Cause({ explanation }: { explanation: Explanation }) {
           ))}
         </details>
       )}
-    </>
-  );
-}
-
-/** A button that sets the webhook with the signed URL to the publicUrl. */
-function UrlFix({ signedUrl }: { signedUrl: string }) {
-  const { value } = useStore(webhooks);
-  const webhook = value?.find(({ webhook_url }) => webhook_url === signedUrl);
-  const publicUrl = readPublicUrl();
-  if (webhook === undefined || publicUrl === "") return null;
-  return (
-    <>
-      <p>
-        The webhook with this URL is <Received text={webhook.friendly_name} />.
-      </p>
-      {publicUrl !== signedUrl && <Writes actions={[mendUrl(webhook)]} />}
     </>
   );
 }

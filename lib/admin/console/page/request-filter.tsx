@@ -1,117 +1,92 @@
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
-import { FilterForm, type Options } from "./blocks";
+import { FilterForm, listEventTypes, type Options, Select } from "./blocks";
 import { formatCount, formatDate } from "./format";
 import { live } from "./live";
+import { findFoundIds, searchLogin } from "./login-search";
 import { place } from "./route";
 
-/** The last time that a date can have. */
-const MAX_TIME_MS = 8.64e15;
+const RESULTS: Options = {
+  accepted: "Accepted",
+  bad: "Rejected or failed",
+  rejected: "Rejected",
+  failed: "Failed",
+  duplicate: "Duplicate",
+  conflict: "Conflict",
+};
 
-/** One choice that limits the list; its value is part of the address. */
-interface Filter {
-  name: string;
-  /** The list is left out while there is nothing to choose. */
-  list: () => Options;
-  accepts: (row: RequestRow, value: string) => boolean;
+/** The filters by their name in the address. */
+const FILTERS: Readonly<Record<string, (row: RequestRow, value: string) => boolean>> = {
+  result({ result }, value) {
+    const isBad = result === "rejected" || result === "failed";
+    return value === result || (value === "bad" && isBad) || (value === "accepted" && !isBad);
+  },
+  code: ({ code }, value) => code === value,
+  type: ({ type }, value) => type === value,
+  // Minutes until now, or two times: a bar of the chart.
+  time({ atMs }, value) {
+    const [first = 0, toMs] = value.split("-").map(Number);
+    return toMs === undefined ? atMs >= Date.now() - 60_000 * first : atMs >= first && atMs < toMs;
+  },
+};
+
+/** The values of each filter. */
+function listOptions(): Readonly<Record<string, Options>> {
+  const codes = Object.entries(live.value.totals?.byCode ?? {}).toSorted((a, b) => b[1] - a[1]);
+  const time = place.value.query.get("time") ?? "";
+  const bar = time.split("-").map((ms) => formatDate(Number(ms)));
+  return {
+    result: RESULTS,
+    code: Object.fromEntries(
+      codes.map(([code, count]) => [code, `${code} (${formatCount(count)})`]),
+    ),
+    type: listEventTypes(),
+    time: {
+      5: "Last 5 minutes",
+      60: "Last hour",
+      1440: "Last day",
+      ...(bar.length > 1 && { [time]: bar.join(" to ") }),
+    },
+  };
 }
 
-const RESULTS: Options = [
-  ["accepted", "Accepted"],
-  ["bad", "Rejected or failed"],
-  ["rejected", "Rejected"],
-  ["failed", "Failed"],
-  ["duplicate", "Duplicate"],
-  ["conflict", "Conflict"],
-];
-
-const FILTERS: readonly Filter[] = [
-  {
-    name: "result",
-    list: () => RESULTS,
-    accepts({ result }, value) {
-      const isBad = result === "rejected" || result === "failed";
-      return value === result || (value === "bad" && isBad) || (value === "accepted" && !isBad);
-    },
-  },
-  {
-    name: "code",
-    list: () =>
-      Object.entries(live.value.totals?.byCode ?? {})
-        .toSorted((a, b) => b[1] - a[1])
-        .map(([code, count]) => [code, `${code} (${formatCount(count)})`]),
-    accepts: ({ code }, value) => code === value,
-  },
-  {
-    name: "type",
-    list: () => settings.eventTypes.map((type) => [type, type]),
-    accepts: ({ type }, value) => type === value,
-  },
-  {
-    name: "time",
-    list() {
-      const chosen = place.value.query.get("time") ?? "";
-      const [fromMs, toMs] = chosen.split("-").map(Number);
-      return [
-        ["5", "Last 5 minutes"],
-        ["60", "Last hour"],
-        ["1440", "Last day"],
-        ...(toMs === undefined || !(Number(fromMs) < toMs && toMs < MAX_TIME_MS)
-          ? []
-          : [[chosen, `${formatDate(Number(fromMs))} to ${formatDate(toMs)}`] as const]),
-      ];
-    },
-    // Minutes until now, or two times: a bar of the chart.
-    accepts({ atMs }, value) {
-      const [first = 0, toMs] = value.split("-").map(Number);
-      return toMs === undefined
-        ? atMs >= Date.now() - 60_000 * first
-        : atMs >= first && atMs < toMs;
-    },
-  },
-  {
-    name: "url",
-    list() {
-      const urls = [...new Set(live.value.rows.flatMap((row) => readSignedUrl(row) ?? []))];
-      return urls.length > 1 ? urls.map((url) => [url, url]) : [];
-    },
-    accepts: (row, value) => readSignedUrl(row) === value,
-  },
-];
-
-/** The URL that a request was signed with, as far as it is known. */
-export function readSignedUrl({ urlIndex, explanation }: RequestRow): string | undefined {
-  if (urlIndex !== undefined) return settings.receiver?.publicUrls[urlIndex];
-  return explanation?.isProven === true && explanation.code.startsWith("URL_")
-    ? explanation.subject
-    : undefined;
-}
-
-/** Returns the rows that the filter in the address lets through. */
+/** Returns the rows that the filter lets through, and those that a search for the same has found. */
 export function filterRows(
   rows: readonly RequestRow[],
   query: URLSearchParams,
 ): readonly RequestRow[] {
-  const chosen = FILTERS.filter(({ name }) => query.has(name));
-  const sought = (query.get("q") ?? "").trim().toLowerCase();
+  const chosen = Object.entries(FILTERS).filter(([name]) => query.has(name));
+  const text = (query.get("q") ?? "").trim();
+  const sought = text.toLowerCase();
+  const found = findFoundIds(text);
   return rows.filter((row) => {
-    const { uuid, accountSid, factorSid, challengeSid, target, pseudonym } = row;
-    // A masked identity is not searched: a search for the identity itself would not find it.
+    const { id, uuid, accountSid, factorSid, challengeSid, claimed, target, pseudonym } = row;
+    // A masked identity is not compared: only the server can.
     const entity = settings.reveals ? row.entity : undefined;
-    const texts = [uuid, accountSid, factorSid, challengeSid, target, pseudonym, entity];
+    const claims = Object.values<string | undefined>({ ...claimed });
+    const texts = [uuid, accountSid, factorSid, challengeSid, target, pseudonym, entity, ...claims];
     return (
-      chosen.every(({ name, accepts }) => accepts(row, query.get(name) ?? "")) &&
-      (sought === "" || texts.some((text) => text?.toLowerCase().includes(sought) === true))
+      chosen.every(([name, accepts]) => accepts(row, query.get(name) ?? "")) &&
+      (found.includes(id) || texts.some((one = "") => one.toLowerCase().includes(sought)))
     );
   });
 }
 
-/** The filters of the list. */
+/** The search and the filters of the list. */
 export function RequestFilter() {
   return (
-    <FilterForm
-      search={`Find by uuid, SID${settings.reveals ? ", path or entity" : " or path"}`}
-      lists={FILTERS.map(({ name, list }) => [name, [["", `Any ${name}`], ...list()]])}
-    />
+    <FilterForm label="Find by identity, uuid, SID or path" search={searchLogin}>
+      <button>Find</button>
+      {Object.entries(listOptions()).map(([name, options]) => {
+        const value = place.value.query.get(name) ?? "";
+        // A link may name a value that is not listed.
+        const all = { ...(value !== "" && { [value]: value }), ...options };
+        return (
+          <Select key={name} name={name} value={value} label={name} options={all}>
+            <option value="">Any {name}</option>
+          </Select>
+        );
+      })}
+    </FilterForm>
   );
 }

@@ -1,25 +1,27 @@
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { RequestRow, TestEventResult } from "../console-view";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import type { RequestRow, TestEventResult, TokenUse } from "../console-view";
 import { Button } from "./action";
-import { describeProblem, readPublicUrl, send, settings } from "./api";
-import { Cards, EmptyState, Notice } from "./blocks";
+import { readPublicUrl, send, settings } from "./api";
+import { Cards, listEventTypes, Notice } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
 import { held, live } from "./live";
-import { Notices } from "./notices";
-import { Received } from "./received";
-import { RejectedRequests } from "./rejected-requests";
-import { askToResend, selectedRequests } from "./request-details";
+import { FoundLogin, PendingWaits, searchLogin } from "./login-search";
+import { Notices, RejectedRequests } from "./notices";
+import { queue } from "./queue-page";
+import { LoadedRequest } from "./request-details";
 import { filterRows, RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
+import { ResendButton } from "./resend";
 import { place } from "./route";
-import { createLoader, useEvery, useStore } from "./store";
+import { redraw, useEvery } from "./store";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
-  const { rows, process, totals } = useStore(live);
-  const { id, query } = useStore(place);
+  const { rows, process, totals } = live.value;
+  const { id, query, isLinked } = place.value;
+  useEffect(() => void (isLinked && searchLogin(query.get("q") ?? "")), [query]);
   const [hasFocus, setFocus] = useState(false);
   const shown = useShownRows(hasFocus);
   const found = filterRows(shown, query);
@@ -29,7 +31,7 @@ export function RequestsPage() {
       <h2 tabIndex={-1} class="unseen">
         Receiver
       </h2>
-      {isMissing && <MissingRequest id={id} />}
+      {isMissing && <LoadedRequest id={id} what="request of this link" children={() => null} />}
       <Notices rows={shown} />
       <TotalCards />
       {totals !== undefined && totals.received > 0 && <TrafficChart />}
@@ -44,15 +46,14 @@ export function RequestsPage() {
           <div class="buttons">
             <ResendButton found={found} />
             <HoldButton release={() => setFocus(false)} />
-            {found.length > 0 && <Button run={() => download(found)}>Export JSONL</Button>}
+            {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
             {settings.receiver?.canSendTest === true && (
-              <Button class="primary" run={() => openDialog(<TestEvent />)}>
-                Send test event
-              </Button>
+              <Button label="Send test event" class="primary" run={askToTest} />
             )}
           </div>
         </div>
         <RequestFilter />
+        <FoundLogin />
         {found.length > 0 ? (
           <div
             onFocusIn={() => setFocus(true)}
@@ -62,82 +63,57 @@ export function RequestsPage() {
           >
             <RequestTable rows={found} />
           </div>
-        ) : totals === undefined || rows.length > 0 ? (
-          <p class="state">
-            {rows.length > 0 ? "No request matches this filter." : "Connecting to the receiver."}
-          </p>
         ) : (
-          <EmptyState title="No webhook request has arrived yet.">
-            <p>
-              The service sends them to <Received text={readPublicUrl()} class="mono" />.
-            </p>
-            <p>This list begins when the app starts and holds the last 200.</p>
-          </EmptyState>
+          <p class="state">
+            {rows.length > 0
+              ? "No request matches this filter."
+              : totals === undefined
+                ? "Connecting to the receiver."
+                : `No webhook request has arrived yet. The service sends them to ${readPublicUrl()}.`}
+          </p>
         )}
       </div>
+      <PendingWaits count={totals?.waits.count ?? 0} />
       <RejectedRequests rejections={totals?.rejections ?? []} />
     </section>
   );
 }
 
-/** Says why the request of a link is not in the list. */
-function MissingRequest({ id }: { id: string }) {
-  const loader = useMemo(
-    () => createLoader(() => send<object>("GET", `console/requests/${encodeURIComponent(id)}`)),
-    [id],
-  );
-  useEvery(undefined, loader.reload);
-  const { error } = useStore(loader);
-  return error === undefined ? null : <Notice tone="warn" title={describeProblem(error)} />;
-}
-
 /** The rows to show: held, but as they are now, during a pause and while one of them is read. */
 function useShownRows(hasFocus: boolean): readonly RequestRow[] {
-  const { rows, seen } = useStore(live);
-  const { id } = useStore(place);
-  const hold = useStore(held);
+  const { rows, seen } = live.value;
+  const { id } = place.value;
+  const hold = held.value;
   const newest = new Map(rows.map((row) => [row.id, row]));
   const shown = hold === undefined ? rows : hold.rows.map((row) => newest.get(row.id) ?? row);
   const isRead = hasFocus || shown.some((row) => row.id === id);
   useLayoutEffect(() => {
-    if (isRead && hold === undefined) {
-      held.set({ rows, seen, isPaused: false });
-    } else if (!isRead && hold?.isPaused === false) held.set(undefined);
+    if (isRead && hold === undefined) held.value = { rows, seen, isPaused: false };
+    else if (!isRead && hold?.isPaused === false) held.value = undefined;
   });
   return shown;
 }
 
-/** Runs the handlers again for the requests that are ticked, and shown. */
-function ResendButton({ found }: { found: readonly RequestRow[] }) {
-  const selected = useStore(selectedRequests);
-  const ids = found.map(({ id }) => id).filter((id) => selected.includes(id));
-  if (ids.length === 0) return null;
-  return <Button run={() => askToResend(ids)}>Run again {formatCount(ids.length)} selected</Button>;
-}
-
 /** Holds the list while requests arrive, and shows them afterwards. */
 function HoldButton({ release }: { release: () => void }) {
-  const hold = useStore(held);
-  const { rows, seen } = useStore(live);
+  const hold = held.value;
+  const { rows, seen } = live.value;
   const newCount = hold === undefined ? 0 : seen - hold.seen;
   const isPaused = hold?.isPaused === true;
   function toggle(): void {
-    if (isPaused) held.set(undefined);
-    else if (newCount === 0) held.set({ rows: hold?.rows ?? rows, seen, isPaused: true });
+    if (isPaused) held.value = undefined;
+    else if (newCount === 0) held.value = { rows: hold?.rows ?? rows, seen, isPaused: true };
     else {
       release();
       // The open row stays, also when it is not among the newest any more.
       const open = hold?.rows.filter((row) => row.id === place.value.id) ?? [];
       const others = open.filter((row) => !rows.some(({ id }) => id === row.id));
-      held.set({ rows: [...rows, ...others], seen, isPaused: false });
+      held.value = { rows: [...rows, ...others], seen, isPaused: false };
     }
   }
   const news = newCount > 0 ? `${formatCount(newCount)} new` : "";
-  return (
-    <Button aria-pressed={isPaused} run={toggle}>
-      {isPaused ? ["Resume", news].filter(Boolean).join(", ") : news ? `Show ${news}` : "Pause"}
-    </Button>
-  );
+  const label = isPaused ? `Resume${news && `, ${news}`}` : news ? `Show ${news}` : "Pause";
+  return <Button label={label} aria-pressed={isPaused} run={toggle} />;
 }
 
 function download(rows: readonly RequestRow[]): void {
@@ -149,65 +125,71 @@ function download(rows: readonly RequestRow[]): void {
 }
 
 function TotalCards() {
-  const { totals } = useStore(live);
+  const { totals, totalsAtMs } = live.value;
   // Ages grow while nothing happens.
-  useEvery(5_000, () => live.set({ ...live.value }));
+  useEvery(5_000, redraw);
   if (totals === undefined) return null;
-  const { byResult, byCode, waits } = totals;
+  const { received, sinceMs, byResult, byCode, waits } = totals;
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
-  const waitedMs = (waits.oldestMs ?? 0) + performance.now() - live.value.totalsAtMs;
+  const waitedMs = (waits.oldestMs ?? 0) + performance.now() - totalsAtMs;
   return (
     <>
       <Cards
         label="Totals"
-        figures={[
-          ["Received", totals.received, `in the last ${formatAge(Date.now() - totals.sinceMs)}`],
-          [
-            byResult.stored > 0 || settings.hasQueue ? "Stored" : "Handled",
-            byResult.handled + byResult.stored,
-          ],
-          ["Duplicates", byResult.duplicate, plural(byResult.conflict, "conflict"), "warn"],
-          [
-            "Rejected or failed",
-            byResult.rejected + byResult.failed,
-            topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
-            "bad",
-          ],
-          [
-            "Pending waits",
-            waits.count,
-            waits.count === 0 ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
-          ],
-        ]}
+        of={{
+          Received: { count: received, note: `in the last ${formatAge(Date.now() - sinceMs)}` },
+          [settings.hasQueue ? "Stored" : "Handled"]: { count: byResult.handled + byResult.stored },
+          Duplicates: {
+            count: byResult.duplicate,
+            note: plural(byResult.conflict, "conflict"),
+            tone: "warn",
+          },
+          "Rejected or failed": {
+            count: byResult.rejected + byResult.failed,
+            note: topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
+            tone: "bad",
+          },
+          ...(settings.hasQueue && {
+            "Dead letters": { count: queue.value?.deadLetters, tone: "bad" },
+          }),
+          "Pending waits": {
+            count: waits.count,
+            note: waits.count === 0 ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
+          },
+        }}
       />
       {totals.rotation.map(({ accountSid, tokens }) => (
         <p class="muted" key={accountSid}>
           {totals.rotation.length > 1 && `${accountSid}: `}
-          {tokens
-            .map(
-              ({ count, lastAtMs }, index) =>
-                `token ${index + 1}: ${plural(count, "request")}` +
-                (lastAtMs === undefined ? "" : `, the last at ${formatDate(lastAtMs)}`),
-            )
-            .join("; ")}
+          {tokens.map(describeToken).join("; ")}
         </p>
       ))}
     </>
   );
 }
 
+function describeToken({ count, lastAtMs }: TokenUse["tokens"][number], index: number): string {
+  const last = lastAtMs === undefined ? "" : `, the last at ${formatDate(lastAtMs)}`;
+  return `token ${index + 1}: ${plural(count, "request")}${last}`;
+}
+
+const askToTest = () => openDialog(<TestEvent />);
+
 /** The dialog that sends a test event; it stays open and shows the response. */
 function TestEvent() {
-  const [sent, setSent] = useState<{ text: string; isGood: boolean; uuid: string }>();
+  const [sent, setSent] = useState({ text: "", status: 0, uuid: "" });
   async function submit(data: FormData): Promise<string> {
-    const choice = Object.fromEntries(data);
-    const result = await send<TestEventResult>("POST", "console/test-event", choice);
-    const { status, durationMs, failure, uuid } = result;
+    const {
+      status = 0,
+      durationMs,
+      failure,
+      uuid,
+    } = await send<TestEventResult>("POST", "console/test-event", Object.fromEntries(data));
     const text =
-      status === undefined
+      status === 0
         ? `No response: ${failure}.`
         : `The receiver responded ${status} in ${formatDuration(durationMs)}.`;
-    setSent({ text, isGood: status === 200, uuid });
+    setSent({ text, status, uuid });
     return text;
   }
   return (
@@ -219,32 +201,20 @@ function TestEvent() {
       <Choices
         legend="Event type"
         name="type"
-        options={settings.eventTypes.map((type) => [type, type])}
+        options={listEventTypes()}
         chosen={["challenge.approved"]}
-      />
-      <Choices
-        legend="Version"
-        name="version"
-        options={[
-          ["v2", "v2"],
-          ["v1", "v1, legacy"],
-        ]}
-        chosen={["v2"]}
       />
       <Choices
         legend="Send to"
         name="via"
-        options={[
-          ["direct", "the receiver in this process: tests it and its handlers"],
-          [
-            "network",
-            `publicUrl, which also tests DNS, TLS, proxies and the mount: ${readPublicUrl()}`,
-          ],
-        ]}
+        options={{
+          direct: "the receiver in this process: tests it and its handlers",
+          network: `publicUrl, which also tests DNS, TLS, proxies and the mount: ${readPublicUrl()}`,
+        }}
         chosen={["direct"]}
       />
-      {sent !== undefined && (
-        <Notice tone={sent.isGood ? "good" : "bad"} title={sent.text}>
+      {sent.text !== "" && (
+        <Notice tone={sent.status === 200 ? "good" : "bad"} title={sent.text}>
           <code>{sent.uuid}</code>
         </Notice>
       )}

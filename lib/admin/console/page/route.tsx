@@ -1,22 +1,22 @@
 import { useEffect, useRef } from "preact/hooks";
-import { createStore, useStore } from "./store";
+import { createStore } from "./store";
 
-/** The place in the console that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
-export interface Place {
-  page: string;
-  /** The id of the item that is open on the page. */
-  id: string | undefined;
-  /** Whether the address led here; false when a row was opened or closed on the page. */
-  isLinked: boolean;
-  /** Filters and search. */
-  query: URLSearchParams;
-}
+/** The searched texts that the address may keep: any other may be the identity of a user. */
+const SID = /^[A-Z]{2}[0-9a-f]{32}$/;
 
-function readPlace(): Place {
+/** Reads the place that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
+function readPlace() {
   const [path = "", query] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", ...rest] = path.split("/");
-  const id = rest.length === 0 ? undefined : decode(rest.join("/"));
-  return { page, id, isLinked: true, query: new URLSearchParams(query) };
+  return {
+    page,
+    /** The id of the item that is open on the page. */
+    id: rest.length === 0 ? undefined : decode(rest.join("/")),
+    /** Whether the address led here; false when a row was opened or closed on the page. */
+    isLinked: true,
+    /** Filters and search. */
+    query: new URLSearchParams(query),
+  };
 }
 
 function decode(text: string): string {
@@ -28,29 +28,38 @@ function decode(text: string): string {
   }
 }
 
+type Place = ReturnType<typeof readPlace>;
+
 /** The place that is shown. */
 export const place = createStore(readPlace());
 
-addEventListener("hashchange", () => place.set(readPlace()));
+addEventListener("hashchange", () => (place.value = readPlace()));
 
 /** Writes a place as a link. */
-export function linkTo(page: string, id?: string | number, query?: URLSearchParams): string {
+export function linkTo(page: string, id?: string, query?: URLSearchParams): string {
   const text = query?.toString() ?? "";
   const path = id === undefined ? page : `${page}/${encodeURIComponent(id)}`;
   return `#/${path}${text === "" ? "" : `?${text}`}`;
 }
 
+/** The link to the requests with a text. */
+export function linkToRequests(q: string): string {
+  return linkTo("requests", undefined, new URLSearchParams({ q }));
+}
+
 /** Opens or closes something on the page that is shown: no entry of the history, a reload keeps it. */
-export function replacePlace({ id, query }: Partial<Pick<Place, "id" | "query">>): void {
-  const next = { ...place.value, ...(query !== undefined && { query }), id, isLinked: false };
-  history.replaceState(null, "", linkTo(next.page || "requests", next.id, next.query));
-  place.set(next);
+export function replacePlace({ id, query = place.value.query }: Partial<Place>): void {
+  const next = { ...place.value, query, id, isLinked: false };
+  const shown = new URLSearchParams(query);
+  if (!SID.test(shown.get("q") ?? "")) shown.delete("q");
+  history.replaceState(null, "", linkTo(next.page || "requests", next.id, shown));
+  place.value = next;
 }
 
 /** Attributes of the block of a thing: the address may name it, and leads to it. */
 export function useTarget(id: string) {
   const ref = useRef<HTMLDivElement>(null);
-  const isTarget = useStore(place).id === id;
+  const isTarget = place.value.id === id;
   useEffect(() => {
     if (isTarget) ref.current?.scrollIntoView({ block: "center" });
   }, [isTarget]);

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Series, Statistics } from "../console-view";
 import { send } from "./api";
-import { Cells, type Column, LoadedValue, Select, Table } from "./blocks";
+import { LoadedValue, Select } from "./blocks";
 import { formatCount, formatDate } from "./format";
 import { live } from "./live";
 import { replacePlace } from "./route";
@@ -21,14 +21,11 @@ export function TrafficChart() {
         <Select
           label="Period of the chart"
           value={index}
-          options={[
-            ["0", "Last hour"],
-            ["1", "Last day"],
-          ]}
+          options={{ 0: "Last hour", 1: "Last day" }}
           onChange={({ currentTarget }) => setIndex(currentTarget.value)}
         />
       </div>
-      <LoadedValue loader={statistics} failed="The chart could not be read." refreshMs={REFRESH_MS}>
+      <LoadedValue loader={statistics} what="chart" refreshMs={REFRESH_MS}>
         {({ series }) => {
           const shown = series[Number(index)];
           return shown && <Bars {...shown} />;
@@ -38,50 +35,39 @@ export function TrafficChart() {
   );
 }
 
-/** One bar. */
-interface Step {
-  fromMs: number;
-  accepted: number;
-  bad: number;
-}
-
-const COLUMNS: readonly Column<Step>[] = [
-  { name: "from", title: "From", width: "1fr", show: ({ fromMs }) => formatDate(fromMs) },
-  {
-    name: "accepted",
-    title: "Accepted",
-    width: "1fr",
-    show: ({ accepted }) => formatCount(accepted),
-  },
-  { name: "bad", title: "Rejected or failed", width: "1fr", show: ({ bad }) => formatCount(bad) },
-];
-
 function Bars({ accepted, bad, startMs, stepMs }: Series) {
-  const steps = accepted.map((count, index): Step => ({
-    fromMs: startMs + index * stepMs,
-    accepted: count,
-    bad: bad[index] ?? 0,
-  }));
-  const most = Math.max(1, ...steps.map((step) => step.accepted + step.bad));
-  const endMs = startMs + steps.length * stepMs;
+  const steps = accepted.map((good, x) => {
+    const wrong = bad[x] ?? 0;
+    const fromMs = startMs + x * stepMs;
+    const text = `${formatDate(fromMs)}: ${formatCount(good)} accepted, ${formatCount(wrong)} rejected or failed`;
+    return { good, wrong, text, time: `${fromMs}-${fromMs + stepMs}` };
+  });
+  const most = Math.max(1, ...steps.map(({ good, wrong }) => good + wrong));
   const startedMs = live.value.totals?.sinceMs ?? 0;
-  const select = (fromMs: number) =>
-    replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + stepMs}` }) });
   return (
     <>
       <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {steps.map((step, x) => {
-          const good = (HEIGHT * step.accepted) / most;
-          const wrong = (HEIGHT * step.bad) / most;
+        {steps.map(({ good, wrong, text, time }, x) => {
+          const goodHeight = (HEIGHT * good) / most;
+          const badHeight = (HEIGHT * wrong) / most;
           return (
-            <g onClick={() => select(step.fromMs)}>
-              <title>
-                {formatDate(step.fromMs)}: {formatCount(step.accepted)} accepted,{" "}
-                {formatCount(step.bad)} rejected or failed
-              </title>
+            <g onClick={() => replacePlace({ query: new URLSearchParams({ time }) })}>
+              <title>{text}</title>
               <rect class="hit" x={x} width={1} height={HEIGHT} />
-              <rect class="good" x={x + 0.1} y={HEIGHT - good} width={0.8} height={good} />
-              <rect class="bad" x={x + 0.1} y={HEIGHT - good - wrong} width={0.8} height={wrong} />
+              <rect
+                class="good"
+                x={x + 0.1}
+                y={HEIGHT - goodHeight}
+                width={0.8}
+                height={goodHeight}
+              />
+              <rect
+                class="bad"
+                x={x + 0.1}
+                y={HEIGHT - goodHeight - badHeight}
+                width={0.8}
+                height={badHeight}
+              />
             </g>
           );
         })}
@@ -95,17 +81,11 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
       <div class="axis">
         <small>{formatDate(startMs)}</small>
         <small>the highest bar: {formatCount(most)}</small>
-        <small>{formatDate(endMs)}</small>
+        <small>{formatDate(startMs + steps.length * stepMs)}</small>
       </div>
-      <Table class="unseen" label="Requests over time" columns={COLUMNS}>
-        {steps
-          .filter((step) => step.accepted + step.bad > 0)
-          .map((step) => (
-            <tr role="row" key={step.fromMs}>
-              <Cells columns={COLUMNS} row={step} />
-            </tr>
-          ))}
-      </Table>
+      <ul class="unseen" aria-label="Requests over time">
+        {steps.map(({ good, wrong, text }) => good + wrong > 0 && <li>{text}</li>)}
+      </ul>
     </>
   );
 }

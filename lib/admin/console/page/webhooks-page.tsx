@@ -1,33 +1,28 @@
 import type { Finding, Webhook } from "../../client/webhook";
-import { type Action, Writes } from "./action";
+import { WriteButton } from "./action";
 import { change, describeProblem, readPublicUrl, send, settings } from "./api";
-import { EmptyState, LoadedPage, Notice, Pill } from "./blocks";
+import { listEventTypes, LoadedPage, Notice, Pill } from "./blocks";
 import { Choices, Dialog, openDialog, TextField } from "./dialog";
-import { formatAge, formatDate, plural } from "./format";
-import { live } from "./live";
+import { formatDate } from "./format";
 import { Facts, Received, UrlDifference } from "./received";
-import { readSignedUrl } from "./request-filter";
 import { linkTo, useTarget } from "./route";
-import { useStore } from "./store";
-import { changeWebhook, findings, mendUrl, patch, webhooks } from "./webhooks";
+import { changeWebhook, findings, update, UrlButton, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
-  const { value = [], error } = useStore(findings);
-  const found = error === undefined ? value : [];
+  const found = findings.error === undefined ? (findings.value ?? []) : [];
   const general = found.filter(({ sid }) => sid === undefined);
   return (
     <LoadedPage
       title="Webhooks"
       loader={webhooks}
-      failed="The webhooks could not be read."
-      create={["Create webhook", () => openWebhookForm(), general.length === 0 ? "primary" : ""]}
+      create={<CreateButton label="Create webhook" isPrimary={general.length === 0} />}
     >
       {(all) => (
         <>
-          {error !== undefined && (
+          {findings.error !== undefined && (
             <Notice tone="bad" title="The comparison with the receiver failed.">
-              {describeProblem(error)}
+              {describeProblem(findings.error)}
             </Notice>
           )}
           {general.map(({ message, fix }) => (
@@ -35,11 +30,7 @@ export function WebhooksPage() {
               key={message}
               tone="bad"
               title={<Received text={message} />}
-              button={
-                <Writes
-                  actions={[["Create a webhook for publicUrl", () => openWebhookForm(), "primary"]]}
-                />
-              }
+              button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
             >
               {fix}
             </Notice>
@@ -52,9 +43,9 @@ export function WebhooksPage() {
             />
           ))}
           {all.length === 0 && (
-            <EmptyState title="The service has no webhook yet.">
-              <p>Without one it sends no events.</p>
-            </EmptyState>
+            <p class="panel state">
+              The service has no webhook yet. Without one it sends no events.
+            </p>
           )}
         </>
       )}
@@ -62,17 +53,21 @@ export function WebhooksPage() {
   );
 }
 
-/** A webhook with its buttons, its fields and the findings about it. */
+function CreateButton({ label, isPrimary }: { label: string; isPrimary: boolean }) {
+  const look = isPrimary ? "primary" : "";
+  return <WriteButton label={label} class={look} run={() => openWebhookForm()} />;
+}
+
 function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) {
   const { webhook, findings: own } = props;
   const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
+  const about = { "aria-describedby": titleId };
   const next = status === "enabled" ? "disabled" : "enabled";
-  const remove = () => askToDelete(webhook);
   const toggle = () => changeWebhook(sid, { status: next }, `The webhook is ${next}.`);
   const askToDisable = () =>
     openDialog(
-      <Dialog title="Disable the webhook?" action="Disable webhook" isDangerous submit={toggle}>
+      <Dialog action="Disable webhook" isDangerous submit={toggle}>
         <p>The service sends no more of its events, and does not send them later.</p>
       </Dialog>,
     );
@@ -91,34 +86,31 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
           <Received text={webhook.version} />
         </Pill>
         <div class="buttons">
-          <Writes
-            about={titleId}
-            actions={[
-              ["Edit", () => openWebhookForm(webhook)],
-              // A finding has the button that enables it.
-              own.some(({ code }) => code === "DISABLED")
-                ? undefined
-                : next === "enabled"
-                  ? ["Enable", toggle]
-                  : ["Disable", askToDisable, "danger"],
-              ["Delete", remove, "danger"],
-            ]}
-          />
+          <WriteButton label="Edit" {...about} run={() => openWebhookForm(webhook)} />
+          {/* A finding has the button that enables it. */}
+          {own.every(({ code }) => code !== "DISABLED") && (
+            <WriteButton
+              label={next === "enabled" ? "Enable" : "Disable"}
+              class={next === "disabled" ? "danger" : ""}
+              {...about}
+              run={next === "enabled" ? toggle : askToDisable}
+            />
+          )}
+          <WriteButton label="Delete" class="danger" {...about} run={() => askToDelete(webhook)} />
         </div>
       </div>
       <Facts
         class="wide"
-        facts={[
-          ["URL", <Received text={webhook_url} class="mono" />],
-          ["Events", webhook.event_types?.map((type) => [<EventType type={type} />, " "])],
-          ["Method", webhook_method !== "POST" && <Received text={webhook_method} />],
-          ["SID", sid, true],
-          ["Updated", formatDate(webhook.date_updated)],
-          ["Requests", settings.receiver && <Traffic url={webhook_url} />],
-        ]}
+        of={{
+          URL: <Received text={webhook_url} class="mono" />,
+          Events: webhook.event_types?.map((type) => [<EventType type={type} />, " "]),
+          Method: webhook_method !== "POST" && webhook_method,
+          SID: sid,
+          Updated: formatDate(webhook.date_updated),
+        }}
       />
       {own.map((finding) => (
-        <WebhookFinding key={finding.message} finding={finding} webhook={webhook} remove={remove} />
+        <WebhookFinding key={finding.message} finding={finding} webhook={webhook} />
       ))}
     </article>
   );
@@ -128,42 +120,21 @@ function EventType({ type }: { type: string }) {
   return <Pill tone="info">{type === "*" ? "* all events" : <Received text={type} />}</Pill>;
 }
 
-/** When the last request of a webhook arrived, and how many failed, among the rows of the list. */
-function Traffic({ url }: { url: string | null }) {
-  const { rows } = useStore(live);
-  const own = rows.filter((row) => url !== null && readSignedUrl(row) === url);
-  const [last] = own;
-  const bad = own.filter(({ status }) => status >= 400).length;
-  if (last === undefined) return <>none in the list of this process</>;
-  return (
-    <>
-      the last {formatAge(Date.now() - last.atMs)} ago, {bad} of {own.length} rejected or failed (
-      {Math.round((100 * bad) / own.length)} %){" "}
-      <a href={linkTo("requests", undefined, new URLSearchParams({ url: url ?? "" }))}>
-        Show {plural(own.length, "request")}
-      </a>
-    </>
-  );
-}
-
 function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
   const remove = () => change(webhooks, "The webhook was deleted.", "DELETE", `webhooks/${sid}`);
   openDialog(
-    <Dialog title="Delete the webhook?" action="Delete webhook" isDangerous submit={remove}>
+    <Dialog action="Delete webhook" isDangerous submit={remove}>
       <p>
-        <b>
-          <Received text={friendly_name} />
-        </b>{" "}
-        sends events to <Received text={webhook_url} class="mono" />.
+        <Received text={friendly_name} /> sends events to{" "}
+        <Received text={webhook_url} class="mono" />.
       </p>
       <p>The service stops sending them at once. This cannot be undone.</p>
     </Dialog>,
   );
 }
 
-/** Opens the form that creates a webhook, or changes one. */
 function openWebhookForm(webhook?: Webhook): void {
-  const { receiver, eventTypes } = settings;
+  const { receiver } = settings;
   const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
   const isNew = webhook === undefined;
   function submit(data: FormData): Promise<string> {
@@ -202,19 +173,16 @@ function openWebhookForm(webhook?: Webhook): void {
         legend="Event types"
         name="event_types"
         type="checkbox"
-        options={[
-          ["*", "* all events, also types of the future"],
-          ...eventTypes.map((type) => [type, type] as const),
-        ]}
+        options={{ "*": "* all events, also types of the future", ...listEventTypes() }}
         chosen={webhook?.event_types ?? receiver?.handledTypes ?? []}
       />
       <Choices
         legend="Version"
         name="version"
-        options={[
-          ["v2", "v2, all parameters"],
-          ["v1", "v1, legacy: without names, details and metadata"],
-        ]}
+        options={{
+          v2: "v2, all parameters",
+          v1: "v1, legacy: without names, details and metadata",
+        }}
         chosen={[webhook?.version ?? "v2"]}
       />
     </Dialog>,
@@ -224,26 +192,27 @@ function openWebhookForm(webhook?: Webhook): void {
 /** Findings with which the receiver gets no request, or rejects each. */
 const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
 
-/** A finding about a webhook, with a button that mends it. */
-export function WebhookFinding(props: { finding: Finding; webhook: Webhook; remove: () => void }) {
-  const { finding, webhook, remove } = props;
-  const { code, message, fix } = finding;
-  const isBad = BROKEN.has(code);
+interface FindingProps {
+  finding: Finding;
+  webhook: Webhook;
+}
+
+function WebhookFinding(props: FindingProps) {
+  const { code, message, fix } = props.finding;
   return (
     <Notice
-      tone={isBad ? "bad" : "warn"}
+      tone={BROKEN.has(code) ? "bad" : "warn"}
       title={<Received text={message} />}
-      button={<Writes actions={[findMend(finding, webhook, remove)]} />}
+      button={<MendButton {...props} />}
     >
       {fix}
       {code === "URL_DIFFERS" && (
-        <UrlDifference label="webhook_url" url={webhook.webhook_url ?? ""} />
+        <UrlDifference label="webhook_url" url={props.webhook.webhook_url ?? ""} />
       )}
     </Notice>
   );
 }
 
-/** The labels of the updates that mend a finding. */
 const UPDATE_LABELS: Partial<Record<Finding["code"], string>> = {
   DISABLED: "Enable the webhook",
   DUPLICATE: "Unsubscribe from the events sent twice",
@@ -252,22 +221,20 @@ const UPDATE_LABELS: Partial<Record<Finding["code"], string>> = {
   EVENT_NOT_HANDLED: "Unsubscribe from",
 };
 
-/** Finds the action that mends a finding; undefined where the API of the service cannot. */
-function findMend(finding: Finding, webhook: Webhook, remove: () => void): Action | undefined {
+function MendButton({ finding, webhook }: FindingProps) {
   const { code, mend, eventType = "" } = finding;
-  switch (mend?.action) {
-    case "delete":
-      return ["Delete this webhook", remove, "danger"];
-    case "replace":
-      return ["Replace it with a webhook that uses POST", () => replace(webhook)];
-    case "update": {
-      if (code === "URL_DIFFERS") return mendUrl(webhook);
-      const label = `${UPDATE_LABELS[code]} ${eventType}`.trim();
-      return patch(webhook, label, mend.change, code === "DISABLED" ? "primary" : "");
-    }
-    case undefined:
+  if (mend === undefined) return null;
+  if (mend.action === "update") {
+    if (code === "URL_DIFFERS") return <UrlButton webhook={webhook} />;
+    const look = code === "DISABLED" ? "primary" : "";
+    const label = `${UPDATE_LABELS[code]} ${eventType}`.trim();
+    return <WriteButton class={look} {...update(webhook, label, mend.change)} />;
   }
-  return undefined;
+  return mend.action === "delete" ? (
+    <WriteButton label="Delete this webhook" class="danger" run={() => askToDelete(webhook)} />
+  ) : (
+    <WriteButton label="Replace it with a webhook that uses POST" run={() => replace(webhook)} />
+  );
 }
 
 /** The new one first: no event is lost. Events that both send are dropped as duplicates or run once. */

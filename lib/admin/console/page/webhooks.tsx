@@ -1,5 +1,5 @@
 import type { Finding, Webhook } from "../../client/webhook";
-import type { Action } from "./action";
+import { WriteButton } from "./action";
 import { change, readPublicUrl, send, settings } from "./api";
 import { createLoader } from "./store";
 
@@ -36,16 +36,15 @@ export const webhooks = createLoader(async () => {
 export const changeWebhook = (sid: string, body: object, said: string) =>
   change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
 
-/** The action that changes a webhook, as its label says. */
-export const patch = ({ sid }: Webhook, label: string, body: object, look = ""): Action => [
+/** The label and the action of a button that changes a webhook. */
+export const update = ({ sid }: Webhook, label: string, body: object) => ({
   label,
-  () => changeWebhook(sid, body, `Done: ${label}.`),
-  look,
-];
+  run: () => changeWebhook(sid, body, `Done: ${label}.`),
+});
 
-/** Finds the action that gives a webhook the URL of the receiver. */
-export function mendUrl(webhook: Webhook): Action | undefined {
-  return settings.receiver?.isUrlComplete === true
-    ? patch(webhook, "Set webhook_url to publicUrl", { webhook_url: readPublicUrl() }, "primary")
-    : undefined;
+/** The button that gives a webhook the URL of the receiver; none when its user info is hidden. */
+export function UrlButton({ webhook }: { webhook: Webhook }) {
+  if (settings.receiver?.isUrlComplete !== true) return null;
+  const mend = update(webhook, "Set webhook_url to publicUrl", { webhook_url: readPublicUrl() });
+  return <WriteButton class="primary" {...mend} />;
 }
