@@ -156,11 +156,8 @@ describe("webhooks.check", () => {
     const push = pushWebhooks({ ...TRUSTED, publicUrl: [PUBLIC_URL, second] }).onAny(() => {});
     const findings = await client.webhooks.check(push);
     expect(findings.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
-    const { findings: ensured } = await client.webhooks.ensure({
-      friendly_name: "login events",
-      event_types: ["*"],
-      webhook_url: PUBLIC_URL,
-    });
+    const ensuring = { ...WEBHOOK, event_types: ["*" as const], webhook_url: PUBLIC_URL };
+    const { findings: ensured } = await client.webhooks.ensure(ensuring);
     expect(ensured.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
   });
 
@@ -199,9 +196,8 @@ describe("webhooks.check", () => {
     [[["*"]], CHALLENGES, "updated", [[...CHALLENGES]]],
   ])("ensure beside Webhooks of %j, of %j: %s, then %j", async (before, input, result, after) => {
     for (const event_types of before) upstream.createWebhook({ ...WEBHOOK, event_types });
-    const { friendly_name, webhook_url } = WEBHOOK;
-    const ensured = { friendly_name, webhook_url, event_types: [...input] };
-    expect(await client.webhooks.ensure(ensured)).toMatchObject({ result, findings: [] });
+    const ensured = await client.webhooks.ensure({ ...WEBHOOK, event_types: [...input] });
+    expect(ensured).toMatchObject({ result, findings: [] });
     expect((await upstream.listWebhooks()).map(({ event_types }) => event_types)).toEqual(after);
   });
 
@@ -209,10 +205,7 @@ describe("webhooks.check", () => {
     upstream.createWebhook({ ...WEBHOOK, status: "disabled" });
     const second = upstream.createWebhook({ ...WEBHOOK, event_types: ["*"] });
     const third = upstream.createWebhook({ ...WEBHOOK, event_types: ["challenge.denied"] });
-    const { friendly_name, webhook_url } = WEBHOOK;
-    expect(
-      await client.webhooks.ensure({ friendly_name, webhook_url, event_types: ["*"] }),
-    ).toMatchObject({
+    expect(await client.webhooks.ensure({ ...WEBHOOK, event_types: ["*"] })).toMatchObject({
       result: "unchanged",
       webhook: { sid: second.sid },
       findings: [{ code: "DUPLICATE", sid: third.sid, mend: { action: "delete" } }],

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { Console } from "node:console";
-import { Writable } from "node:stream";
+import { PassThrough } from "node:stream";
 import { promisify } from "node:util";
 import express from "express";
 import supertest from "supertest";
@@ -170,14 +170,6 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
         }
       },
     );
-
-    it("returns an empty list", async () => {
-      const { body } = await call(appOf({ makeApp, before }), "get", "/admin/push/webhooks");
-      expect(body).toMatchObject({
-        webhooks: [],
-        meta: { next_page_url: null, previous_page_url: null },
-      });
-    });
   });
 
   it("hides the user info of a webhook_url, and does not store the placeholder", async () => {
@@ -207,13 +199,26 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
   it("rejects a consumed body with 500", async () => {
     const consume: express.RequestHandler = (req, _res, next) =>
       void req.resume().once("end", next);
-    const { status, body } = await call(
-      appOf({ makeApp, before: [consume] }),
-      "post",
-      "/admin/push/keys",
-      {},
-    );
+    const app = appOf({ makeApp, before: [consume] });
+    const { status, body } = await call(app, "post", "/admin/push/keys", {});
     expect([status, body.code]).toEqual([500, "BODY_CONSUMED"]);
+  });
+
+  it("responds to a malformed path as to an unknown one", async () => {
+    for (const path of ["/admin/push/keys/%zz", "/admin/push/keys/%FF"]) {
+      const rejected = await call(appOf({ makeApp }), "get", path);
+      expect(rejected).toMatchObject({ status: 404, body: { code: "NOT_FOUND", status: 404 } });
+    }
+  });
+
+  it("has no actor when the option throws, nor when the logger throws, too", async () => {
+    const actor = () => {
+      throw new TypeError("req.user is undefined");
+    };
+    const throwing = { debug: actor, info: actor, warn: actor, error: actor };
+    const app = appOf({ makeApp, actor, logger: throwing });
+    expect(await call(app, "post", "/admin/push/keys", {})).toHaveProperty("status", 201);
+    expect(audits).toMatchObject([{ action: "key.create", actor: undefined, status: 201 }]);
   });
 });
 
@@ -265,30 +270,14 @@ describe("authorize", () => {
 describe("readOnly", () => {
   it("rejects every write with 405, with the other methods in Allow", async () => {
     const app = appOf({ readOnly: true });
-    for (const [method, path] of [
-      ["post", "/keys"],
-      ["patch", `/keys/${KEY_SID}`],
-      ["delete", `/webhooks/${WEBHOOK_SID}`],
-    ] as const) {
-      const { status, headers } = await call(app, method, `/admin/push${path}`, {});
-      expect([status, headers.allow]).toEqual([405, "GET"]);
-    }
+    const { status, headers } = await call(app, "post", "/admin/push/keys", {});
+    expect([status, headers.allow]).toEqual([405, "GET"]);
     expect((await call(app, "get", "/admin/push/webhooks")).status).toBe(200);
     expect(upstream.seen.map(({ method }) => method)).toEqual(["GET"]);
   });
 });
 
 describe("onAudit", () => {
-  it.each(APPS)(
-    "responds to a malformed path on %s as to an unknown one",
-    async (_name, makeApp) => {
-      for (const path of ["/admin/push/keys/%zz", "/admin/push/keys/%FF"]) {
-        const rejected = await call(appOf({ makeApp }), "get", path);
-        expect(rejected).toMatchObject({ status: 404, body: { code: "NOT_FOUND", status: 404 } });
-      }
-    },
-  );
-
   it("passes on neither credentials nor the account of an upstream message", async () => {
     const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
     upstream.script.push({ status: 400, body: { code: 20001, message, status: 400 } });
@@ -298,29 +287,13 @@ describe("onAudit", () => {
   });
 
   it("logs to a console the message first, as a receiver does", async () => {
-    let printed = "";
-    const stream = new Writable({
-      write(chunk, _encoding, done) {
-        printed += String(chunk);
-        done();
-      },
-    });
+    const stream = new PassThrough().setEncoding("utf8");
     const authorize = () => {
       throw new TypeError("req.user is undefined");
     };
     const app = appOf({ authorize, logger: new Console(stream) });
     expect(await call(app, "get", "/admin/push/keys")).toHaveProperty("status", 403);
-    expect(printed).toMatch(/^authorize failed \{\n +err: TypeError: req\.user is undefined/);
-  });
-
-  it.each(APPS)("has no actor on %s when the option throws", async (_name, makeApp) => {
-    const actor = () => {
-      throw new TypeError("req.user is undefined");
-    };
-    const throwing = { debug: actor, info: actor, warn: actor, error: actor };
-    const app = appOf({ makeApp, actor, logger: throwing });
-    expect(await call(app, "post", "/admin/push/keys", {})).toHaveProperty("status", 201);
-    expect(audits).toMatchObject([{ action: "key.create", actor: undefined, status: 201 }]);
+    expect(stream.read()).toMatch(/^authorize failed \{\n +err: TypeError: req\.user is undefined/);
   });
 
   it("receives each write, successful or rejected, without a secret", async () => {
@@ -505,31 +478,27 @@ describe("bad input", () => {
 });
 
 describe("GET /openapi.json", () => {
-  it.each([false, true])(
-    "is a valid OpenAPI 3.1 document of the existing routes (readOnly: %j)",
-    async (readOnly) => {
+  it("is a valid OpenAPI 3.1 document of the existing routes, also of a read-only router", async () => {
+    const documents = [];
+    for (const readOnly of [false, true]) {
       const { body } = await call(appOf({ readOnly }), "get", "/admin/push/openapi.json");
-      const script = `import { Validator } from "@seriousme/openapi-schema-validator";
-      const { valid, errors } = await new Validator().validate(JSON.parse(process.argv[1]));
-      console.log(JSON.stringify({ valid, errors }));`;
-      const run = promisify(execFile)(
-        process.execPath,
-        ["--input-type=module", "-e", script, JSON.stringify(body)],
-        { cwd: __dirname },
-      );
-      expect(JSON.parse((await run).stdout)).toEqual({ valid: true });
-      const text = JSON.stringify(body);
+      documents.push(body);
       const schemas = body.components.schemas as Record<string, object>;
+      const text = JSON.stringify(body);
       for (const [, name = ""] of text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g))
         expect(schemas).toHaveProperty(name);
       expect(text).not.toContain("$defs");
       expect(body.servers).toEqual([{ url: "." }]);
-      expect(Object.keys(body.paths["/keys"] as object)).toEqual(
-        readOnly ? ["get"] : ["get", "post"],
-      );
-      expect(schemas.WebhookInput).toMatchObject({
-        required: ["friendly_name", "event_types", "webhook_url"],
-      });
-    },
-  );
+      const methods = readOnly ? ["get"] : ["get", "post"];
+      expect(Object.keys(body.paths["/keys"] as object)).toEqual(methods);
+      const required = ["friendly_name", "event_types", "webhook_url"];
+      expect(schemas.WebhookInput).toMatchObject({ required });
+    }
+    const script = `import { Validator } from "@seriousme/openapi-schema-validator";
+      for (const one of JSON.parse(process.argv[1]))
+        console.log(JSON.stringify(await new Validator().validate(one)));`;
+    const args = ["--input-type=module", "-e", script, JSON.stringify(documents)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: __dirname });
+    expect(stdout).toBe('{"valid":true}\n{"valid":true}\n');
+  });
 });
