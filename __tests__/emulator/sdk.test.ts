@@ -24,15 +24,21 @@ function createSdk(
 
 const verify = (emulator: Emulator) => createSdk(emulator).verify.v2.services(emulator.serviceSid);
 
+const phoneOf = (publicKey: string) =>
+  ({
+    friendlyName: "Zoë's phone",
+    factorType: "push",
+    "binding.alg": "ES256",
+    "binding.publicKey": publicKey,
+    "config.appId": "com.example.bank",
+    "config.notificationPlatform": "none",
+  }) as const;
+
 async function registerPhone(emulator: Emulator, identity = IDENTITY) {
   const device = emulator.device();
   const entity = verify(emulator).entities(identity);
   const { sid } = await entity.newFactors.create({
-    friendlyName: "Zoë's phone",
-    factorType: "push",
-    "binding.alg": "ES256",
-    "binding.publicKey": device.publicKey,
-    "config.appId": "com.example.bank",
+    ...phoneOf(device.publicKey),
     "config.notificationPlatform": "fcm",
     "config.notificationToken": "n".repeat(32),
     "config.sdkVersion": "1.0.0",
@@ -216,14 +222,7 @@ describe("the vendor's SDK", () => {
     const phone = createSdk(emulator, ["token", created.token]).verify.v2.services(
       emulator.serviceSid,
     );
-    const factor = {
-      friendlyName: "Phone",
-      factorType: "push",
-      "binding.alg": "ES256",
-      "binding.publicKey": emulator.device().publicKey,
-      "config.appId": "com.example.bank",
-      "config.notificationPlatform": "none",
-    } as const;
+    const factor = phoneOf(emulator.device().publicKey);
     const { newFactors, factors } = phone.entities(IDENTITY);
     expect(await newFactors.create(factor)).toMatchObject({ status: "unverified" });
     for (const attempt of [

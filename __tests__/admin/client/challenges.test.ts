@@ -37,31 +37,33 @@ afterEach(async () => {
   await stopServers();
 });
 
+const OTHER = "1".repeat(32);
+
+/** A factor of the emulator, and the fields that its events have. */
+function createFactor(isVerified = true) {
+  const { sid: factor_sid } = emulator.createFactor({ entity_identity: IDENTITY });
+  if (isVerified) emulator.verifyFactor(factor_sid);
+  const { accountSid: account_sid, serviceSid: service_sid } = emulator;
+  return { account_sid, service_sid, entity_identity: IDENTITY, factor_sid };
+}
+
 /** A challenge of the emulator, and its event as the service would send it. */
 function createChallenge(decision?: "approve" | "deny") {
-  const factor = emulator.createFactor({ entity_identity: IDENTITY });
-  emulator.verifyFactor(factor.sid);
-  const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
-  if (decision === "approve") emulator.approveChallenge(sid);
-  if (decision === "deny") emulator.denyChallenge(sid);
-  return eventFixture("challenge.approved", {
-    account_sid: emulator.accountSid,
-    service_sid: emulator.serviceSid,
-    entity_identity: IDENTITY,
-    factor_sid: factor.sid,
-    challenge_sid: sid,
-  });
+  const names = createFactor();
+  const { sid: challenge_sid } = emulator.createChallenge({ factor_sid: names.factor_sid });
+  if (decision === "approve") emulator.approveChallenge(challenge_sid);
+  if (decision === "deny") emulator.denyChallenge(challenge_sid);
+  return eventFixture("challenge.approved", { ...names, challenge_sid });
 }
 
 describe("client.challenges.fetch", () => {
   it("fetches a challenge of a user with any name", async () => {
     const event = createChallenge("approve");
-    const challenge: FetchedChallenge = await client.challenges.fetch({
-      entityIdentity: IDENTITY,
-      challengeSid: event.challenge_sid,
-    });
+    const challengeSid = event.challenge_sid;
+    const key = { entityIdentity: IDENTITY, challengeSid };
+    const challenge: FetchedChallenge = await client.challenges.fetch(key);
     expect(challenge).toMatchObject({
-      sid: event.challenge_sid,
+      sid: challengeSid,
       service_sid: emulator.serviceSid,
       identity: IDENTITY,
       factor_sid: event.factor_sid,
@@ -70,144 +72,115 @@ describe("client.challenges.fetch", () => {
     });
   });
 
-  it.each<[string, object]>([
-    ["no user", { entityIdentity: "", challengeSid: `YC${"1".repeat(32)}` }],
-    ["a segment that a URL drops", { entityIdentity: "..", challengeSid: `YC${"1".repeat(32)}` }],
-    ["a lone surrogate", { entityIdentity: "\ud800", challengeSid: `YC${"1".repeat(32)}` }],
-    ["a malformed SID", { entityIdentity: "ada", challengeSid: "YC1" }],
-  ])("rejects %s with InputError", async (_, key) => {
-    await expect(client.challenges.fetch(key as never)).rejects.toBeInstanceOf(InputError);
+  it.each([
+    ["no user", "", `YC${OTHER}`],
+    ["a segment that a URL drops", "..", `YC${OTHER}`],
+    ["a lone surrogate", "\ud800", `YC${OTHER}`],
+    ["a malformed SID", "ada", "YC1"],
+  ])("rejects %s with InputError", async (_what, entityIdentity, challengeSid) => {
+    const fetched = client.challenges.fetch({ entityIdentity, challengeSid });
+    await expect(fetched).rejects.toBeInstanceOf(InputError);
   });
 
   it("shows the user in no error", async () => {
-    const key = { entityIdentity: "ada-lovelace", challengeSid: `YC${"1".repeat(32)}` };
+    const key = { entityIdentity: "ada-lovelace", challengeSid: `YC${OTHER}` };
     const hanging = await startServer(() => {});
-    const closed = clientOf("http://127.0.0.1:9");
-    const slow = clientOf(`http://127.0.0.1:${hanging}`, { timeoutMs: 50 });
     const echoing = await startServer((req, res) => {
       res.writeHead(500, { "content-type": "application/json" });
       res.end(JSON.stringify({ message: `failed: ${req.url}`, code: 20500 }));
     });
-    const failing = clientOf(`http://127.0.0.1:${echoing}`);
     for (const [one, code] of [
       [client, "SERVICE_ERROR"],
-      [closed, "UNREACHABLE"],
-      [slow, "TIMEOUT"],
-      [failing, "SERVICE_ERROR"],
+      [clientOf("http://127.0.0.1:9"), "UNREACHABLE"],
+      [clientOf(`http://127.0.0.1:${hanging}`, { timeoutMs: 50 }), "TIMEOUT"],
+      [clientOf(`http://127.0.0.1:${echoing}`), "SERVICE_ERROR"],
     ] as const) {
       const error: unknown = await one.challenges.fetch(key).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ApiError);
       expect(error).toHaveProperty("code", code);
-      expect(inspect(error, { depth: 9 })).not.toContain("ada-lovelace");
-      expect(inspect(error, { depth: 9 })).not.toContain(emulator.authToken);
+      const text = inspect(error, { depth: 9 });
+      for (const secret of ["ada-lovelace", emulator.authToken]) expect(text).not.toContain(secret);
     }
   });
 });
 
 describe("confirmWith", () => {
   const { signal } = new AbortController();
+  const confirm = (event: Parameters<ReturnType<typeof confirmWith>>[0], by = client) =>
+    confirmWith(by)(event, { signal });
 
   it("confirms the event of an approved and of a denied challenge", async () => {
-    const confirm = confirmWith(client);
-    await expect(confirm(createChallenge("approve"), { signal })).resolves.toBe(true);
-    const denied = createChallenge("deny");
-    const event = eventFixture("challenge.denied", {
-      account_sid: denied.account_sid,
-      service_sid: denied.service_sid,
-      entity_identity: IDENTITY,
-      factor_sid: denied.factor_sid,
-      challenge_sid: denied.challenge_sid,
-    });
-    await expect(confirm(event, { signal })).resolves.toBe(true);
+    expect(await confirm(createChallenge("approve"))).toBe(true);
+    const { account_sid, service_sid, entity_identity, factor_sid, challenge_sid } =
+      createChallenge("deny");
+    const names = { account_sid, service_sid, entity_identity, factor_sid, challenge_sid };
+    expect(await confirm(eventFixture("challenge.denied", names))).toBe(true);
   });
 
-  it.each(["pending", "deny"] as const)(
-    "confirms no approval of a challenge: %s",
-    async (decision) => {
-      const event = createChallenge(decision === "deny" ? "deny" : undefined);
-      await expect(confirmWith(client)(event, { signal })).resolves.toBe(false);
-    },
-  );
-
-  it.each([
-    { challenge_sid: `YC${"1".repeat(32)}` },
-    { account_sid: `AC${"1".repeat(32)}` },
-    { service_sid: `VA${"1".repeat(32)}` },
-    { entity_identity: "mallory" },
-    { factor_sid: `YF${"1".repeat(32)}` },
-  ])("confirms no event that differs in %j", async (difference) => {
-    const event = { ...createChallenge("approve"), ...difference };
-    await expect(confirmWith(client)(event, { signal })).resolves.toBe(false);
+  it("confirms no approval of a challenge that is pending, denied, or another one", async () => {
+    expect(await confirm(createChallenge())).toBe(false);
+    expect(await confirm(createChallenge("deny"))).toBe(false);
+    const event = createChallenge("approve");
+    for (const difference of [
+      { challenge_sid: `YC${OTHER}` },
+      { account_sid: `AC${OTHER}` },
+      { service_sid: `VA${OTHER}` },
+      { entity_identity: "mallory" },
+      { factor_sid: `YF${OTHER}` },
+    ]) {
+      expect([difference, await confirm({ ...event, ...difference })]).toEqual([difference, false]);
+    }
   });
 
-  it.each([{ sid: `YC${"1".repeat(32)}` }, { identity: "mallory" }])(
-    "confirms no event if the service responds with %j",
-    async (difference) => {
-      const event = createChallenge("approve");
-      const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
-      const fetched = { ...(await client.challenges.fetch(key)), ...difference };
-      const other = { ...client, challenges: { fetch: async () => fetched } };
-      await expect(confirmWith(other)(event, { signal })).resolves.toBe(false);
-    },
-  );
-
-  it.each<[string | null, boolean]>([
-    [new Date(Date.now() - 5_000).toISOString(), true],
-    [new Date(Date.now() - 700_000).toISOString(), false],
-    ["yesterday", false],
-    [null, false],
-  ])("with maxAgeMs 600_000, a response of %s is confirmed: %s", async (date, isConfirmed) => {
+  const maxAge = { maxAgeMs: 600_000 };
+  const dated = (date_responded: string | null) => ({ date_responded, date_updated: null });
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
+  it.each<[found: object, isConfirmed: boolean, options?: object]>([
+    [{}, true],
+    [{ sid: `YC${OTHER}` }, false],
+    [{ identity: "mallory" }, false],
+    [dated(secondsAgo(5)), true, maxAge],
+    [dated(secondsAgo(700)), false, maxAge],
+    [dated("yesterday"), false, maxAge],
+    [dated(null), false, maxAge],
+  ])("for the response %j returns %s with %j", async (found, isConfirmed, options = {}) => {
     const event = createChallenge("approve");
     const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
-    const fetched = { ...(await client.challenges.fetch(key)), date_updated: null };
-    const dated = {
-      ...client,
-      challenges: { fetch: async () => ({ ...fetched, date_responded: date }) },
-    };
-    const confirm = confirmWith(dated, { maxAgeMs: 600_000 });
-    await expect(confirm(event, { signal })).resolves.toBe(isConfirmed);
+    const fetched = { ...(await client.challenges.fetch(key)), ...found };
+    const other = { ...client, challenges: { fetch: async () => fetched } };
+    expect(await confirmWith(other, options)(event, { signal })).toBe(isConfirmed);
   });
 
-  const other = { factor_sid: `YF${"1".repeat(32)}` };
+  const other = { factor_sid: `YF${OTHER}` };
   it.each<[type: PushEventType, state: "created" | "verified", isTrue: boolean, differs: object]>([
     ["factor.created", "created", true, {}],
     ["factor.created", "verified", true, {}],
     ["factor.created", "created", false, other],
     ["factor.created", "created", false, { entity_identity: "mallory" }],
-    ["factor.created", "created", false, { service_sid: `VA${"1".repeat(32)}` }],
+    ["factor.created", "created", false, { service_sid: `VA${OTHER}` }],
     ["factor.verified", "verified", true, {}],
     ["factor.verified", "created", false, {}],
     ["factor.verified", "verified", false, { entity_identity: "mallory" }],
     ["factor.deleted", "verified", false, {}],
     ["factor.deleted", "verified", true, other],
-    ["factor.deleted", "verified", false, { ...other, account_sid: `AC${"1".repeat(32)}` }],
-    ["factor.deleted", "verified", false, { ...other, service_sid: `VA${"1".repeat(32)}` }],
+    ["factor.deleted", "verified", false, { ...other, account_sid: `AC${OTHER}` }],
+    ["factor.deleted", "verified", false, { ...other, service_sid: `VA${OTHER}` }],
   ])("of %s, while the factor is %s, returns %s for %j", async (type, state, isTrue, differs) => {
-    const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
-    if (state === "verified") emulator.verifyFactor(sid);
-    const { accountSid: account_sid, serviceSid: service_sid } = emulator;
-    const names = { account_sid, service_sid, entity_identity: IDENTITY, factor_sid: sid };
-    const event = eventFixture(type, { ...names, ...differs });
-    await expect(confirmWith(client)(event, { signal })).resolves.toBe(isTrue);
+    const event = eventFixture(type, { ...createFactor(state === "verified"), ...differs });
+    expect(await confirm(event)).toBe(isTrue);
   });
 
   it("confirms no factor.deleted whose text can be read in another way", async () => {
-    const { accountSid: account_sid, serviceSid: service_sid } = emulator;
-    const event = eventFixture("factor.deleted", { account_sid, service_sid });
-    await expect(confirmWith(client)(event, { signal })).resolves.toBe(true);
+    const event = eventFixture("factor.deleted", { ...createFactor(), ...other });
     const context = { signal, ambiguity: "an addition" };
-    await expect(confirmWith(client)(event, context)).resolves.toBe(false);
+    expect(await confirmWith(client)(event, context)).toBe(false);
   });
 
   it.each(["factor.created", "factor.verified"] as const)(
     "confirms no %s that is older than maxAgeMs, or of another factor",
     async (type) => {
-      const { sid } = emulator.createFactor({ entity_identity: IDENTITY });
-      emulator.verifyFactor(sid);
-      const { accountSid: account_sid, serviceSid: service_sid } = emulator;
-      const names = { account_sid, service_sid, entity_identity: IDENTITY, factor_sid: sid };
-      const event = eventFixture(type, names);
-      const key = { entityIdentity: IDENTITY, factorSid: sid };
+      const event = eventFixture(type, createFactor());
+      const key = { entityIdentity: IDENTITY, factorSid: event.factor_sid };
       const fetched = await client.factors.fetch(key);
       const old = new Date(Date.now() - 86_500_000).toISOString();
       for (const differs of [
@@ -216,15 +189,15 @@ describe("confirmWith", () => {
         { identity: "x" },
       ]) {
         const factors = { fetch: async () => ({ ...fetched, ...differs }) };
-        await expect(confirmWith({ ...client, factors })(event, { signal })).resolves.toBe(false);
+        expect(await confirm(event, { ...client, factors })).toBe(false);
       }
     },
   );
 
   it("throws when the service fails, and at the end of the signal", async () => {
     const event = createChallenge("approve");
-    const unauthorized = confirmWith(clientOf(emulator.url, { password: "wrong" }));
-    await expect(unauthorized(event, { signal })).rejects.toBeInstanceOf(ApiError);
+    const unauthorized = confirm(event, clientOf(emulator.url, { password: "wrong" }));
+    await expect(unauthorized).rejects.toBeInstanceOf(ApiError);
     const aborted = { signal: AbortSignal.abort(new Error("late")) };
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
   });

@@ -1,7 +1,7 @@
 import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
-import { until } from "../../support/waiting";
+import { collect, until } from "../../support/waiting";
 import {
   ApiError,
   createAdminClient,
@@ -37,12 +37,6 @@ beforeEach(async () => {
 });
 afterEach(stopUpstreams);
 
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 describe("keys", () => {
   it("are created, fetched, renamed and deleted, as the specification spells it", async () => {
     const created = await client.keys.create({ friendly_name: "billing-worker" });
@@ -73,10 +67,9 @@ describe("keys", () => {
 
   it("are listed over three pages, forwards and backwards", async () => {
     for (const name of ["a", "b", "c"]) upstream.createKey(name);
-    const names = (await collect(client.keys.list({ pageSize: 2 }))).map(
-      (key) => key.friendly_name,
-    );
-    expect(names).toEqual(["c", "b", "a", "main", "standard"]);
+    const keys = await collect(client.keys.list({ pageSize: 2 }));
+    const names = ["c", "b", "a", "main", "standard"];
+    expect(keys.map(({ friendly_name }) => friendly_name)).toEqual(names);
     expect(upstream.seen.map(({ query }) => query.toString())).toEqual([
       "PageSize=2",
       expect.stringMatching(/^PageSize=2&Page=1&PageToken=[\w-]+$/),
@@ -101,10 +94,8 @@ describe("keys", () => {
 
   it("reject the deletion of the Key that the client uses, unless forced", async () => {
     const asKey = createAdminClient(clientOptions(upstream.url, "main"));
-    await expect(asKey.keys.delete(MAIN_KEY)).rejects.toMatchObject({
-      code: "OWN_KEY",
-      status: 409,
-    });
+    const rejected = { code: "OWN_KEY", status: 409 };
+    await expect(asKey.keys.delete(MAIN_KEY)).rejects.toMatchObject(rejected);
     expect(upstream.seen).toHaveLength(0);
     await asKey.keys.delete(MAIN_KEY, { force: true });
     await expect(asKey.keys.fetch(MAIN_KEY)).rejects.toHaveProperty("status", 401);
@@ -136,10 +127,8 @@ describe("webhooks", () => {
     const changed = await client.webhooks.update(sid, { status: "disabled", event_types: ["*"] });
     expect(changed).toMatchObject({ status: "disabled", event_types: ["*"] });
     await client.webhooks.delete(sid);
-    await expect(client.webhooks.fetch(sid)).rejects.toMatchObject({
-      status: 404,
-      serviceCode: 20404,
-    });
+    const gone = { status: 404, serviceCode: 20404 };
+    await expect(client.webhooks.fetch(sid)).rejects.toMatchObject(gone);
     const path = `/v2/Services/${SERVICE_SID}/Webhooks`;
     expect(upstream.seen.map(({ method, path: at }) => `${method} ${at}`)).toEqual([
       `POST ${path}`,
@@ -187,10 +176,8 @@ describe("webhooks.ensure", () => {
       upstream.createWebhook({ ...WEBHOOK, webhook_url: `${input.webhook_url}/${index}` });
     }
     const { sid } = upstream.createWebhook(WEBHOOK);
-    expect(await client.webhooks.ensure(input)).toMatchObject({
-      result: "unchanged",
-      webhook: { sid },
-    });
+    const found = { result: "unchanged", webhook: { sid } };
+    expect(await client.webhooks.ensure(input)).toMatchObject(found);
   });
 
   it("changes only the members that differ", async () => {
@@ -203,14 +190,9 @@ describe("webhooks.ensure", () => {
   it("compares event types as a set", async () => {
     upstream.createWebhook(WEBHOOK);
     const event_types: WebhookInput["event_types"] = ["challenge.denied", "challenge.approved"];
-    expect(await client.webhooks.ensure({ ...input, event_types })).toHaveProperty(
-      "result",
-      "unchanged",
-    );
-    expect(await client.webhooks.ensure({ ...input, event_types: ["*"] })).toHaveProperty(
-      "result",
-      "updated",
-    );
+    const equal = await client.webhooks.ensure({ ...input, event_types });
+    const other = await client.webhooks.ensure({ ...input, event_types: ["*"] });
+    expect([equal.result, other.result]).toEqual(["unchanged", "updated"]);
   });
 
   it("leaves one, when several deploys run it at the same time", async () => {
@@ -226,29 +208,21 @@ describe("webhooks.ensure", () => {
   it("finds a method that receivers reject, which it cannot change", async () => {
     expect(await client.webhooks.ensure(input)).toHaveProperty("findings", []);
     const [created] = await upstream.listWebhooks();
-    upstream.createWebhook({
-      ...WEBHOOK,
-      webhook_url: `${input.webhook_url}/2`,
-      webhook_method: "GET",
-    });
-    const ensured = await client.webhooks.ensure({
-      ...input,
-      webhook_url: `${input.webhook_url}/2`,
-    });
-    expect(ensured.findings.map(({ code }) => code)).toEqual(["METHOD_DIFFERS"]);
+    const webhook_url = `${input.webhook_url}/2`;
+    const { sid } = upstream.createWebhook({ ...WEBHOOK, webhook_url, webhook_method: "GET" });
+    const { findings } = await client.webhooks.ensure({ ...input, webhook_url });
+    expect(findings.map(({ code }) => code)).toEqual(["METHOD_DIFFERS"]);
     expect(await client.webhooks.ensure(input)).toMatchObject({
       webhook: { sid: created?.sid },
-      findings: [{ code: "URL_EXTENDS", sid: ensured.webhook.sid }],
+      findings: [{ code: "URL_EXTENDS", sid }],
     });
   });
 
   it("uses the oldest and deletes no existing Webhook", async () => {
     const { sid } = upstream.createWebhook(WEBHOOK);
     upstream.createWebhook(WEBHOOK);
-    expect(await client.webhooks.ensure(input)).toMatchObject({
-      result: "unchanged",
-      webhook: { sid },
-    });
+    const found = { result: "unchanged", webhook: { sid } };
+    expect(await client.webhooks.ensure(input)).toMatchObject(found);
     expect(await upstream.listWebhooks()).toHaveLength(2);
   });
 });
@@ -285,27 +259,23 @@ it("reads options that are inherited, such as those of a class with getters", as
 });
 
 describe("failures", () => {
-  const names = Object.keys(errors).filter((name) => name !== "note") as (keyof typeof errors)[];
-  const answers = names.flatMap((name) => {
-    const error = errors[name] as {
-      status?: number;
-      body?: { code?: number; message?: string; more_info?: string };
-    };
-    return error.status !== undefined && error.body !== undefined
-      ? [[name, error.status, error.body] as const]
-      : [];
-  });
+  const { note: _note, ...fixtures } = errors;
+  const responses = Object.entries(fixtures).filter(([, error]) => "body" in error) as [
+    name: string,
+    response: { status: number; body: { code?: number; message?: string; more_info?: string } },
+  ][];
 
-  it.each(answers)("%s", async (_name, status, body) => {
+  it.each(responses)("%s", async (_name, { status, body }) => {
     upstream.script.push({ status, body });
     const once = createAdminClient({ ...clientOptions(upstream.url), maxRetries: 0 });
+    const { code: serviceCode, message, more_info } = body;
     await expect(once.keys.update(KEY_SID, {})).rejects.toMatchObject({
+      ...(message !== undefined && { message }),
+      ...(more_info !== undefined && { more_info }),
       name: "ApiError",
       status,
       code: "SERVICE_ERROR",
-      serviceCode: body.code,
-      ...(body.message !== undefined && { message: body.message }),
-      ...(body.more_info !== undefined && { more_info: body.more_info }),
+      serviceCode,
       method: "POST",
       path: `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys/${KEY_SID}.json`,
     });
@@ -335,17 +305,6 @@ describe("failures", () => {
     await expect(client.keys.fetch(KEY_SID)).rejects.toHaveProperty("code", "BAD_RESPONSE");
   });
 
-  it("ends a pause with the reason of the signal", async () => {
-    const patient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 60_000 });
-    upstream.script.push({ status: 429, headers: { "retry-after": "20" } });
-    const reason = new Error("enough");
-    const stop = new AbortController();
-    const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
-    await until(() => upstream.seen.length === 1);
-    stop.abort(reason);
-    await expect(fetched).rejects.toBe(reason);
-  });
-
   it("rejects with UNREACHABLE when nothing listens", async () => {
     await stopUpstreams();
     await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
@@ -361,17 +320,24 @@ describe("failures", () => {
     await expect(impatient.webhooks.fetch(WEBHOOK_SID)).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
-  it("ends with the reason of its signal, before and while it waits", async () => {
+  it.each([
+    ["before the request", undefined],
+    ["while it waits", { status: 0, hangs: true }],
+    ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
+  ])("ends with the reason of its signal %s", async (_when, scripted) => {
+    const patient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 60_000 });
     const reason = new Error("changed my mind");
-    const early = client.keys.fetch(KEY_SID, { signal: AbortSignal.abort(reason) });
-    await expect(early).rejects.toBe(reason);
-    expect(upstream.seen).toHaveLength(0);
-    const controller = new AbortController();
-    upstream.script.push({ status: 0, hangs: true });
-    const late = client.keys.fetch(KEY_SID, { signal: controller.signal });
-    await until(() => upstream.seen.length === 1);
-    controller.abort(reason);
-    await expect(late).rejects.toBe(reason);
+    const stop = new AbortController();
+    if (scripted === undefined) stop.abort(reason);
+    else upstream.script.push(scripted);
+    const fetched = expect(patient.keys.fetch(KEY_SID, { signal: stop.signal })).rejects.toBe(
+      reason,
+    );
+    const sent = scripted === undefined ? 0 : 1;
+    await until(() => upstream.seen.length === sent);
+    stop.abort(reason);
+    await fetched;
+    expect(upstream.seen).toHaveLength(sent);
   });
 });
 
@@ -400,11 +366,8 @@ describe("tries again", () => {
       POST: () => client.keys.update(sid, {}),
       DELETE: () => client.keys.delete(sid),
     };
-    const outcome = await calls[method]().then(
-      () => "done",
-      () => "failed",
-    );
-    expect([outcome, upstream.seen.length]).toEqual([tries > 1 ? "done" : "failed", tries]);
+    const [{ status }] = await Promise.allSettled([calls[method]()]);
+    expect([status, upstream.seen.length]).toEqual([tries > 1 ? "fulfilled" : "rejected", tries]);
   });
 
   it("at most maxRetries times", async () => {
@@ -424,15 +387,14 @@ describe("tries again", () => {
           pauses.push({ untilMs: nowMs + ms, end });
         })) as typeof timers.setTimeout,
     );
-    const served = new Map<number, number>();
+    const received: number[] = [];
     const key = JSON.stringify({ ...keyPage0.keys[0], sid: KEY_SID });
     const limited = createAdminClient({
       ...clientOptions(upstream.url),
       fetch: async () => {
         const second = Math.floor(nowMs / 1_000);
-        served.set(second, (served.get(second) ?? 0) + 1);
-        const isServed = (served.get(second) ?? 0) <= 20;
-        return new Response(isServed ? key : null, { status: isServed ? 200 : 429 });
+        received[second] = (received[second] ?? 0) + 1;
+        return received[second] <= 20 ? new Response(key) : new Response(null, { status: 429 });
       },
     });
     const left = new Set(Array.from({ length: 100 }, (_, index) => index));
