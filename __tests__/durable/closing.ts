@@ -6,7 +6,7 @@ import { createHandlers, pushWebhooks } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-import { operate, queuedEvent, silent } from "../support/durable";
+import { createSlowHandlers, operate, queuedEvent, silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
 import { send } from "../support/servers";
@@ -31,27 +31,28 @@ export function describeClosing(engine: StoppableEngine): void {
   const store = (uuid: string, into = queue) =>
     into.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
 
-  it("a worker finishes its running handlers, and the queue goes on storing", async () => {
-    const handled: string[] = [];
-    let finish!: () => void;
-    const running = new Promise<void>((resolve) => (finish = resolve));
-    const worker = queue.work(
-      createHandlers().onAny(async ({ uuid }) => {
-        await running;
-        handled.push(uuid);
-      }),
-    );
-    await store("running");
+  /** Starts a worker whose handlers of a stored event run until `finish`. */
+  async function startRunning() {
+    const { handlers, handled, finish } = createSlowHandlers();
+    const worker = queue.work(handlers);
+    await store("slow");
     await until(async () => (await queue.stats()).active === 1);
-    const closing = worker.close();
+    return { worker, handlers, handled, finish };
+  }
+
+  it("a worker finishes its running handlers, and the queue goes on storing", async () => {
+    const { worker, handlers, handled, finish } = await startRunning();
+    let isClosed = false;
+    const closing = worker.close().then(() => (isClosed = true));
     await turn();
+    expect(isClosed).toBe(false);
     finish();
     await closing;
-    expect(handled).toEqual(["running"]);
     expect(await store("next")).toBe("new");
     expect(await queue.stats()).toMatchObject({ waiting: 1, active: 0, workers: 0 });
-    queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+    queue.work(handlers);
     await until(() => handled.includes("next"));
+    expect(handled).toEqual(["slow", "next"]);
   });
 
   it("a worker leaves no event active, whenever it is closed", async () => {
@@ -67,17 +68,6 @@ export function describeClosing(engine: StoppableEngine): void {
       expect([active, handled.length + waiting]).toEqual([0, 2 * (round + 1)]);
     }
   });
-
-  /** Starts a worker whose handlers of a stored event run until `finish`. */
-  async function startRunning() {
-    let finish!: () => void;
-    const running = new Promise<void>((resolve) => (finish = resolve));
-    const handlers = createHandlers().onAny(() => running);
-    const worker = queue.work(handlers);
-    await store("running");
-    await until(async () => (await queue.stats()).active === 1);
-    return { worker, handlers, finish };
-  }
 
   it.each([false, true])(
     "a queue rejects all else with 503, and finishes its workers; one is closing: %s",

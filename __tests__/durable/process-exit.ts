@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createChildProcesses } from "../support/child-processes";
 import type { EngineOutage, StoppableEngine } from "../support/engine";
 
-const script = join(__dirname, "..", "support", "closing-process.ts");
+const script = join(__dirname, "..", "support", "queue-process.ts");
 const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
 /** Describes that a process ends after it closed its queue, during an outage too. */
@@ -18,7 +18,9 @@ export function describeProcessExit(engine: StoppableEngine): void {
   });
 
   async function expectExit(during: EngineOutage, afterwards = NONE): Promise<void> {
-    const child = await processes.start(engine.listArguments(), () => {});
+    const [kind, location, name] = engine.listArguments();
+    const place = { name, [kind === "sqlite" ? "file" : "connection"]: location };
+    const child = await processes.start([kind, JSON.stringify(place)], () => {});
     await during.begin();
     try {
       const exited = once(child, "exit");

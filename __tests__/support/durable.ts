@@ -1,6 +1,7 @@
 /** Queues and receivers of the durable tests; each pair stands for one process of an app. */
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import {
+  createHandlers,
   pushWebhooks,
   type Pair,
   type PushEvent,
@@ -68,6 +69,19 @@ export async function receiveInto(
 export function operate(queue: DurableQueue): Promise<unknown>[] {
   const [stats, deadLetters] = [queue.stats(), collect(queue.deadLetters())];
   return [stats, deadLetters, queue.retry("none"), queue.discard("none"), queue.retryAll()];
+}
+
+/** Handlers that list the uuids of their events; that of "slow" runs until `finish` is called. */
+export function createSlowHandlers() {
+  const handled: string[] = [];
+  let finish!: () => void;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const handlers = createHandlers().onUnhandled(async (event) => {
+    const { uuid } = event as PushEvent;
+    handled.push(uuid);
+    if (uuid === "slow") await finished;
+  });
+  return { handlers, handled, finish };
 }
 
 /** An event as a receiver passes it to the queue. */

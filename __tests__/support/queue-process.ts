@@ -49,13 +49,16 @@ async function storeInTurn(): Promise<void> {
 process.on("message", (message) => {
   if (message === "finish") return;
   ending.abort();
-  void queue.close().then(() => process.disconnect());
+  void queue.close({ deadlineMs: 200 }).then(() => process.disconnect());
 });
 void main();
 
 async function main(): Promise<void> {
   await queue.ready();
   queue.work(handlers, { handlerTimeoutMs: 30_000 });
+  // Once it counts, the worker waits for events.
+  while ((await queue.stats()).workers === 0)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   process.send?.("ready");
   const storing = Array.from({ length: Number(lanes) }, storeInTurn);
   // A store that the end of the queue rejects was not reported.

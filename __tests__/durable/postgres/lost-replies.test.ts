@@ -1,6 +1,5 @@
-import { createHandlers } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, silent } from "../../support/durable";
+import { createSlowHandlers, queuedEvent, silent } from "../../support/durable";
 import { openQueue } from "../../support/engine";
 import { describeOnPostgres } from "../../support/postgres-engine";
 import { until } from "../../support/waiting";
@@ -18,13 +17,7 @@ describeOnPostgres("with a reply that is lost,", (engine) => {
     const queue = openQueue(name, url.href, { name: queueName, logger: silent });
     const store = (uuid: string) =>
       queue.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
-    const handled: string[] = [];
-    let finish!: () => void;
-    const finished = new Promise<void>((resolve) => (finish = resolve));
-    const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
-      handled.push(uuid);
-      if (uuid === "slow") await finished;
-    });
+    const { handlers, handled, finish } = createSlowHandlers();
     queue.work(handlers);
     await store("slow");
     await until(() => handled.length === 1);

@@ -1,7 +1,7 @@
-import { createHandlers, type PushEvent } from "express-push-verification";
+import type { PushEvent } from "express-push-verification";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, sidOf, silent } from "../../support/durable";
+import { createSlowHandlers, queuedEvent, sidOf, silent } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { until } from "../../support/waiting";
@@ -29,13 +29,7 @@ describeWithPostgres("an outage of Postgres", () => {
 
   it("keeps waits and the events of running handlers, and opens one listening connection a process", async () => {
     const [queue, other] = [await open(), await open()];
-    const handled: string[] = [];
-    let finish!: () => void;
-    const finished = new Promise<void>((resolve) => (finish = resolve));
-    const handlers = createHandlers().onUnhandled(async ({ uuid }) => {
-      handled.push(uuid);
-      if (uuid === "slow") await finished;
-    });
+    const { handlers, handled, finish } = createSlowHandlers();
     for (const one of [queue, other]) one.work(handlers, { handlerTimeoutMs: 60_000 });
     const store = (event: PushEvent) => queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
     await store(eventFixture("factor.created", { uuid: "slow" }));

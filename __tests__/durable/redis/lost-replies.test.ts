@@ -1,9 +1,0 @@
-import { describeOnRedis } from "../../support/redis-engine";
-import { describeLostReplies } from "../lost-replies";
-
-describeOnRedis("with a reply that is lost,", (engine) =>
-  describeLostReplies(engine, [
-    ["the event", "first-1"],
-    ["the outcome", ":outcome:"],
-  ]),
-);
