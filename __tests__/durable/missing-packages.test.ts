@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { sqliteQueue } from "express-push-verification/durable";
-import { loadEngine } from "../../lib/durable/queue";
+import { loadEngine } from "../../lib/durable/packages";
 import { TYPESCRIPT } from "../support/child-processes";
 
 const root = join(__dirname, "..", "..");

@@ -1,6 +1,6 @@
 import { createSharedOutcomes } from "../../lib/durable/outcomes";
 import type { QueueSettings } from "../../lib/durable/queue-options";
-import type { QueueStore } from "../../lib/durable/storage";
+import type { Storage } from "../../lib/durable/storage";
 
 const turn = () => new Promise(setImmediate);
 
@@ -8,7 +8,7 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   const reads: (readonly string[])[] = [];
   let goOn = () => {};
   const stalled = new Promise<void>((resolve) => (goOn = resolve));
-  const store: Pick<QueueStore, "outcomes"> = {
+  const storage: Pick<Storage, "outcomes"> = {
     async outcomes(keys) {
       reads.push(keys);
       await stalled;
@@ -16,7 +16,7 @@ it("asks a store that stalls for each awaited outcome once more at most, however
     },
   };
   const settings = { name: "q", maxWaiting: 100 };
-  const outcomes = createSharedOutcomes(store as QueueStore, settings as QueueSettings);
+  const outcomes = createSharedOutcomes(storage as Storage, settings as QueueSettings);
   const waits = Array.from({ length: 100 }, (_, index) =>
     outcomes.wait({ account: "", challengeSid: String(index), timeoutMs: 60_000 }),
   );

@@ -2,7 +2,7 @@ import type { RequestOptions } from "../../lib/admin/client/transport";
 import type { KeyInput } from "../../lib/admin/client/key";
 import type { PageQuery } from "../../lib/admin/client/list";
 import type { WebhookChange } from "../../lib/admin/client/webhook";
-import type { DeadLetterOptions } from "../../lib/durable/event-state";
+import type { DeadLetterOptions } from "../../lib/durable/dead-letters";
 import type { ChallengeDecision, NewChallenge } from "../../lib/emulator/resources/challenge";
 import type { NewFactor } from "../../lib/emulator/resources/factor";
 import type { NewKey } from "../../lib/emulator/resources/keys";

@@ -5,7 +5,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { StoreOutage } from "../observability/health";
 import type { Logger } from "../observability/logger";
 import { QueueError } from "./queue-error";
-import type { QueueStore, Hint } from "./storage";
+import type { Storage, Hint } from "./storage";
 
 /** Whether the store of a queue can be used. */
 export type Availability = ReturnType<typeof keepConnected>;
@@ -46,12 +46,12 @@ export function createClosedError(): WebhookError {
  * warnings.
  */
 export function keepConnected(
-  store: QueueStore,
+  storage: Storage,
   logger: Logger | undefined,
   onOpen: () => void,
   onHint: (hint: Hint) => void,
 ) {
-  const { title } = store;
+  const { title } = storage;
   let closedBy: Error | undefined = new Error(`${title} was not reached yet.`);
   let outage: StoreOutage | undefined = { error: closedBy, since: new Date() };
   /** The message of the last report; undefined while the store can be used. */
@@ -67,7 +67,7 @@ export function keepConnected(
     signal.aborted || (closedBy instanceof QueueError && FINAL.has(closedBy.code));
 
   function report(error: Error): void {
-    const { message, code = store.outageCode } = error as NodeJS.ErrnoException;
+    const { message, code = storage.outageCode } = error as NodeJS.ErrnoException;
     // A failed connection to several addresses has a code and no message.
     const reason = message || code;
     const isRejection = error instanceof QueueError;
@@ -80,7 +80,7 @@ export function keepConnected(
       return;
     }
     const isNamed = isRejection && !code.startsWith("FILE_");
-    const warning = isNamed ? code : store.outageCode;
+    const warning = isNamed ? code : storage.outageCode;
     process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
   }
 
@@ -109,7 +109,7 @@ export function keepConnected(
     let pauseMs = FIRST_PAUSE_MS;
     while (!isOver()) {
       try {
-        const { ended } = await store.connect(onHint);
+        const { ended } = await storage.connect(onHint);
         if (!signal.aborted) open();
         pauseMs = FIRST_PAUSE_MS;
         throw await ended;

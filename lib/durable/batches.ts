@@ -12,13 +12,19 @@ interface PendingItem<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+/** The size of batches, and how many of them run at a time. */
+export interface BatchLimits {
+  maxItems: number;
+  maxRunning: number;
+}
+
 /**
- * The size of batches. Their results arrive in one turn of the event loop, which must not be blocked
- * for long. One batch is written while the store runs the other: more would make them small.
+ * The results of a batch arrive in one turn of the event loop, which must not be blocked for long.
+ * One batch is written while the store runs the other: more would make them small.
  */
-const LIMITS = { maxItems: 128, maxRunning: 2 };
+const LIMITS: BatchLimits = { maxItems: 128, maxRunning: 2 };
 /** The limits of batches that keep their order. */
-export const ORDERED = { ...LIMITS, maxRunning: 1 };
+export const ORDERED: BatchLimits = { ...LIMITS, maxRunning: 1 };
 const SMALLEST_LIMIT = 64;
 
 /**

@@ -1,8 +1,90 @@
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseJson } from "../form/text";
-import type { DeadLetter, DurableQueue } from "./durable-queue";
-import type { DeadLetterOptions } from "./event-state";
-import type { QueueStore, StoredDeadLetter } from "./storage";
-import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
+import type { EventState, Storage, StoredDeadLetter } from "./storage";
+import {
+  hashKey,
+  readEventNames,
+  readFailures,
+  readStoredEvent,
+  type EventFailure,
+} from "./stored-event";
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** The place of an event in a queue; see `queue.find`. */
+export interface EventStatus {
+  /**
+   * - `"waiting"`: it waits for a worker.
+   * - `"active"`: its handlers run now.
+   * - `"delayed"`: its handlers failed, and run again at `at`.
+   * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
+   * - `"handled"`: its handlers succeeded, or it was discarded; only its uuid is kept.
+   */
+  state: EventState;
+  /** The account that the event claims; undefined when it was handled, as all that follows. */
+  accountSid: string | undefined;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined also when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** How often its handlers were started, since it was stored or retried; 0 when it was handled. */
+  attempts: number;
+  /** Its last failed attempts, at most 10, the oldest first; also those before a retry. */
+  failures: readonly EventFailure[];
+  /** When its handlers were or are to run, or when they failed for the last time. */
+  at: Date | undefined;
+}
+
+/** Chooses between events of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have an event of the uuid. */
+  accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
+}
+
+/** What a queue does with single events. */
+export interface EventOperations {
+  /** Lists the events that exhausted their attempts, the oldest failure first. */
+  deadLetters(): AsyncIterableIterator<DeadLetter>;
+  /**
+   * Runs the handlers of a dead letter again, with all attempts.
+   *
+   * @returns whether there was one.
+   * @throws TypeError when several accounts have one of this uuid and `accountSid` is not given.
+   */
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Runs the handlers of every dead letter again; returns how many there were. */
+  retryAll(): Promise<number>;
+  /**
+   * Removes a dead letter. Its uuid is kept, so that a replay is not handled.
+   *
+   * @returns whether there was one.
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /**
+   * Returns where an event is, dead letters included, or that it was handled; undefined for a uuid
+   * that the queue does not keep (any more).
+   *
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  find(uuid: string, options?: DeadLetterOptions): Promise<EventStatus | undefined>;
+}
 
 /**
  * Creates the operations of a queue on single events.
@@ -10,17 +92,17 @@ import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored
  * @param run runs an operation, and again while the store fails.
  */
 export function createEventOperations(
-  store: QueueStore,
+  storage: Storage,
   name: string,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
-): Pick<DurableQueue, "deadLetters" | "retry" | "retryAll" | "discard" | "find"> {
+): EventOperations {
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
     let untilMs: number | undefined;
     for (;;) {
       const after = last;
-      const page = await run(() => store.deadLetters(after));
+      const page = await run(() => storage.deadLetters(after));
       last = page.at(-1);
       if (last === undefined) return;
       const endMs = (untilMs ??= last.listedAtMs);
@@ -34,9 +116,9 @@ export function createEventOperations(
     uuid: string,
     options: DeadLetterOptions = {},
   ): Promise<boolean> {
-    const found = await run(() => store.findDeadLetters(hashKey(name, uuid)));
+    const found = await run(() => storage.findDeadLetters(hashKey(name, uuid)));
     const ids = choose(method, found, options).map(({ id }) => id);
-    return ids.length > 0 && (await run(() => store[method](ids))) > 0;
+    return ids.length > 0 && (await run(() => storage[method](ids))) > 0;
   }
 
   return {
@@ -54,13 +136,13 @@ export function createEventOperations(
       let count = 0;
       for await (const page of listPages()) {
         const ids = page.map(({ id }) => id);
-        if (ids.length > 0) count += await run(() => store.retry(ids));
+        if (ids.length > 0) count += await run(() => storage.retry(ids));
       }
       return count;
     },
     discard: (uuid, options) => change("discard", uuid, options),
     async find(uuid, options = {}) {
-      const found = await run(() => store.find(hashKey(name, uuid)));
+      const found = await run(() => storage.find(hashKey(name, uuid)));
       const stored = found.flatMap(({ body, ...state }) =>
         body === null ? [] : [{ body, ...state }],
       );

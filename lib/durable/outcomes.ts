@@ -6,7 +6,7 @@ import type { Pair } from "../form/parameters";
 import { toAsciiJson } from "../form/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
-import type { QueueStore, StoredOutcome } from "./storage";
+import type { Storage, StoredOutcome } from "./storage";
 import { hashKey } from "./stored-event";
 
 const RECHECK_MS = 3_000;
@@ -15,14 +15,14 @@ const RECHECK_MS = 3_000;
  * Creates the outcomes that the processes of a queue share. A wait reads its outcome first, and after
  * each hint.
  */
-export function createSharedOutcomes(store: QueueStore, { name, maxWaiting }: QueueSettings) {
+export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
   const waiters = createWaiters({ maxWaiting });
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
   const readParams = createBatches(async (keys: readonly string[]) => {
     // A hint that arrives during this read needs another read.
     for (const key of keys) toRead.delete(key);
-    const found = await store.outcomes(keys);
+    const found = await storage.outcomes(keys);
     const byKey = new Map(found.map(({ key, params }) => [key, params]));
     return keys.map((key) => byKey.get(key));
   }, ORDERED);

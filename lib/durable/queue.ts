@@ -1,108 +1,121 @@
-import { createRetry } from "../time/retry";
+import type { EventQueue, QueuedEvent } from "../delivery/event-queue";
+import type { Handlers } from "../delivery/handler-registry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
-import type { QueuedEvent } from "../delivery/event-queue";
-import { CLOSED } from "../observability/health";
+import { CLOSED, type Health } from "../observability/health";
 import { trace } from "../observability/tracing";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
+import { createRetry } from "../time/retry";
 import { validateOptions } from "../validation/validate-options";
 import { createClosedError, keepConnected, writeAtLast } from "./availability";
-import { createBatches, type ORDERED } from "./batches";
-import { createEventOperations } from "./dead-letters";
-import type { DurableQueue, EventWorker } from "./durable-queue";
+import { createBatches } from "./batches";
+import { createEventOperations, type EventOperations } from "./dead-letters";
+import { describeQueueHealth } from "./health";
 import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
-import { describeQueueHealth } from "./queue-health";
 import type { QueueSettings } from "./queue-options";
-import type { Hint, NewEvent, QueueStore, Storage, StoredOutcome } from "./storage";
+import { createRunner, validateWork, type WorkOptions } from "./runner";
+import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
-import { validateWork } from "./event-runner";
-import { createStoragePool, type PoolParts, type QueueWorker, type WorkerPool } from "./worker";
+import { createWorkers, type RunningWorker, type Workers } from "./worker";
 
+export type { Backoff } from "./backoff";
+export type { DeadLetter, EventStatus } from "./dead-letters";
+export type { QueueErrorCode } from "./queue-error";
+export type { QueueOptions } from "./queue-options";
+export type { WorkOptions } from "./runner";
+export type { QueueStats } from "./storage";
+
+/** Runs handlers for the events of a queue; see `queue.work`. */
+export interface EventWorker extends AsyncDisposable {
+  /** Takes no more events, and resolves when the running handlers have finished. */
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/** A queue of events that outlives this process; alike on every engine. */
+export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposable {
+  /**
+   * Resolves once events can be stored; waits for a store that is down.
+   *
+   * @throws QueueError for a store that cannot be used until you change something; WebhookError `CLOSING`.
+   */
+  ready(): Promise<void>;
+  /**
+   * Runs handlers for stored events in this process, until the worker or the queue is closed. The
+   * handlers of an event that fails run again, `attempts` times, then the event is a dead letter;
+   * a `PermanentError` makes it one at once.
+   *
+   * @throws TypeError when `handlers` is not a result of `createHandlers()` or has no handler, or
+   *   for an option that is unknown or impossible.
+   */
+  work(handlers: Handlers, options?: WorkOptions): EventWorker;
+  /**
+   * Counts the events of the queue, over all processes.
+   *
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
+   */
+  stats(): Promise<QueueStats>;
+  /**
+   * Lists the names of the queues of the store in which an event was ever stored; undefined for
+   * SQLite, whose file is one queue.
+   */
+  names?(): Promise<readonly string[]>;
+  /**
+   * Returns within a second whether this process stores and handles events: `"unhealthy"` when one of
+   * its workers has taken no event for 15 s while one waits, `"degraded"` when the store cannot be
+   * used, or when events wait and no process has a worker that takes them. Never rejects.
+   */
+  health(): Promise<Health>;
+  /** Stores no more, finishes running handlers within the deadline, and disconnects. */
+  close(options?: CloseOptions): Promise<void>;
+}
+
+/**
+ * What SQLite, Postgres and Redis implement: a storage, and either the claims that the workers of
+ * this package run on, or workers of their own. @internal
+ */
+export type Engine = Storage & (Claims | Workers);
+
+/** When the store returns, every waiting event is sent within this time. */
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Loads an engine.
+ * Creates the queue of an engine: all that engines have in common. @internal
  *
- * @param packages the packages that it needs, with the lowest version of each.
- * @throws Error with the line that installs them when one is missing or older.
+ * @param createEventRunner replaced by the simulation, whose runs need no handlers.
  */
-export function loadEngine<Engine>(
-  load: () => Engine,
-  owner: string,
-  packages: Record<string, string>,
-): Engine {
-  const names = Object.keys(packages);
-  const install = `Run: npm install ${names.join(" ")}`;
-  for (const [name, lowest] of Object.entries(packages)) {
-    const installed = readVersion(name);
-    if (installed === undefined || !isOlder(installed, lowest)) continue;
-    throw new Error(`${owner} needs ${name} ${lowest} or newer, not ${installed}. ${install}`);
-  }
-  try {
-    return load();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = names.some((name) => message.includes(`'${name}'`));
-    if (code !== "MODULE_NOT_FOUND" || !isMissing) throw error;
-    throw new Error(`${owner} needs packages that are not installed. ${install}`, { cause: error });
-  }
-}
-
-/** Returns undefined for a package that is missing, or whose version a bundler left out. */
-function readVersion(name: string): string | undefined {
-  try {
-    return (require(`${name}/package.json`) as { version: string }).version;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Compares versions by their three numbers. */
-function isOlder(version: string, lowest: string): boolean {
-  return version.localeCompare(lowest, "en", { numeric: true }) < 0;
-}
-
-/** Creates the queue of an engine that implements {@link Storage}. */
-export function createStorageQueue(storage: Storage, settings: QueueSettings): DurableQueue {
-  return createQueue(storage, settings, (parts) => createStoragePool(storage, parts));
-}
-
-/** Creates the queue of an engine: all that engines have in common. */
 export function createQueue(
-  store: QueueStore,
+  engine: Engine,
   settings: QueueSettings,
-  createPool: (parts: PoolParts) => WorkerPool,
-  /** The size of the batches of events that are stored. */
-  batchLimits?: typeof ORDERED,
+  createEventRunner = createRunner,
 ): DurableQueue {
   const { name, storeTimeoutMs, maxPending, logger } = settings;
-  const workers = new Set<QueueWorker>();
+  const workers = new Set<RunningWorker>();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
-  const availability = keepConnected(store, logger, onOpen, onHint);
-  const outcomes = createSharedOutcomes(store, settings);
-  const pool = createPool({ settings, availability, recordOutcome, lookForEvents });
+  const availability = keepConnected(engine, logger, onOpen, onHint);
+  const outcomes = createSharedOutcomes(engine, settings);
+  const context = { settings, availability, lookForEvents };
+  const ofEngine: Workers = "claim" in engine ? createWorkers(engine, context) : engine;
   const storeEvent = createBatches(
-    (events: readonly NewEvent[]) => availability.watchWrite(store.store(events), true),
-    batchLimits,
+    (events: readonly NewEvent[]) => availability.watchWrite(engine.store(events), true),
+    engine.storeBatches,
   );
   const storeOutcome = createBatches(async (items: readonly StoredOutcome[]) => {
-    await availability.watchWrite(store.record(items), true);
+    await availability.watchWrite(engine.record(items), true);
     return [];
   });
   const retry = createRetry({
-    what: store.title,
+    what: engine.title,
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
-    // When the store returns, every waiting event is sent within this time.
     longestPauseMs: LONGEST_PAUSE_MS,
     isNeutral: (error) => error instanceof QueueError,
   });
 
   function onOpen(): void {
     outcomes.recheck();
-    pool.onOpen?.();
+    ofEngine.onOpen?.();
   }
 
   function onHint({ hasEvents, outcomes: keys }: Hint): void {
@@ -111,7 +124,7 @@ export function createQueue(
   }
 
   function lookForEvents(): void {
-    for (const worker of workers) worker.look();
+    for (const worker of workers) worker.look?.();
   }
 
   /** Runs an operation, and again while the store fails, up to `storeTimeoutMs`. */
@@ -135,7 +148,7 @@ export function createQueue(
   }
 
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
-  async function recordOutcome(account: string, event: ChallengeEvent): Promise<void> {
+  async function recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
     const outcome = outcomes.toStored(account, event);
     const stored = writeAtLast(availability, () => storeOutcome(outcome).then(() => true));
     if ((await stored) !== true) throw createClosedError();
@@ -160,7 +173,7 @@ export function createQueue(
     return result;
   }
 
-  function toEventWorker(worker: QueueWorker): EventWorker {
+  function toEventWorker(worker: RunningWorker): EventWorker {
     let finished: Promise<void> | undefined;
     function closeWorker(options: CloseOptions = {}): Promise<void> {
       validateOptions("close", options, CLOSE_RULES);
@@ -176,9 +189,9 @@ export function createQueue(
     const finishing = [...workers].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...running, ...finishing]), options);
     for (const worker of workers) worker.abandon();
-    pool.stop?.();
+    ofEngine.stop?.();
     availability.close();
-    await store.close();
+    await engine.close();
   }
 
   function close(options: CloseOptions = {}): Promise<void> {
@@ -188,7 +201,7 @@ export function createQueue(
   }
 
   return {
-    ...createEventOperations(store, name, async (operation) => {
+    ...createEventOperations(engine, name, async (operation) => {
       const value = await run(operation);
       lookForEvents();
       return value;
@@ -211,17 +224,18 @@ export function createQueue(
     work(handlers, options = {}) {
       validateWork(handlers, options);
       if (closed !== undefined) throw createClosedError();
-      const worker = pool.start(handlers, options);
+      const runner = createEventRunner(handlers, options, settings, recordConfirmed);
+      const worker = ofEngine.startWorker(runner, context);
       workers.add(worker);
       return toEventWorker(worker);
     },
-    stats: () => run(() => store.stats()),
-    ...(store.names !== undefined && {
-      names: () => run(async () => (await store.names?.()) ?? []),
+    stats: () => run(() => engine.stats()),
+    ...(engine.names !== undefined && {
+      names: () => run(async () => (await engine.names?.()) ?? []),
     }),
     async health() {
       if (closed !== undefined) return CLOSED;
-      return describeQueueHealth(availability, workers, () => store.stats());
+      return describeQueueHealth(availability, workers, () => engine.stats());
     },
     close,
     [Symbol.asyncDispose]: () => close(),

@@ -1,5 +1,22 @@
-import type { QueueStats } from "./durable-queue";
-import type { EventState } from "./event-state";
+import type { BatchLimits } from "./batches";
+
+/** Where an event of a queue is. */
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
+
+/** How many events a queue holds. */
+export interface QueueStats {
+  /** Stored and not handled yet. */
+  waiting: number;
+  /** Being handled. */
+  active: number;
+  /** Failed, to be handled again. */
+  delayed: number;
+  deadLetters: number;
+  /** How long the oldest waiting event has waited, in milliseconds; 0 without a waiting event. */
+  oldestWaitingMs: number;
+  /** How many workers of this queue take events, in all processes. */
+  workers: number;
+}
 
 /** The outcome of a challenge as it is stored. @experimental */
 export interface StoredOutcome {
@@ -103,11 +120,11 @@ export interface Hint {
 }
 
 /**
- * The store of the queue of any engine: events, outcomes and dead letters. Each method is one
- * transaction, may be repeated when its reply was lost, and settles within seconds, also while the
- * store does not respond. The clock of the store is the only one that counts. @experimental
+ * What an engine keeps: events, outcomes and dead letters. Each method is one transaction, may be
+ * repeated when its reply was lost, and settles within seconds, also while the store does not
+ * respond. The clock of the store is the only one that counts. @experimental
  */
-export interface QueueStore {
+export interface Storage {
   /** The subject of messages, such as "Postgres". */
   readonly title: string;
   /** The code of the process warning of an outage. */
@@ -149,10 +166,12 @@ export interface QueueStore {
   stats(): Promise<QueueStats>;
   /** See the method of the queue; undefined for a store of one queue. */
   names?(): Promise<readonly string[]>;
+  /** The size of the batches of `store`. */
+  readonly storeBatches?: BatchLimits;
 }
 
-/** A store whose events are claimed, finished and failed by the worker of this package. @experimental */
-export interface Storage extends QueueStore {
+/** How the workers of this package claim, finish and fail the events of a storage. @experimental */
+export interface Claims {
   /**
    * Gives events to a member that beats: first those that it owns and does not hold, because the
    * reply to a claim was lost, then due ones, in the order in which they became due.

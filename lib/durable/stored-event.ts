@@ -3,7 +3,6 @@ import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
-import type { EventFailure } from "./event-state";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 
@@ -145,6 +144,14 @@ export function compareContent(
 
 function hashPart(contentHash: string): string {
   return hashText(contentHash).slice(0, HASH_DIGITS);
+}
+
+/** An attempt whose handlers failed. */
+export interface EventFailure {
+  /** When they failed. */
+  at: Date;
+  /** The code and the messages of their errors. */
+  error: string;
 }
 
 interface StoredFailure {

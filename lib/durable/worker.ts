@@ -1,32 +1,19 @@
 import { EventEmitter, once } from "node:events";
-import type { Handlers } from "../delivery/handler-registry";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { writeAtLast, type Availability } from "./availability";
-import { createBatches, ORDERED, type AddToBatch } from "./batches";
-import {
-  createEventRunner,
-  type EventRunner,
-  type RunFailure,
-  type RunnerParts,
-} from "./event-runner";
-import type { WorkOptions } from "./durable-queue";
-import { addFailure } from "./stored-event";
 import { pauseAfter } from "./backoff";
+import { createBatches, ORDERED, type AddToBatch } from "./batches";
 import type { QueueSettings } from "./queue-options";
-import {
-  BEAT_MS,
-  type ClaimedEvent,
-  type FailedRun,
-  type Member,
-  type Run,
-  type Storage,
-} from "./storage";
+import type { Runner, RunFailure } from "./runner";
+import { BEAT_MS, type Claims, type ClaimedEvent, type FailedRun } from "./storage";
+import type { Member, Run } from "./storage";
+import { addFailure } from "./stored-event";
 
 /** Takes events and runs their handlers until it is finished. */
-export interface QueueWorker {
-  /** Looks for events that are due. */
-  look(): void;
+export interface RunningWorker {
+  /** Looks for events that are due; undefined when the engine does so itself. */
+  look?(): void;
   /** Takes no more events, and resolves when those that it took are settled, or at `abandon`. */
   finish(): Promise<void>;
   /** Stops waiting for running handlers. */
@@ -39,16 +26,16 @@ export interface QueueWorker {
 }
 
 /** The workers of a queue in this process. */
-export interface WorkerPool {
-  start(handlers: Handlers, options: WorkOptions): QueueWorker;
+export interface Workers {
+  startWorker(runner: Runner, context: WorkerContext): RunningWorker;
   /** Called when the store can be used, for the first time and after an outage. */
   onOpen?(): unknown;
   /** Called before the store is closed. */
   stop?(): void;
 }
 
-/** The parts of a queue that the pool of an engine uses. */
-export interface PoolParts extends RunnerParts {
+/** The parts of a queue that its workers use. */
+export interface WorkerContext {
   settings: QueueSettings;
   availability: Availability;
   /** Has each worker of this process look for events. */
@@ -59,29 +46,21 @@ export interface PoolParts extends RunnerParts {
 const MAX_SETTLING = 128;
 const PURGE_MS = 5_000;
 
-/**
- * Creates the pool of workers that claim their events from a storage.
- *
- * @param createRunner replaced by the simulation, whose runs need no handlers.
- */
-export function createStoragePool(
-  storage: Storage,
-  parts: PoolParts,
-  createRunner = createEventRunner,
-): WorkerPool {
-  const shared = createSharedParts(storage, parts);
+/** Creates the workers that claim their events from a storage. */
+export function createWorkers(storage: Claims, context: WorkerContext): Workers {
+  const shared = createSharedParts(storage, context);
   return {
-    start: (handlers, options) => startWorker(shared, createRunner(handlers, options, parts)),
+    startWorker: (runner) => startWorker(shared, runner),
     onOpen: shared.heartbeat.beat,
     stop: shared.heartbeat.stop,
   };
 }
 
 /** Creates the parts that the workers of a process share. */
-function createSharedParts(storage: Storage, parts: PoolParts) {
-  const { availability, lookForEvents } = parts;
+function createSharedParts(storage: Claims, context: WorkerContext) {
+  const { availability, lookForEvents } = context;
   return {
-    ...parts,
+    ...context,
     storage,
     heartbeat: startHeartbeat(storage, availability, lookForEvents),
     finishRun: createBatches(async (runs: readonly Run[]) => {
@@ -97,10 +76,7 @@ function createSharedParts(storage: Storage, parts: PoolParts) {
 }
 
 /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-function startWorker(
-  shared: ReturnType<typeof createSharedParts>,
-  runner: EventRunner,
-): QueueWorker {
+function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runner): RunningWorker {
   const { storage, settings, availability, heartbeat, finishRun, failRun } = shared;
   const { concurrency } = runner;
   const member: Member = { id: createMemberId(), isWorker: true };
@@ -211,7 +187,7 @@ function startWorker(
  *
  * @param onBeat called after each beat: events that another process stored, or lost, may be due.
  */
-function startHeartbeat(storage: Storage, availability: Availability, onBeat: () => void) {
+function startHeartbeat(storage: Claims, availability: Availability, onBeat: () => void) {
   const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
 
   async function attempt(run: () => Promise<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { resolvePostgresOptions } from "../../../lib/durable/postgres/options";
 import { createServerStorage } from "../../../lib/durable/postgres/server-storage";
-import type { Storage } from "../../../lib/durable/storage";
+import type { Claims, Storage } from "../../../lib/durable/storage";
 import { describeWithPostgres } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
@@ -24,7 +24,7 @@ const ROWS = `
 
 describeWithPostgres("the storage in Postgres", () => {
   let server: PostgresProcess;
-  let storage: Storage;
+  let storage: Storage & Claims;
   let client: Client;
 
   beforeAll(async () => {

@@ -1,14 +1,17 @@
 /** One schedule of stores, workers, waits and faults, and its invariants. */
 import { joinOutcomeKey } from "../../../lib/challenge/outcome-store";
-import type { DurableQueue, EventWorker } from "../../../lib/durable/durable-queue";
 import { createHandlers } from "../../../lib/delivery/handler-registry";
-import type { EventRunner, RunFailure } from "../../../lib/durable/event-runner";
-import { createQueue } from "../../../lib/durable/queue";
+import {
+  createQueue,
+  type DurableQueue,
+  type Engine,
+  type EventWorker,
+} from "../../../lib/durable/queue";
 import type { QueueSettings } from "../../../lib/durable/queue-options";
-import type { ClaimedEvent, Hint, NewEvent, Run, Storage } from "../../../lib/durable/storage";
+import type { Runner, RunFailure } from "../../../lib/durable/runner";
+import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/storage";
 import { toAsciiJson } from "../../../lib/form/text";
 import { hashKey, toNewEvent } from "../../../lib/durable/stored-event";
-import { createStoragePool } from "../../../lib/durable/worker";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createModel, type ModelBugs, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
@@ -202,7 +205,7 @@ export async function runSchedule(
     for (const event of claimed) process.claimed.set(event.body, event);
   }
 
-  function connect(process: Worker): Storage {
+  function connect(process: Worker): Engine {
     const storage: Record<string, unknown> = {
       title: "The store",
       connect: (onHint: Worker["onHint"]) =>
@@ -221,10 +224,10 @@ export async function runSchedule(
         return call(process, method, args);
       };
     }
-    return storage as unknown as Storage;
+    return storage as unknown as Engine;
   }
 
-  function createRunner(process: Worker): EventRunner {
+  function createRunner(process: Worker): Runner {
     const handle = (stored: unknown, attempt: number) =>
       new Promise<RunFailure | undefined>((resolve) => {
         const run = process.claimed.get(toAsciiJson(stored));
@@ -257,11 +260,7 @@ export async function runSchedule(
     } as unknown as Worker;
     processes.push(one);
     scheduler.enter(one, () => {
-      const storage = connect(one);
-      const createOwnRunner = () => createRunner(one);
-      one.queue = createQueue(storage, settings, (parts) =>
-        createStoragePool(storage, parts, createOwnRunner),
-      );
+      one.queue = createQueue(connect(one), settings, () => createRunner(one));
       one.worker = one.queue.work(HANDLERS, { concurrency: 2 });
       for (let stored = 0; stored < 2; stored++) {
         void storeUntilDone(one.queue, Math.floor(random() * EVENTS));

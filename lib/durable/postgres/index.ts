@@ -1,4 +1,4 @@
 export { postgresQueue } from "./postgres-queue";
 export type { PostgresConnectionOptions, PostgresQueueOptions } from "./options";
-export type * from "../durable-queue";
+export type * from "../queue";
 export { QueueError } from "../queue-error";

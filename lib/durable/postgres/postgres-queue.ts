@@ -1,5 +1,5 @@
-import type { DurableQueue } from "../durable-queue";
-import { createStorageQueue, loadEngine } from "../queue";
+import { loadEngine } from "../packages";
+import { createQueue, type DurableQueue } from "../queue";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 
@@ -24,5 +24,5 @@ const load = () => require("./server-storage") as typeof engine;
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
   const { createServerStorage } = loadEngine(load, "postgresQueue", { pg: "8.11.3" });
-  return createStorageQueue(createServerStorage(settings), settings);
+  return createQueue(createServerStorage(settings), settings);
 }

@@ -1,9 +1,16 @@
 import type { Client } from "pg";
 import { hashText } from "../../form/hash";
 import { settleWithin } from "../../time/close-options";
-import type { QueueStats } from "../durable-queue";
 import { rangeOfKeys } from "../stored-event";
-import type { ClaimedEvent, Hint, Storage, StoredDeadLetter, StoredState } from "../storage";
+import type {
+  Claims,
+  ClaimedEvent,
+  Hint,
+  QueueStats,
+  Storage,
+  StoredDeadLetter,
+  StoredState,
+} from "../storage";
 import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import type { PostgresSettings } from "./options";
 import { prepareSchema } from "./schema";
@@ -32,7 +39,7 @@ const LISTENING =
  * Creates the storage of a queue in Postgres. One connection listens, claims and beats; a pool runs
  * the statements that must be durable.
  */
-export function createServerStorage(settings: PostgresSettings): Storage {
+export function createServerStorage(settings: PostgresSettings): Storage & Claims {
   const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
   const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
   const sender = crypto.randomUUID().slice(0, 8);

@@ -1,8 +1,13 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
-import type { EventState } from "../event-state";
-import { MAX_TIME_MS, type QueueStore, type StoredDeadLetter, type StoredState } from "../storage";
+import {
+  MAX_TIME_MS,
+  type EventState,
+  type Storage,
+  type StoredDeadLetter,
+  type StoredState,
+} from "../storage";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -32,6 +37,9 @@ const REMOVE = `
   end
   redis.call("HDEL", KEYS[2], ARGV[1])
   return redis.call("ZREM", KEYS[1], ARGV[1])`;
+
+/** See {@link createRedisDeadLetters}. */
+export type RedisDeadLetters = ReturnType<typeof createRedisDeadLetters>;
 
 /** Creates the operations on the dead letters of a queue, which are kept beside the jobs of BullMQ. */
 export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name }: RedisSettings) {
@@ -151,7 +159,7 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map((id) => remove(id, ""))),
-  } satisfies Partial<QueueStore> & Record<string, unknown>;
+  } satisfies Partial<Storage> & Record<string, unknown>;
 }
 
 const HANDLED: StoredState = {

@@ -1,4 +1,4 @@
 export { redisQueue } from "./redis-queue";
 export type { RedisConnectionOptions, RedisQueueOptions } from "./options";
-export type * from "../durable-queue";
+export type * from "../queue";
 export { QueueError } from "../queue-error";

@@ -1,10 +1,7 @@
-import type { DurableQueue } from "../durable-queue";
-import { createQueue, loadEngine } from "../queue";
+import { loadEngine } from "../packages";
+import { createQueue, type DurableQueue } from "../queue";
 import { PACKAGES, resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
-
-/** The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper. */
-const BATCH_LIMITS = { maxItems: 32, maxRunning: 4 };
 
 const load = () => require("./redis-store") as typeof engine;
 
@@ -25,15 +22,6 @@ const load = () => require("./redis-store") as typeof engine;
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { openRedisStore, startRedisWorker } = loadEngine(load, "redisQueue", PACKAGES);
-  const store = openRedisStore(settings);
-  return createQueue(
-    store,
-    settings,
-    (parts) => ({
-      start: (handlers, workOptions) =>
-        startRedisWorker({ ...parts, settings, store }, handlers, workOptions),
-    }),
-    BATCH_LIMITS,
-  );
+  const { openRedisStore } = loadEngine(load, "redisQueue", PACKAGES);
+  return createQueue(openRedisStore(settings), settings);
 }

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { QueueStats } from "../durable-queue";
+import type { QueueStats } from "../storage";
 import type { Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 

@@ -1,16 +1,14 @@
 import { EventEmitter, once } from "node:events";
 import { ErrorCode, Worker, type Job } from "bullmq";
-import type { Handlers } from "../../delivery/handler-registry";
 import { parseJson } from "../../form/text";
 import { writeAtLast } from "../availability";
 import { pauseAfter } from "../backoff";
-import type { WorkOptions } from "../durable-queue";
-import { createEventRunner, type RunFailure } from "../event-runner";
+import type { Runner, RunFailure } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
 import { addFailure } from "../stored-event";
-import type { PoolParts, QueueWorker } from "../worker";
+import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
-import type { createRedisDeadLetters } from "./dead-letters";
+import type { RedisDeadLetters } from "./dead-letters";
 import { readJobData, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 import { createWorkerBeats } from "./stats";
@@ -31,16 +29,15 @@ const RESTART_MS = 500;
 
 /** Starts a worker of BullMQ that runs handlers for stored events. */
 export function startRedisWorker(
-  parts: PoolParts & {
-    settings: RedisSettings;
-    store: ReturnType<typeof createRedisDeadLetters> & Pick<Jobs, "emptyUnreadable">;
-  },
-  handlers: Handlers,
-  workOptions: WorkOptions,
-): QueueWorker {
-  const { settings, store, availability } = parts;
+  runner: Runner,
+  { availability }: WorkerContext,
+  {
+    settings,
+    jobs,
+    deadLetters,
+  }: { settings: RedisSettings; jobs: Jobs; deadLetters: RedisDeadLetters },
+): RunningWorker {
   const { name, prefix, logger, attempts, backoff } = settings;
-  const runner = createEventRunner(handlers, workOptions, parts);
   const { redis, end: endConnection } = openConnection(settings, "worker");
   const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
@@ -126,7 +123,7 @@ export function startRedisWorker(
 
   /** If this fails, the job stalls again. */
   function emptyUnreadable(id: string): void {
-    store.emptyUnreadable(id).catch(() => {});
+    jobs.emptyUnreadable(id).catch(() => {});
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
@@ -142,10 +139,13 @@ export function startRedisWorker(
     const { body, errors } = readJobData(job.data);
     const letter = { body, errors: addFailure(errors, reason), attempts: attemptsStarted };
     const id = job.id ?? "";
-    if ((await writeAtLast(availability, () => store.bury(id, letter).then(() => true))) !== true) {
+    if (
+      (await writeAtLast(availability, () => deadLetters.bury(id, letter).then(() => true))) !==
+      true
+    ) {
       throw new FailedRunError(0);
     }
-    if (isForged) await store.forget(job);
+    if (isForged) await deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
     runner.reportDeadLetter(stored, attemptsStarted, reason);
   }
@@ -186,8 +186,6 @@ export function startRedisWorker(
   }
 
   return {
-    // BullMQ looks for events itself.
-    look() {},
     finish: () => finish().finally(abandon),
     abandon,
     freeSinceMs: () => (isStopped ? undefined : runner.freeSinceMs()),

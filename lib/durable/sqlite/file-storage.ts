@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { settleWithin } from "../../time/close-options";
 import { QueueError, type QueueErrorCode } from "../queue-error";
-import type { Hint, Storage } from "../storage";
+import type { Claims, Hint, Storage } from "../storage";
 import { METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
@@ -14,7 +14,7 @@ const CLOSE_MS = 250;
 const TERMINATE_MS = 1_000;
 
 /** Creates the storage of a queue in a file. Each connection is a thread that owns the file. */
-export function createFileStorage(settings: SqliteSettings): Storage {
+export function createFileStorage(settings: SqliteSettings): Storage & Claims {
   const { file, name, dedupeTtlMs, outcomeTtlMs } = settings;
   const workerData: ThreadSettings = { file, name, dedupeTtlMs, outcomeTtlMs };
   const pending = new Map<
@@ -92,7 +92,7 @@ export function createFileStorage(settings: SqliteSettings): Storage {
       await settleWithin(exited, { deadlineMs: CLOSE_MS });
       await settleWithin(closing.terminate(), { deadlineMs: TERMINATE_MS });
     },
-    ...(methods as Pick<Storage, MethodName>),
+    ...(methods as Pick<Storage & Claims, MethodName>),
   };
 }
 

@@ -1,4 +1,4 @@
 export { sqliteQueue } from "./sqlite-queue";
 export type { SqliteQueueOptions } from "./options";
-export type * from "../durable-queue";
+export type * from "../queue";
 export { QueueError } from "../queue-error";

@@ -1,4 +1,5 @@
 import { isBuiltin } from "node:module";
+import { isOlder } from "../packages";
 
 /** A value of a column. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -68,7 +69,7 @@ export const FIRST_SHARING = "3.51.3";
 
 /** Returns whether processes with this version of SQLite may share a file. */
 export function canShare(version: string): boolean {
-  return version.localeCompare(FIRST_SHARING, "en", { numeric: true }) >= 0;
+  return !isOlder(version, FIRST_SHARING);
 }
 
 const BUSY_MS = 5_000;

@@ -1,5 +1,4 @@
-import type { QueueStats } from "../durable-queue";
-import type { ClaimedEvent, Hint, Storage } from "../storage";
+import type { ClaimedEvent, Claims, Hint, QueueStats, Storage } from "../storage";
 import { rangeOfKeys } from "../stored-event";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
@@ -7,13 +6,15 @@ import { STATEMENTS } from "./statements";
 
 /** The methods of the storage that the thread runs. */
 export type MethodName = Exclude<
-  keyof Storage,
-  "title" | "outageCode" | "connect" | "close" | "names"
+  keyof (Storage & Claims),
+  "title" | "outageCode" | "connect" | "close" | "names" | "storeBatches"
 >;
 
 /** The methods of the storage, each in a transaction of its own. */
 export type Operations = {
-  [Name in MethodName]: (...args: Parameters<Storage[Name]>) => Awaited<ReturnType<Storage[Name]>>;
+  [Name in MethodName]: (
+    ...args: Parameters<(Storage & Claims)[Name]>
+  ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;
 };
 
 /** The operations of the thread on an open file. */

@@ -1,5 +1,4 @@
-import type { DurableQueue } from "../durable-queue";
-import { createStorageQueue } from "../queue";
+import { createQueue, type DurableQueue } from "../queue";
 import { createFileStorage } from "./file-storage";
 import { assertNodeSqlite } from "./node-sqlite";
 import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
@@ -21,5 +20,5 @@ import { resolveSqliteOptions, type SqliteQueueOptions } from "./options";
 export function sqliteQueue(options: SqliteQueueOptions): DurableQueue {
   assertNodeSqlite();
   const settings = resolveSqliteOptions(options);
-  return createStorageQueue(createFileStorage(settings), settings);
+  return createQueue(createFileStorage(settings), settings);
 }

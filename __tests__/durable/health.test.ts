@@ -1,5 +1,5 @@
 import type { QueueStats } from "express-push-verification/durable";
-import { describeQueueHealth } from "../../lib/durable/queue-health";
+import { describeQueueHealth } from "../../lib/durable/health";
 
 const STATS = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, oldestWaitingMs: 0, workers: 1 };
 const startMs = Date.now();

@@ -2,8 +2,8 @@ import { within } from "../time/retry";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { describeOutage, type Health } from "../observability/health";
 import type { Availability } from "./availability";
-import type { QueueStats } from "./durable-queue";
-import type { QueueWorker } from "./worker";
+import type { QueueStats } from "./storage";
+import type { RunningWorker } from "./worker";
 
 /** A worker that could take events takes the next one within milliseconds, after an outage 8 s. */
 const STOPPED_MS = 15_000;
@@ -17,7 +17,7 @@ const STATS_MS = 800;
  */
 export async function describeQueueHealth(
   availability: Availability,
-  workers: ReadonlySet<QueueWorker>,
+  workers: ReadonlySet<RunningWorker>,
   readStats: () => Promise<QueueStats>,
 ): Promise<Health> {
   const outage = availability.outage();

@@ -1,4 +1,4 @@
-import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
+import { CONFIRM_MS, confirmOnce, type Confirm } from "../delivery/confirmation";
 import { createDispatch } from "../delivery/dispatch";
 import {
   areHandlersEmpty,
@@ -10,13 +10,29 @@ import { PermanentError } from "../errors/permanent-error";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
-import { createReporter } from "../observability/reporter";
+import { createReporter, type ErrorListener } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
-import type { WorkOptions } from "./durable-queue";
 import type { QueueSettings } from "./queue-options";
 import { readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
+
+/** Options of `queue.work`. */
+export interface WorkOptions {
+  /** How many events are handled at a time in this process. @default 16 */
+  concurrency?: number | undefined;
+  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
+  handlerTimeoutMs?: number | undefined;
+  /**
+   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
+   * is recorded and their handlers run; `false` makes an event a dead letter at once.
+   * @default the option of the receiver of these handlers in this process; without one, such an
+   *   event fails
+   */
+  confirm?: Confirm | undefined;
+  /** Called with the failure of each attempt. @default none */
+  onError?: ErrorListener | undefined;
+}
 
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),
@@ -56,20 +72,19 @@ export interface RunFailure {
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
-export type EventRunner = ReturnType<typeof createEventRunner>;
+export type Runner = ReturnType<typeof createRunner>;
 
-/** The parts of a queue that its runners use. */
-export interface RunnerParts {
-  settings: Pick<QueueSettings, "name" | "logger">;
-  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
-  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>;
-}
-
-/** Creates the runner of a worker. */
-export function createEventRunner(
+/**
+ * Creates the runner of a worker.
+ *
+ * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
+ *   queue is closed.
+ */
+export function createRunner(
   handlers: Handlers,
   { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError }: WorkOptions,
-  { settings: { name: queue, logger }, recordOutcome }: RunnerParts,
+  { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
+  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>,
 ) {
   const reports = createReporter(logger, { queue });
   if (onError !== undefined) reports.onError(onError);
@@ -107,7 +122,7 @@ export function createEventRunner(
   return {
     /** How many events may be handled at a time. */
     concurrency,
-    /** See `QueueWorker`. */
+    /** See `RunningWorker`. */
     freeSinceMs: () => (running < concurrency ? changedAtMs : undefined),
     /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {

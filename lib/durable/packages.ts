@@ -1,0 +1,41 @@
+/**
+ * Loads the module of an engine.
+ *
+ * @param packages the packages that it needs, with the lowest version of each.
+ * @throws Error with the line that installs them when one is missing or older.
+ */
+export function loadEngine<Module>(
+  load: () => Module,
+  owner: string,
+  packages: Record<string, string>,
+): Module {
+  const names = Object.keys(packages);
+  const install = `Run: npm install ${names.join(" ")}`;
+  for (const [name, lowest] of Object.entries(packages)) {
+    const installed = readVersion(name);
+    if (installed === undefined || !isOlder(installed, lowest)) continue;
+    throw new Error(`${owner} needs ${name} ${lowest} or newer, not ${installed}. ${install}`);
+  }
+  try {
+    return load();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isMissing = names.some((name) => message.includes(`'${name}'`));
+    if (code !== "MODULE_NOT_FOUND" || !isMissing) throw error;
+    throw new Error(`${owner} needs packages that are not installed. ${install}`, { cause: error });
+  }
+}
+
+/** Returns undefined for a package that is missing, or whose version a bundler left out. */
+function readVersion(name: string): string | undefined {
+  try {
+    return (require(`${name}/package.json`) as { version: string }).version;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether a version, of three numbers, comes before another. */
+export function isOlder(version: string, other: string): boolean {
+  return version.localeCompare(other, "en", { numeric: true }) < 0;
+}
