@@ -88,7 +88,7 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
 async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
   const { signal } = terminal;
   const options = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS, signal };
-  const deadlineMs = performance.now() + RETRY_FOR_MS;
+  const deadlineAtMs = performance.now() + RETRY_FOR_MS;
   for (let attempt = 1; ; attempt++) {
     const startMs = performance.now();
     try {
@@ -96,7 +96,7 @@ async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
       return { response, durationMs: performance.now() - startMs };
     } catch (error) {
       const isRefused = error instanceof SendError && error.code === "ECONNREFUSED";
-      if (!isRefused || performance.now() >= deadlineMs) throw error;
+      if (!isRefused || performance.now() >= deadlineAtMs) throw error;
       const { host } = new URL(request.url);
       if (attempt === 1) printNote(terminal, `No server listens on ${host} yet. Trying for 2 s.`);
       // An interruption ends the pause; the next attempt rejects then.

@@ -1,5 +1,6 @@
 import { copyText, createFairMap } from "../memory/fair-map";
 import type { DedupeKey, DedupeStore } from "./dedupe-store";
+import { warnOnce } from "../validation/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 
 /** Options of {@link createMemoryDedupe}. */
@@ -21,7 +22,7 @@ const RULES: OptionRules<MemoryDedupeOptions> = {
 interface RunningClaim {
   owner: string;
   contentHash: string;
-  lapsesMs: number;
+  lapsesAtMs: number;
 }
 
 const memoryStores = new WeakSet<object>();
@@ -42,14 +43,12 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   validateOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
-  let hasEvicted = false;
   const handled = createFairMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,
     onEvict() {
-      if (!hasEvicted) warnOfEviction();
-      hasEvicted = true;
+      warnOnce("DEDUPE_EVICTED", EVICTED, store);
     },
   });
 
@@ -60,10 +59,10 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       const nowMs = performance.now();
       const key = `${accountSid} ${uuid}`;
       const current = running.get(key);
-      if (current !== undefined && current.owner !== owner && current.lapsesMs > nowMs) {
+      if (current !== undefined && current.owner !== owner && current.lapsesAtMs > nowMs) {
         return "running";
       }
-      running.set(key, { owner, contentHash, lapsesMs: nowMs + leaseMs });
+      running.set(key, { owner, contentHash, lapsesAtMs: nowMs + leaseMs });
       return "new";
     },
     complete(claimed) {
@@ -86,9 +85,5 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   }
 }
 
-function warnOfEviction(): void {
-  process.emitWarning(
-    "createMemoryDedupe evicted a uuid before its ttlMs: a replay of it would be handled again. Raise maxEntries or maxBytes, or pass a DedupeStore of a database.",
-    { type: "PushWebhooksWarning", code: "DEDUPE_EVICTED" },
-  );
-}
+const EVICTED =
+  "createMemoryDedupe evicted a uuid before its ttlMs: a replay of it would be handled again. Raise maxEntries or maxBytes, or pass a DedupeStore of a database.";

@@ -4,14 +4,15 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { StoreOutage } from "../observability/health";
 import type { Logger } from "../observability/logger";
+import { pauseAfter } from "../time/backoff";
+import { emitWarning } from "../validation/process-warning";
 import { QueueError } from "./queue-error";
 import type { Storage, Hint } from "./storage";
 
 /** Whether the store of a queue can be used. */
 export type Availability = ReturnType<typeof keepConnected>;
 
-const FIRST_PAUSE_MS = 25;
-const LONGEST_PAUSE_MS = 250;
+const PAUSES = { firstMs: 25, longestMs: 250 };
 const PAUSE_AFTER_REJECTION_MS = 2_000;
 /** The store is not opened again: a person must correct these, and restart the process. */
 const FINAL: ReadonlySet<string> = new Set(["FILE_FOREIGN", "FILE_DAMAGED", "FILE_NEWER"]);
@@ -81,7 +82,7 @@ export function keepConnected(
     }
     const isNamed = isRejection && !code.startsWith("FILE_");
     const warning = isNamed ? code : storage.outageCode;
-    process.emitWarning(text, { type: "PushWebhooksWarning", code: warning });
+    emitWarning(warning, text);
   }
 
   function endOutage(): void {
@@ -106,20 +107,19 @@ export function keepConnected(
   }
 
   async function run(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     while (!isOver()) {
       try {
         const { ended } = await storage.connect(onHint);
         if (!signal.aborted) open();
-        pauseMs = FIRST_PAUSE_MS;
+        failures = 0;
         throw await ended;
       } catch (error) {
         if (!signal.aborted) fail(error as Error);
       }
       if (isOver()) return;
-      const waitMs = isRejected() ? PAUSE_AFTER_REJECTION_MS : pauseMs;
-      await sleep(waitMs, undefined, { signal }).catch(() => {});
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      const pauseMs = isRejected() ? PAUSE_AFTER_REJECTION_MS : pauseAfter(++failures, PAUSES);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   }
 

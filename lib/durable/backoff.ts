@@ -1,3 +1,4 @@
+import { pauseAfter } from "../time/backoff";
 import { MAX_TIMER_MS, type OptionRule } from "../validation/validate-options";
 
 /** The pauses between the attempts of an event. */
@@ -31,9 +32,8 @@ function isBackoff(value: unknown): boolean {
   );
 }
 
-/** Returns the pause after so many failures, in milliseconds. */
-export function pauseAfter({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
-  const factor = type === "exponential" ? 2 ** (failures - 1) : 1;
-  const longestMs = Math.min(delayMs * factor, MAX_TIMER_MS);
-  return Math.floor(longestMs * (1 - jitter * Math.random()));
+/** Returns the pause after so many failed attempts, in milliseconds. */
+export function pauseOf({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
+  const longestMs = type === "fixed" ? delayMs : MAX_TIMER_MS;
+  return pauseAfter(failures, { firstMs: delayMs, longestMs, jitter });
 }

@@ -1,6 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseJson } from "../form/text";
-import type { EventState, Storage, StoredDeadLetter } from "./storage";
+import type { EventState, Storage, StoredDeadLetter, StoredState } from "./storage";
 import {
   hashKey,
   readEventNames,
@@ -99,15 +99,15 @@ export function createEventOperations(
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
-    let untilMs: number | undefined;
+    let endAtMs: number | undefined;
     for (;;) {
       const after = last;
       const page = await run(() => storage.deadLetters(after));
       last = page.at(-1);
       if (last === undefined) return;
-      const endMs = (untilMs ??= last.listedAtMs);
-      yield page.filter(({ failedAtMs }) => failedAtMs <= endMs);
-      if (last.failedAtMs > endMs) return;
+      const atMs = (endAtMs ??= last.listedAtMs);
+      yield page.filter(({ failedAtMs }) => failedAtMs <= atMs);
+      if (last.failedAtMs > atMs) return;
     }
   }
 
@@ -116,8 +116,9 @@ export function createEventOperations(
     uuid: string,
     options: DeadLetterOptions = {},
   ): Promise<boolean> {
-    const found = await run(() => storage.findDeadLetters(hashKey(name, uuid)));
-    const ids = choose(method, found, options).map(({ id }) => id);
+    const found = await run(() => storage.find(hashKey(name, uuid)));
+    const dead = found.filter(({ state }) => state === "dead");
+    const ids = choose(method, dead, options).map(({ id }) => id);
     return ids.length > 0 && (await run(() => storage[method](ids))) > 0;
   }
 
@@ -143,11 +144,8 @@ export function createEventOperations(
     discard: (uuid, options) => change("discard", uuid, options),
     async find(uuid, options = {}) {
       const found = await run(() => storage.find(hashKey(name, uuid)));
-      const stored = found.flatMap(({ body, ...state }) =>
-        body === null ? [] : [{ body, ...state }],
-      );
       const newest =
-        choose("find", stored, options).at(-1) ?? found.find(({ body }) => body === null);
+        choose("find", found, options).at(-1) ?? found.find(({ body }) => body === null);
       if (newest === undefined) return undefined;
       const { state, body, attempts, errors, atMs } = newest;
       const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
@@ -164,13 +162,14 @@ export function createEventOperations(
  * @throws TypeError when they are of several authenticated accounts: the account_sid of an event may
  *   be a claim of its signer.
  */
-function choose<Stored extends { body: string }>(
+function choose(
   method: "retry" | "discard" | "find",
-  found: readonly Stored[],
+  found: readonly StoredState[],
   { accountSid, receiver }: DeadLetterOptions,
-): Stored[] {
+): StoredState[] {
   const accounts = new Set<string>();
   const chosen = found.filter(({ body }) => {
+    if (body === null) return false;
     const names = readEventNames(parseJson(body));
     if ((accountSid ?? names.accountSid) !== names.accountSid) return false;
     if ((receiver ?? names.receiver) !== names.receiver) return false;

@@ -126,3 +126,9 @@ function createSafeLogger(logger: Logger): Logger {
     (level, fields, message) => void callSafely(logger, () => adapted[level](fields, message)),
   );
 }
+
+/** Warns that a store may lose events: the logger, or the process. */
+export function warnOfRisk(risk: string, logger: Logger | undefined): void {
+  if (logger === undefined) process.emitWarning(risk, { type: "DurabilityWarning" });
+  else logger.warn({}, risk);
+}

@@ -100,8 +100,9 @@ export interface StoredDeadLetter {
 
 /** An event that is stored, or whose key is kept. @experimental */
 export interface StoredState {
+  id: string;
   state: EventState;
-  /** Null when the event was handled or discarded, as all that follows but `attempts`. */
+  /** Null when the event was handled or discarded, as errors and time. */
   body: string | null;
   /** How often its handlers were started. */
   attempts: number;
@@ -156,7 +157,6 @@ export interface Storage {
   deadLetters(
     after?: Pick<StoredDeadLetter, "id" | "failedAtMs">,
   ): Promise<readonly StoredDeadLetter[]>;
-  findDeadLetters(uuidHash: string): Promise<readonly StoredDeadLetter[]>;
   /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { writeAtLast, type Availability } from "./availability";
-import { pauseAfter } from "./backoff";
+import { pauseOf } from "./backoff";
 import { createBatches, ORDERED, type AddToBatch } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Runner, RunFailure } from "./runner";
@@ -145,7 +145,7 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
     const { id, started } = event;
     const failures = event.failures + 1;
     const isDead = failure.isPermanent || failures >= settings.attempts;
-    const pauseMs = isDead ? undefined : pauseAfter(settings.backoff, failures);
+    const pauseMs = isDead ? undefined : pauseOf(settings.backoff, failures);
     const errors = addFailure(event.errors, failure.reason);
     const run = { id, started, failures, errors, pauseMs, isForged: failure.isForged };
     const isDeadNow = await settle(failRun, run);

@@ -5,6 +5,7 @@ import type { SignatureCause } from "../signature/explain/causes";
 import type { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { escapeControls } from "../form/text";
+import { warnOnce } from "../validation/process-warning";
 import { adaptConsole } from "./logger";
 import type { Logger } from "./logger";
 import { callSafely } from "./safe-call";
@@ -70,8 +71,6 @@ const EXPLAIN_EVERY_MS = 60_000;
 export function createReporter(logger: Logger | undefined, common: object = {}) {
   const errorListeners = new Set<ErrorListener>();
   const rejectedListeners = new Set<RejectedListener>();
-  const warnedCodes = new Set<WebhookErrorCode>();
-  let hasWarnedOfUnhandled = false;
   const explainedAtMs = new Map<WebhookErrorCode, number>();
 
   const adapted = logger && adaptConsole(logger);
@@ -82,23 +81,16 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
   }
 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
-    if (error.code === "CLOSING" || warnedCodes.has(error.code)) return;
-    if (listenerCount > 0 || logger !== undefined) return;
-    warnedCodes.add(error.code);
-    const detail = describeCause(error) ?? formatCause(explainFirst(error));
-    process.emitWarning(
-      `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`,
-      { type: "PushWebhooksWarning", code: error.code, ...(detail !== undefined && { detail }) },
-    );
+    if (error.code === "CLOSING" || listenerCount > 0 || logger !== undefined) return;
+    const message = `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`;
+    const describe = () => describeCause(error) ?? formatCause(explainFirst(error));
+    warnOnce(error.code, message, errorListeners, describe);
   }
 
   function warnOfUnhandled({ type }: PushEvent | UnknownPushEvent): void {
-    if (hasWarnedOfUnhandled || logger !== undefined) return;
-    hasWarnedOfUnhandled = true;
-    process.emitWarning(
-      `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events. (Said once.)`,
-      { type: "PushWebhooksWarning", code: "EVENT_UNHANDLED" },
-    );
+    if (logger !== undefined) return;
+    const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events. (Said once.)`;
+    warnOnce("EVENT_UNHANDLED", message, errorListeners);
   }
 
   /** Returns the likeliest cause of a rejection, for the first of its code within 60 s. */

@@ -1,4 +1,4 @@
-const failed = new WeakSet<object>();
+import { warnOnce } from "../validation/process-warning";
 
 /**
  * Calls a listener or a logger of the app. An error of it changes no response: the first one of each
@@ -10,12 +10,8 @@ export async function callSafely(owner: object, call: () => unknown): Promise<vo
   try {
     await call();
   } catch (error) {
-    if (failed.has(owner)) return;
-    failed.add(owner);
     const name = error instanceof Error ? error.name : "a value that is not an Error";
-    process.emitWarning(
-      `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`,
-      { type: "PushWebhooksWarning", code: "LISTENER_FAILED" },
-    );
+    const message = `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`;
+    warnOnce("LISTENER_FAILED", message, owner);
   }
 }

@@ -1,5 +1,6 @@
 import type { PushWebhooksSettings } from "./options";
 import { isMemoryDedupe } from "../delivery/memory-dedupe";
+import { emitWarning, warnOnce } from "../validation/process-warning";
 import { shortenPath } from "./incoming-request";
 
 /**
@@ -10,18 +11,16 @@ import { shortenPath } from "./incoming-request";
  */
 export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
-  let hasWarned = false;
 
   return function warnOfPath(target: string, isMounted: boolean): void {
-    if (hasWarned) return;
     if (isMounted || !target.startsWith("/") || paths.some((path) => isAtOrBelow(target, path))) {
       return;
     }
-    hasWarned = true;
     const path = shortenPath(new URL(publicUrls[0] ?? "").pathname);
-    emit(
+    warnOnce(
       "MOUNTED_WITHOUT_PATH",
       `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`,
+      paths,
     );
   };
 }
@@ -31,13 +30,10 @@ function isAtOrBelow(target: string, path: string): boolean {
   return path.endsWith("/") || ["", "/", "?"].includes(target.charAt(path.length));
 }
 
-let hasWarnedOfDeadline = false;
-
 /** Emits the process warning `DEADLINE_LATE`, once, for a deadline after the 15 s of the service. */
 export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
-  if (deadlineMs <= 15_000 || hasWarnedOfDeadline) return;
-  hasWarnedOfDeadline = true;
-  emit(
+  if (deadlineMs <= 15_000) return;
+  warnOnce(
     "DEADLINE_LATE",
     `deadlineMs is ${deadlineMs}: the service gives up after 15 s and delivers the event again while its handlers still run. Use at most 14_000, and acknowledge: "before" or a queue for longer work.`,
   );
@@ -59,24 +55,20 @@ export function warnOfUnconfirmed(settings: PushWebhooksSettings) {
   const mayWarnOfGet = warnedUrls.size < MAX_WARNINGS && !warnedUrls.has(url);
   if (methods.includes("GET") && confirm === undefined && mayWarnOfGet) {
     warnedUrls.add(url);
-    emit(
+    emitWarning(
       "GET_UNCONFIRMED",
       "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
     );
   }
   const areUuidsShared = queue !== undefined || (dedupe !== false && !isMemoryDedupe(dedupe));
-  let mayWarn = confirm === undefined && !areUuidsShared && process.env.NODE_ENV === "production";
+  const mayWarn = confirm === undefined && !areUuidsShared && process.env.NODE_ENV === "production";
 
   return function warnOfWait(): void {
     if (!mayWarn) return;
-    mayWarn = false;
-    emit(
+    warnOnce(
       "WAIT_UNCONFIRMED",
       "waitForChallenge is used, the uuids of events are kept in the memory of this process, and there is no option confirm. After a restart, an approval that is sent again completes a login. Set confirm, or share uuids with the option dedupe or queue.",
+      settings,
     );
   };
-}
-
-function emit(code: string, message: string): void {
-  process.emitWarning(message, { type: "PushWebhooksWarning", code });
 }

@@ -1,4 +1,5 @@
 import { SID_DIGITS } from "../form/sid";
+import { warnOnce } from "../validation/process-warning";
 
 /** Texts that a missing setting becomes, and SIDs: everybody may know them. */
 const GUESSABLE = new RegExp(
@@ -44,12 +45,4 @@ export function warnOfUnusableToken(): void {
     "AUTH_TOKEN_UNUSABLE",
     `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
   );
-}
-
-const emitted = new Set<string>();
-
-function warnOnce(code: string, message: string): void {
-  if (emitted.has(code)) return;
-  emitted.add(code);
-  process.emitWarning(message, { type: "PushWebhooksWarning", code });
 }

@@ -3,6 +3,7 @@ import { publish } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { createNeutralCause } from "../errors/neutral-cause";
+import { pauseAfter } from "./backoff";
 
 /** Repeats an attempt until it succeeds, within limits. */
 export type Retry = <Value>(
@@ -50,6 +51,7 @@ export function createRetry(options: RetryOptions = {}): Retry {
   const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;
   const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = options;
   const { attemptWhenFullMs = 250, firstPauseMs = 25, longestPauseMs = 500 } = options;
+  const pauses = { firstMs: firstPauseMs, longestMs: longestPauseMs };
   const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
   let retrying = 0;
 
@@ -66,16 +68,16 @@ export function createRetry(options: RetryOptions = {}): Retry {
   async function retryUntil<Value>(
     first: Promise<Value>,
     attempt: () => Value | Promise<Value>,
-    latestMs: number,
+    latestAtMs: number,
     onAttemptFailed: ((error: unknown) => void) | undefined,
   ): Promise<Value> {
     const startMs = performance.now();
-    const deadlineMs = Math.min(startMs + retryForMs, latestMs);
+    const deadlineAtMs = Math.min(startMs + retryForMs, latestAtMs);
     let result: Value | Promise<Value> = first;
     let cause: unknown;
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let failures = 1; ; failures++) {
       try {
-        return await within(result, Math.min(attemptMs, deadlineMs - performance.now()));
+        return await within(result, Math.min(attemptMs, deadlineAtMs - performance.now()));
       } catch (error) {
         if (error instanceof WebhookError) throw error;
         onAttemptFailed?.(error);
@@ -83,13 +85,13 @@ export function createRetry(options: RetryOptions = {}): Retry {
         // An error of the store explains more than the time-out of the last attempt.
         if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
       }
-      const leftMs = deadlineMs - performance.now();
+      const leftMs = deadlineAtMs - performance.now();
       if (leftMs <= 0) {
         const subject = what.charAt(0).toUpperCase() + what.slice(1);
         const message = `${subject} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
         throw new WebhookError(code, message, { cause: toCause(cause) });
       }
-      await sleep(Math.min(pauseMs, leftMs));
+      await sleep(Math.min(pauseAfter(failures, pauses), leftMs));
       result = begin(attempt);
     }
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/parameters";
+import { pauseAfter } from "../../time/backoff";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, ServiceResponse } from "./options";
 
@@ -25,9 +26,8 @@ export interface ResponseSchema<Output> {
 /** Sends a request and returns the parsed response; undefined for a response without a body. */
 export type Transport = ReturnType<typeof createTransport>;
 
-const FIRST_PAUSE_MS = 200;
 /** Limits are counted in seconds: with shorter pauses, 100 calls against 20 a second would fail. */
-const LONGEST_PAUSE_MS = 2_000;
+const PAUSES = { firstMs: 200, longestMs: 2_000, jitter: 0.5 };
 const MAX_RESPONSE_BYTES = 8_388_608;
 
 /**
@@ -113,8 +113,7 @@ function isRetried({ method }: ServiceRequest, { code, status }: ApiError): bool
 
 function choosePause({ retryAfterSeconds }: ApiError, retry: number): number {
   if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** retry, LONGEST_PAUSE_MS);
-  return longestMs * (0.5 + Math.random() / 2);
+  return pauseAfter(retry + 1, PAUSES);
 }
 
 /** Reads a body of up to 8 MiB as UTF-8: no page of the service is larger. */

@@ -191,7 +191,6 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     },
     deadLetters: (after) =>
       run<StoredDeadLetter>("deadLetters", after?.failedAtMs ?? 0, after?.id ?? "0", queue),
-    findDeadLetters: (uuidHash) => run<StoredDeadLetter>("findDeadLetters", uuidHash, queue),
     find: (uuidHash) => run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), queue),
     retry: async (ids) => (await run<Count>("retry", ids, queue))[0]?.count ?? 0,
     discard: async (ids) => (await run<Count>("discard", ids, queue))[0]?.count ?? 0,

@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { PostgresSettings } from "./options";
 import { QueueError } from "../queue-error";
+import { warnOfRisk } from "../queue-options";
 
 const FIRST_VERSION = 130_000;
 const ROUNDS = 3;
@@ -49,8 +50,7 @@ export async function checkDurability(
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
   const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nIf a managed service, or ZFS for full_page_writes, keeps every confirmed write without fsync and full_page_writes, set durability: "provider". Or set durability: "warn" to run like this.`;
   if (durability !== "warn") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
-  if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
-  else logger.warn({}, problem);
+  warnOfRisk(problem, logger);
 }
 
 /**

@@ -15,8 +15,6 @@ const PURGED_ROWS = 5_000;
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
-const DEAD_LETTER = `id::text, body, errors, failures + stalls as attempts, failed_at as "failedAtMs",
-  ${NOW} as "listedAtMs"`;
 
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
@@ -172,11 +170,10 @@ export function writeStatements(schema: string, channel: string, sender: string)
     forgetMember: `delete from ${member} where id = $1`,
     giveBack: `update ${event} set owner = null where owner = $1`,
 
-    deadLetters: `select ${DEAD_LETTER} from ${event} as event
+    deadLetters: `select id::text, body, errors, failures + stalls as attempts,
+        failed_at as "failedAtMs", ${NOW} as "listedAtMs" from ${event} as event
       where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
       order by failed_at, event.id limit ${PAGE}`,
-    findDeadLetters: `select ${DEAD_LETTER} from ${event} as event
-      where uuid_hash = $1 and queue = $2::int and failed_at is not null order by event.id`,
     // Count a run more, so that a late report on an earlier run changes nothing.
     retry: `
       with retried as (
@@ -206,7 +203,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       )`,
 
     find: `
-      select body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
+      select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
         coalesce(failed_at, run_at) as "atMs", case when event.id is null then 'handled'
           when failed_at is not null then 'dead' when owner is not null then 'active'
           when run_at > ${NOW} then 'delayed' else 'waiting' end as state

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
+import { pauseAfter } from "../../time/backoff";
 import {
   hasSentinels,
   isRedisInstance,
@@ -8,7 +9,7 @@ import {
 } from "./options";
 
 /** Stores that wait for Redis are sent within 1 s of its return. */
-const retryStrategy = (times: number) => Math.min(2 ** times * 10, 250);
+const retryStrategy = (times: number) => pauseAfter(times, { firstMs: 20, longestMs: 250 });
 /** A rejection, such as of the password, lasts until an operator changes something. */
 const REJECTED_MS = 2_000;
 const RECONNECT_MS = 50;

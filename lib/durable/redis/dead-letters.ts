@@ -104,10 +104,13 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
   async function readState(id: string): Promise<StoredState> {
     const [job, known] = await Promise.all([jobs.read(id), jobs.state(id)]);
     // It may have been handled between the two reads.
-    if (job === undefined || known === "unknown") return HANDLED;
+    if (job === undefined || known === "unknown") {
+      return { id, state: "handled", body: null, attempts: 0, errors: null, atMs: null };
+    }
     const { body, attempts, errors, storedAtMs, startedAtMs, dueAtMs = storedAtMs } = job;
     const isDue = known === "delayed" && dueAtMs <= Date.now();
     return {
+      id,
       // The other states of BullMQ are those of jobs with priorities, children and results.
       state: isDue ? "waiting" : (known as EventState),
       body,
@@ -141,17 +144,14 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
       const list = await redis.eval(PAGE, 1, listKey, after.failedAtMs, after.id);
       return readAll(list as string[]);
     },
-    findDeadLetters,
     async find(uuidHash) {
       const [letters, ids] = await Promise.all([
         findDeadLetters(uuidHash),
         redis.hvals(`${head}:uuid:${uuidHash}`),
       ]);
-      const dead = letters.map(({ body, attempts, errors, failedAtMs }): StoredState => ({
+      const dead = letters.map(({ failedAtMs, ...letter }): StoredState => ({
+        ...letter,
         state: "dead",
-        body,
-        attempts,
-        errors,
         atMs: failedAtMs,
       }));
       const live = ids.filter((id) => !letters.some((letter) => letter.id === id));
@@ -161,14 +161,6 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
     discard: (ids) => addAll(ids.map((id) => remove(id, ""))),
   } satisfies Partial<Storage> & Record<string, unknown>;
 }
-
-const HANDLED: StoredState = {
-  state: "handled",
-  body: null,
-  attempts: 0,
-  errors: null,
-  atMs: null,
-};
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-import { Job, Queue } from "bullmq";
+import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { MAX_TIME_MS, type NewEvent } from "../storage";
 import type { RedisSettings } from "./options";
@@ -111,13 +111,11 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
     async addAgain(jobId: string, data: JobData): Promise<void> {
       await getQueue().add("event", data, { ...OPTIONS, jobId });
     },
-    /** Empties a job that is no JSON: BullMQ cannot read it, so that no worker would run it. */
-    async emptyUnreadable(id: string): Promise<void> {
-      if ((await read(id)) !== undefined || (await getQueue().getJobState(id)) === "unknown")
-        return;
-      const data = { body: "", errors: null };
-      await new Job<JobData>(getQueue(), "event", data, {}, id).updateData(data);
-    },
+    /** Returns whether a job is no JSON: BullMQ cannot read it, so that no worker would run it. */
+    isUnreadable: async (id: string) =>
+      (await read(id)) === undefined && (await getQueue().getJobState(id)) !== "unknown",
+    /** Removes a job; returns false while a worker has it. */
+    remove: async (id: string) => (await getQueue().remove(id)) > 0,
     state: (id: string) => getQueue().getJobState(id),
     counts: () => getQueue().getJobCounts("wait", "active", "delayed"),
     /** Reads the job at a position: the oldest waiting, or the delayed one that is due first, is at 0. */

@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
 import { QueueError } from "../queue-error";
+import { warnOfRisk } from "../queue-options";
 import {
   describeRedisError,
   findRedisRejection,
@@ -92,8 +93,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
     if (problem === lastWarning) return;
     lastWarning = problem;
-    if (logger === undefined) process.emitWarning(problem, { type: "DurabilityWarning" });
-    else logger.warn({}, problem);
+    warnOfRisk(problem, logger);
   }
 
   return async function checkSetup() {

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
 import { parseJson } from "../../form/text";
 import { writeAtLast } from "../availability";
-import { pauseAfter } from "../backoff";
+import { pauseOf } from "../backoff";
 import type { Runner, RunFailure } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
 import { addFailure } from "../stored-event";
@@ -22,6 +23,10 @@ const LOCK_RENEWAL_MS = 1_000;
 const STALLED_CHECK_MS = 500;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
+/** Until the lock of a job that stalled, and was given to a worker at once, has lapsed again. */
+const UNLOCKED_MS = LEASE_MS + 50;
+const UNREADABLE =
+  "INTERNAL_ERROR: Its job is no JSON, which this package does not write. Find the program that changed it.";
 const BEAT_MS = 2_000;
 /** BullMQ takes the next event within 6 s, or reports an error. */
 const FAILING_MS = 8_000;
@@ -92,7 +97,7 @@ export function startRedisWorker(
       },
     });
     worker.on("error", reportError);
-    worker.on("stalled", emptyUnreadable);
+    worker.on("stalled", (id) => void buryUnreadable(id).catch(() => {}));
     worker.on("active", ({ id }) => void active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
@@ -121,9 +126,16 @@ export function startRedisWorker(
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS).unref();
 
-  /** If this fails, the job stalls again. */
-  function emptyUnreadable(id: string): void {
-    jobs.emptyUnreadable(id).catch(() => {});
+  /**
+   * Makes a dead letter of a job that BullMQ cannot read: it gives the job to a worker, whose lock
+   * lapses, again and again. If this fails, the job stalls again.
+   */
+  async function buryUnreadable(id: string): Promise<void> {
+    await sleep(UNLOCKED_MS, undefined, { ref: false });
+    if (isStopped || !(await jobs.isUnreadable(id))) return;
+    const letter = { body: "", errors: addFailure(null, UNREADABLE), attempts: 0 };
+    await deadLetters.bury(id, letter);
+    if (await jobs.remove(id)) runner.reportDeadLetter("", letter.attempts, UNREADABLE);
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
@@ -152,7 +164,7 @@ export function startRedisWorker(
 
   /** Notes why a run failed, and throws the error that delays the job. */
   async function delay(job: Job<JobData>, { reason }: RunFailure): Promise<never> {
-    const pauseMs = pauseAfter(backoff, job.attemptsMade + 1);
+    const pauseMs = pauseOf(backoff, job.attemptsMade + 1);
     const { body, errors } = readJobData(job.data);
     const data = { body, errors: addFailure(errors, reason), dueAtMs: Date.now() + pauseMs };
     await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));

@@ -88,12 +88,12 @@ export function retryWhileLocked<Value>(
   busyMs = BUSY_MS,
   pauseMs = PAUSE_MS,
 ): Value {
-  const deadlineMs = performance.now() + busyMs;
+  const deadlineAtMs = performance.now() + busyMs;
   for (;;) {
     try {
       return run();
     } catch (error) {
-      if (sqliteCodeOf(error) !== "SQLITE_BUSY" || performance.now() > deadlineMs) throw error;
+      if (sqliteCodeOf(error) !== "SQLITE_BUSY" || performance.now() > deadlineAtMs) throw error;
     }
     Atomics.wait(sleepCell, 0, 0, pauseMs * (0.4 + Math.random() * 1.2));
   }

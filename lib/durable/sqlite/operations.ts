@@ -38,7 +38,6 @@ export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read
   beat: "undoable",
   leave: "undoable",
   deadLetters: "read",
-  findDeadLetters: "read",
   find: "read",
   retry: "durable",
   discard: "durable",
@@ -135,7 +134,6 @@ export function createFileOperations(
     },
     deadLetters: (after) =>
       rows(sql.deadLetters.all(Date.now(), after?.failedAtMs ?? 0, Number(after?.id ?? 0))),
-    findDeadLetters: (uuidHash) => rows(sql.findDeadLetters.all(Date.now(), toBytes(uuidHash))),
     find(uuidHash) {
       const [from, to] = rangeOfKeys(uuidHash).map(toBytes) as [Buffer, Buffer];
       const nowMs = Date.now();

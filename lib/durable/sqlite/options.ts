@@ -6,7 +6,7 @@ import {
   resolveQueueOptions,
   type EngineSettings,
   type QueueOptions,
-  type QueueSettings,
+  warnOfRisk,
 } from "../queue-options";
 import { findDiskRisk } from "./disk";
 
@@ -43,13 +43,8 @@ export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSetting
   const settings = resolveQueueOptions("sqliteQueue", options, RULES);
   const file = resolve(options.file);
   const risk = findDiskRisk(file);
-  if (risk !== undefined) warn(`sqliteQueue: ${risk}`, settings);
+  if (risk !== undefined) warnOfRisk(`sqliteQueue: ${risk}`, settings.logger);
   return { ...settings, file };
-}
-
-function warn(risk: string, { logger }: QueueSettings): void {
-  if (logger === undefined) process.emitWarning(risk, { type: "DurabilityWarning" });
-  else logger.warn({}, risk);
 }
 
 function isFilePath(value: unknown): boolean {

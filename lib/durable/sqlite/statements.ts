@@ -13,8 +13,6 @@ const PAGE = 100;
 const PURGED_ROWS = 1_000;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
-const DEAD_LETTER = `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-  failed_at AS failedAtMs, ? AS listedAtMs FROM event`;
 const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
@@ -73,8 +71,9 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: `${DEAD_LETTER} WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
-  findDeadLetters: `${DEAD_LETTER} WHERE uuid_hash = ? AND failed_at IS NOT NULL ORDER BY event.id`,
+  deadLetters: `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
+    failed_at AS failedAtMs, ? AS listedAtMs FROM event
+    WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
   // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
@@ -93,7 +92,7 @@ export const STATEMENTS = {
   keepSafe: `UPDATE delivery SET expires_at = min(expires_at, ${MAX_TIME_MS}) WHERE expires_at > ${MAX_TIME_MS}`,
 
   find: `
-    SELECT body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
+    SELECT CAST(found.id AS TEXT) AS id, body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
       coalesce(failed_at, run_at) AS atMs, CASE WHEN event.id IS NULL THEN 'handled'
         WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
         WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state

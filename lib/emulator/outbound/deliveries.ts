@@ -164,7 +164,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   async function sendWithRetries({ delivery, webhookUrl, plan, endTurn }: PendingDelivery) {
     const dropFirst = plan["drop-connection"] !== undefined;
     const url = withUserInfo(delivery.request.url, webhookUrl);
-    const deadlineMs = performance.now() + settings.totalTimeoutMs;
+    const deadlineAtMs = performance.now() + settings.totalTimeoutMs;
     for (let retriesLeft = settings.connectionRetries; ; retriesLeft--) {
       delivery.attempts++;
       try {
@@ -172,7 +172,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
           { ...delivery.request, url },
           {
             connectTimeoutMs: settings.connectTimeoutMs,
-            timeoutMs: Math.max(1, Math.round(deadlineMs - performance.now())),
+            timeoutMs: Math.max(1, Math.round(deadlineAtMs - performance.now())),
             dropConnection: dropFirst && delivery.attempts === 1,
             signal: closing.signal,
             onSent: endTurn,

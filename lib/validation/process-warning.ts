@@ -1,0 +1,29 @@
+/** The codes that were emitted for each owner. */
+const emitted = new WeakMap<object, Set<string>>();
+
+/** Emits a process warning of this package. */
+export function emitWarning(code: string, message: string, detail?: string): void {
+  process.emitWarning(message, {
+    type: "PushWebhooksWarning",
+    code,
+    ...(detail !== undefined && { detail }),
+  });
+}
+
+/**
+ * Emits a process warning, the first of its code for an owner only.
+ *
+ * @param owner the receiver, the store or the logger that it is about; by default the process.
+ * @param describeDetail called for the warning that is emitted.
+ */
+export function warnOnce(
+  code: string,
+  message: string,
+  owner: object = process,
+  describeDetail?: () => string | undefined,
+): void {
+  const codes = emitted.get(owner) ?? new Set();
+  if (codes.has(code)) return;
+  emitted.set(owner, codes.add(code));
+  emitWarning(code, message, describeDetail?.());
+}
