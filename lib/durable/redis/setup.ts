@@ -78,12 +78,12 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   async function checkServer(server: Redis): Promise<void> {
     const info = await readInfo(server);
     if (readInfoField(info, "cluster_enabled") === "1" && !redis.isCluster) {
-      throw createRejection(
+      throw createRejectedError(
         "redisQueue: connection is a node of a Redis Cluster. Pass connection: { cluster: [{ host, port }] }.",
       );
     }
     if (readInfoField(info, "role") === "slave" && !redis.isCluster) {
-      throw createRejection(
+      throw createRejectedError(
         "redisQueue: connection is a replica, which stores nothing. Pass its primary, or the sentinels that know it.",
       );
     }
@@ -116,15 +116,15 @@ export function toConnectionError(error: unknown, { prefix }: RedisSettings): Er
   }
   const advice = isTls ? TLS_ADVICE : findAdvice(words, prefix);
   const message = `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`;
-  return createRejection(message, createNeutralCause(error));
+  return createRejectedError(message, createNeutralCause(error));
 }
 
 /** Creates the error of a URL with redis:// in place of rediss://, or the reverse. */
 export function createTlsError(): QueueError {
-  return createRejection(`redisQueue: connection and its port differ in TLS. ${TLS_ADVICE}`);
+  return createRejectedError(`redisQueue: connection and its port differ in TLS. ${TLS_ADVICE}`);
 }
 
-function createRejection(message: string, cause?: Error): QueueError {
+function createRejectedError(message: string, cause?: Error): QueueError {
   return new QueueError("REDIS_REJECTED", message, cause && { cause });
 }
 
