@@ -484,7 +484,7 @@ export function describeContract(engine: Engine): void {
       await queue.retry("a");
       await queue.discard("b");
       expect(await find("a")).toMatchObject({ state: "waiting", attempts: 0 });
-      expect(await find("b")).toMatchObject({ state: "handled" });
+      expect(await find("b")).toMatchObject({ state: "discarded" });
     });
 
     it("rejects a uuid of several accounts with a TypeError unless accountSid is given", async () => {

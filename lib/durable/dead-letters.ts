@@ -32,16 +32,17 @@ export interface EventStatus {
    * - `"active"`: its handlers run now.
    * - `"delayed"`: its handlers failed, and run again at `at`.
    * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
-   * - `"handled"`: its handlers succeeded, or it was discarded; only its uuid is kept.
+   * - `"handled"`: its handlers succeeded; only its uuid is kept.
+   * - `"discarded"`: it was a dead letter, and was discarded; only its uuid is kept.
    */
   state: EventState;
-  /** The account that the event claims; undefined when it was handled, as all that follows. */
+  /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */
   accountSid: string | undefined;
   /** The option `name` of the receiver that verified the event. */
   receiver: string | undefined;
   /** Undefined also when this version cannot read the stored event. */
   event: PushEvent | UnknownPushEvent | undefined;
-  /** How often its handlers were started, since it was stored or retried; 0 when it was handled. */
+  /** How often its handlers were started, since it was stored or retried; 0 when only its uuid is kept. */
   attempts: number;
   /** Its last failed attempts, at most 10, the oldest first; also those before a retry. */
   failures: readonly EventFailure[];
@@ -78,8 +79,8 @@ export interface EventOperations {
    */
   discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
   /**
-   * Returns where an event is, dead letters included, or that it was handled; undefined for a uuid
-   * that the queue does not keep (any more).
+   * Returns where an event is, dead letters included, or that it was handled or discarded;
+   * undefined for a uuid that the queue does not keep (any more).
    *
    * @throws TypeError as {@link EventOperations.retry}.
    */

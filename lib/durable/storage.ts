@@ -1,7 +1,7 @@
 import type { BatchLimits } from "./batches";
 
 /** Where an event of a queue is. */
-export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled";
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled" | "discarded";
 
 /** How many events a queue holds. */
 export interface QueueStats {

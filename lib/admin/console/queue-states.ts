@@ -45,7 +45,8 @@ export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals:
       failure === undefined
         ? `Its event is ${state}.`
         : `Attempt ${attempts} failed: its event ${isDead ? "is a dead letter" : "will run again"}.`;
-    const result = isDead ? "failed" : state === "handled" ? "handled" : "stored";
+    const hasFailed = isDead || state === "discarded";
+    const result = hasFailed ? "failed" : state === "handled" ? "handled" : "stored";
     const fields = { result, message, failure } as const;
     if (fields.result !== row.result || message !== row.message || failure !== row.failure) {
       log.update(row.id, fields);

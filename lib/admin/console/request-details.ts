@@ -121,7 +121,7 @@ export async function resendRequest(
   if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
     return undefined;
   }
-  if (state !== undefined && state !== "handled") {
+  if (state !== undefined && state !== "handled" && state !== "discarded") {
     return `The queue runs its handlers: its event is ${state}.`;
   }
   if (push.handledTypes().every((type) => type !== event.type)) {

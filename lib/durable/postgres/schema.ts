@@ -20,6 +20,7 @@ const createTables = (schema: string) => `
     key uuid primary key,
     content uuid not null,
     event_id bigint not null,
+    is_discarded boolean not null default false,
     expires_at bigint not null
   );
   create index delivery_expires_at on ${schema}.delivery (expires_at);

@@ -58,7 +58,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
         select distinct on (key) key, content, id, ${NOW} + $2::bigint
           from input order by key, position
         on conflict (key) do update set content = excluded.content, event_id = excluded.event_id,
-          expires_at = excluded.expires_at
+          is_discarded = false, expires_at = excluded.expires_at
           where stored.expires_at <= ${NOW}
         returning key, content
       ), added as (
@@ -186,7 +186,13 @@ export function writeStatements(schema: string, channel: string, sender: string)
     discard: `
       with removed as (
         delete from ${event}
-        where id = any($1::bigint[]) and queue = $2::int and failed_at is not null returning 1
+        where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
+        returning id, uuid_hash
+      ), kept as (
+        update ${schema}.delivery set is_discarded = true from removed
+        where event_id = removed.id and key between
+          overlay(uuid_hash::text placing '0000-000000000000' from 20)::uuid
+          and overlay(uuid_hash::text placing 'ffff-ffffffffffff' from 20)::uuid
       )
       select count(*)::int as count from removed`,
 
@@ -204,13 +210,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
-        coalesce(failed_at, run_at) as "atMs", case when event.id is null then 'handled'
+        coalesce(failed_at, run_at) as "atMs", case when is_discarded then 'discarded'
+          when event.id is null then 'handled'
           when failed_at is not null then 'dead' when owner is not null then 'active'
           when run_at > ${NOW} then 'delayed' else 'waiting' end as state
       from (
-        select id from ${event}
+        select id, false as is_discarded from ${event}
           where uuid_hash = $1 and queue = $4::int and failed_at is not null
-        union select event_id from ${schema}.delivery
+        union select event_id, is_discarded from ${schema}.delivery
           where key between $2 and $3 and expires_at > ${NOW}
       ) as found left join ${event} as event on event.id = found.id order by found.id`,
 

@@ -29,11 +29,16 @@ const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
   local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
   return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1}, "WITHSCORES")`;
-/** ARGV: the time of the failure, or "": an event that was retried and failed again stays. */
+/**
+ * ARGV: the time of the failure, or "" to discard it: an event that was retried and failed again stays.
+ */
 const REMOVE = `
   local score = redis.call("ZSCORE", KEYS[1], ARGV[1])
   if not score or (ARGV[2] ~= "" and tonumber(score) ~= tonumber(ARGV[2])) then
     return 0
+  end
+  if ARGV[2] == "" then
+    redis.call("SET", KEYS[3], "", "PX", ARGV[3])
   end
   redis.call("HDEL", KEYS[2], ARGV[1])
   return redis.call("ZREM", KEYS[1], ARGV[1])`;
@@ -42,17 +47,23 @@ const REMOVE = `
 export type RedisDeadLetters = ReturnType<typeof createRedisDeadLetters>;
 
 /** Creates the operations on the dead letters of a queue, which are kept beside the jobs of BullMQ. */
-export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name }: RedisSettings) {
+export function createRedisDeadLetters(
+  jobs: Jobs,
+  redis: Redis,
+  { prefix, name, dedupeTtlMs }: RedisSettings,
+) {
   const head = `${prefix}:${name}`;
   const listKey = `${head}:dead`;
   const eventsKey = `${head}:dead:events`;
+  const discardedKeyOf = (id: string) => `${head}:discarded:${id}`;
 
   async function bury(id: string, letter: JobData & { attempts: number }): Promise<void> {
     await redis.eval(BURY, 2, listKey, eventsKey, id, JSON.stringify(letter));
   }
 
   async function remove(id: string, score: string): Promise<number> {
-    return Number(await redis.eval(REMOVE, 2, listKey, eventsKey, id, score));
+    const keys = [listKey, eventsKey, discardedKeyOf(id)];
+    return Number(await redis.eval(REMOVE, 3, ...keys, id, score, dedupeTtlMs));
   }
 
   /** Reads the dead letters of a list of identifiers, each before its time. */
@@ -105,7 +116,9 @@ export function createRedisDeadLetters(jobs: Jobs, redis: Redis, { prefix, name 
     const [job, known] = await Promise.all([jobs.read(id), jobs.state(id)]);
     // It may have been handled between the two reads.
     if (job === undefined || known === "unknown") {
-      return { id, state: "handled", body: null, attempts: 0, errors: null, atMs: null };
+      const isDiscarded = (await redis.exists(discardedKeyOf(id))) === 1;
+      const state = isDiscarded ? "discarded" : "handled";
+      return { id, state, body: null, attempts: 0, errors: null, atMs: null };
     }
     const { body, attempts, errors, storedAtMs, startedAtMs, dueAtMs = storedAtMs } = job;
     const isDue = known === "delayed" && dueAtMs <= Date.now();

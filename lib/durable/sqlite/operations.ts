@@ -140,7 +140,12 @@ export function createFileOperations(
       return rows(sql.find.all(nowMs, toBytes(uuidHash), from, to, nowMs));
     },
     retry: (ids) => sumChanges(ids, (id) => sql.retry.run(Date.now(), id).changes),
-    discard: (ids) => sumChanges(ids, (id) => sql.discard.run(id).changes),
+    discard: (ids) =>
+      sumChanges(ids, (id) => {
+        const { changes } = sql.discard.run(id);
+        if (Number(changes) > 0) sql.noteDiscarded.run(id);
+        return changes;
+      }),
     stats: () => sql.stats.get(Date.now()) as unknown as QueueStats,
     purge() {
       const nowMs = Date.now();

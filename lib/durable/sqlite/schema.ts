@@ -20,6 +20,7 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
     content BLOB NOT NULL,
+    is_discarded INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE event (

@@ -78,6 +78,7 @@ export const STATEMENTS = {
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
   discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
+  noteDiscarded: "UPDATE delivery SET is_discarded = 1 WHERE id = ?",
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
@@ -93,12 +94,13 @@ export const STATEMENTS = {
 
   find: `
     SELECT CAST(found.id AS TEXT) AS id, body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
-      coalesce(failed_at, run_at) AS atMs, CASE WHEN event.id IS NULL THEN 'handled'
+      coalesce(failed_at, run_at) AS atMs, CASE WHEN is_discarded THEN 'discarded'
+        WHEN event.id IS NULL THEN 'handled'
         WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
         WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state
     FROM (SELECT ? AS now_ms) JOIN (
-      SELECT id FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
-      UNION SELECT id FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > ?
+      SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
+      UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > ?
     ) AS found LEFT JOIN event ON event.id = found.id ORDER BY found.id`,
 
   stats: `
