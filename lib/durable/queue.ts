@@ -13,7 +13,7 @@ import { describeQueueHealth } from "./health";
 import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
-import { createRunner, validateWork, type WorkOptions } from "./runner";
+import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkers, type RunningWorker, type Workers } from "./worker";
@@ -222,7 +222,6 @@ export function createQueue(
       return trace("store", describe, (traced) => storeOnce(queued, deadlineAtMs, traced?.carrier));
     },
     work(handlers, options = {}) {
-      validateWork(handlers, options);
       if (closed !== undefined) throw createClosedError();
       const runner = createEventRunner(handlers, options, settings, recordConfirmed);
       const worker = ofEngine.startWorker(runner, context);

@@ -41,13 +41,7 @@ const WORK_RULES = {
   onError: FUNCTION,
 };
 
-/**
- * Validates the arguments of `queue.work`.
- *
- * @throws TypeError for an option that is unknown or impossible, for handlers that
- *   `createHandlers()` did not return, and for handlers of no event.
- */
-export function validateWork(handlers: Handlers, options: WorkOptions): void {
+function validateWork(handlers: Handlers, options: WorkOptions): void {
   validateOptions("work", options, WORK_RULES);
   if (!isHandlers(handlers)) {
     throw new TypeError(
@@ -79,13 +73,17 @@ export type Runner = ReturnType<typeof createRunner>;
  *
  * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
  *   queue is closed.
+ * @throws TypeError for an option that is unknown or impossible, for handlers that
+ *   `createHandlers()` did not return, and for handlers of no event.
  */
 export function createRunner(
   handlers: Handlers,
-  { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError }: WorkOptions,
+  options: WorkOptions,
   { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
   recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>,
 ) {
+  validateWork(handlers, options);
+  const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
   const reports = createReporter(logger, { queue });
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);

@@ -7,7 +7,7 @@ import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 
 /** How many failed attempts of an event are kept. */
-export const MAX_FAILURES = 10;
+const MAX_FAILURES = 10;
 const MAX_ERROR_CHARACTERS = 1_000;
 const KEY_DIGITS = 32;
 const HASH_DIGITS = 24;
@@ -93,8 +93,9 @@ export function toNewEvent(
   };
   return {
     // The account first: accounts share no identifier.
-    key: createEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
-    content: createContent(queued.contentHash),
+    key: half(uuidHash) + half(hashKey(queueName, `${account}:${queued.uuid}`)),
+    // No two stored events have the same.
+    content: hashPart(queued.contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS),
     uuidHash,
     body: toAsciiJson(stored),
     outcome,
@@ -106,23 +107,12 @@ export function hashKey(queueName: string, key: string): string {
   return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
 }
 
-/** Returns the key of an event: the first half is that of its uuid. */
-export function createEventKey(uuidHash: string, ownHash: string): string {
-  return uuidHash.slice(0, KEY_DIGITS / 2) + ownHash.slice(0, KEY_DIGITS / 2);
-}
+const half = (hash: string) => hash.slice(0, KEY_DIGITS / 2);
 
 /** Returns the first and the last key that events of a uuid may have. */
 export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
-  const start = uuidHash.slice(0, KEY_DIGITS / 2);
+  const start = half(uuidHash);
   return [start.padEnd(KEY_DIGITS, "0"), start.padEnd(KEY_DIGITS, "f")];
-}
-
-/**
- * Creates the text that is kept under the uuid of an event: 12 bytes of the hash of its content and 4 random
- * ones, in hexadecimal. No two stored events have the same.
- */
-export function createContent(contentHash: string): string {
-  return hashPart(contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS);
 }
 
 /**
@@ -159,15 +149,10 @@ interface StoredFailure {
   error: string;
 }
 
-/** Writes a failed attempt that ends now, as JSON of ASCII characters. */
-export function writeFailure(error: string): string {
-  return toAsciiJson({ at: Date.now(), error: cutText(error, MAX_ERROR_CHARACTERS) });
-}
-
-/** Adds a failed attempt that ends now to the stored ones. */
+/** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */
 export function addFailure(stored: string | null, error: string): string {
-  const kept = parse(stored).slice(1 - MAX_FAILURES);
-  return `[${[...kept.map(toAsciiJson), writeFailure(error)].join()}]`;
+  const added = { at: Date.now(), error: cutText(error, MAX_ERROR_CHARACTERS) };
+  return toAsciiJson([...parse(stored).slice(1 - MAX_FAILURES), added]);
 }
 
 /** Reads the last failed attempts. */

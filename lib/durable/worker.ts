@@ -1,5 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { writeAtLast, type Availability } from "./availability";
 import { pauseOf } from "./backoff";
@@ -113,7 +112,7 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
       // After a failure, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
       if (availability.isOver()) return;
-      for (const event of claimed) handle(event).catch((error: unknown) => giveUp(event, error));
+      for (const event of claimed) void handle(event);
       if (claimed.length >= count) isDue = true;
     }
   }
@@ -131,14 +130,6 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
     held.delete(event);
     if (isDue) look();
     reportIfIdle();
-  }
-
-  /** The event stays with this process, and is a dead letter after {@link MAX_STALLS} of them. */
-  function giveUp({ id }: ClaimedEvent, error: unknown): void {
-    settings.logger?.error(
-      { id, err: createNeutralCause(error) },
-      "The end of a run is not stored",
-    );
   }
 
   async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {

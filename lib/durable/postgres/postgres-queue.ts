@@ -3,8 +3,6 @@ import { createQueue, type DurableQueue } from "../queue";
 import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 
-const load = () => require("./server-storage") as typeof engine;
-
 /**
  * Creates a queue that stores events in Postgres before the response, and runs their handlers from
  * there, in this process or in others: an event with a 200 is not lost with a process. Its tables
@@ -23,6 +21,10 @@ const load = () => require("./server-storage") as typeof engine;
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const { createServerStorage } = loadEngine(load, "postgresQueue", { pg: "8.11.3" });
+  const { createServerStorage } = loadEngine(
+    () => require("./server-storage") as typeof engine,
+    "postgresQueue",
+    { pg: "8.11.3" },
+  );
   return createQueue(createServerStorage(settings), settings);
 }

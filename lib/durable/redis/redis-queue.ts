@@ -3,8 +3,6 @@ import { createQueue, type DurableQueue } from "../queue";
 import { PACKAGES, resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
 
-const load = () => require("./redis-store") as typeof engine;
-
 /**
  * Creates a queue that stores events in Redis before the response, and runs their handlers from
  * there, in this process or in others: an event with a 200 is not lost with a process.
@@ -22,6 +20,10 @@ const load = () => require("./redis-store") as typeof engine;
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { openRedisStore } = loadEngine(load, "redisQueue", PACKAGES);
+  const { openRedisStore } = loadEngine(
+    () => require("./redis-store") as typeof engine,
+    "redisQueue",
+    PACKAGES,
+  );
   return createQueue(openRedisStore(settings), settings);
 }

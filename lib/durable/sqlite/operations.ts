@@ -11,7 +11,7 @@ export type MethodName = Exclude<
 >;
 
 /** The methods of the storage, each in a transaction of its own. */
-export type Operations = {
+type Operations = {
   [Name in MethodName]: (
     ...args: Parameters<(Storage & Claims)[Name]>
   ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;

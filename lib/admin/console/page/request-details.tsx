@@ -126,7 +126,9 @@ function QueueState(props: QueuedState & { uuid: string | undefined }) {
   const when = { dead: "failed last", delayed: "runs again" }[state] ?? "since";
   return (
     <>
-      <Pill tone={["dead", "discarded"].includes(state) ? "bad" : state === "handled" ? "good" : "warn"}>
+      <Pill
+        tone={["dead", "discarded"].includes(state) ? "bad" : state === "handled" ? "good" : "warn"}
+      >
         {state === "delayed" ? "failed" : state}
       </Pill>
       {attempts > 0 && ` ${plural(attempts, "attempt")}`}
