@@ -1,8 +1,9 @@
-/** The nginx of examples/deploy before two processes that are restarted and killed under load. */
+/** Two processes that are restarted under load, as in examples/deploy: behind its nginx, and without. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { randomUUID } from "node:crypto";
@@ -24,12 +25,15 @@ if (binary === undefined && process.env.CI === "true") {
 const describeWithNginx = binary === undefined ? describe.skip : describeWithRedis;
 
 const apps = createChildProcesses(join(__dirname, "../support/app-process.ts"));
-const agent = new Agent({ keepAlive: true, maxSockets: LANES });
 const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
+let agent: Agent;
 let nginx: ChildProcess | undefined;
 
+beforeEach(() => {
+  agent = new Agent({ keepAlive: true, maxSockets: LANES });
+});
+afterEach(() => agent.destroy());
 afterAll(async () => {
-  agent.destroy();
   apps.killAll();
   if (nginx?.kill("SIGTERM") === true) await once(nginx, "exit");
   await stopRedis();
@@ -69,48 +73,83 @@ function deliver(port: number, uuid: string): Promise<number> {
   });
 }
 
+/** Sends requests in turn until it is stopped; counts those that were responded to. */
+function startLoad(port: number) {
+  const statuses = new Map<string, number>();
+  const stopping = new AbortController();
+  const sendInTurn = async () => {
+    while (!stopping.signal.aborted) {
+      const uuid = randomUUID();
+      statuses.set(uuid, await deliver(port, uuid));
+    }
+  };
+  const lanes = Array.from({ length: LANES }, sendInTurn);
+  return {
+    /** Waits for further responses. */
+    async untilMore(count: number): Promise<void> {
+      const before = statuses.size;
+      await until(() => statuses.size > before + count);
+    },
+    /** Ends the load; returns the uuids, once each request got 200. */
+    async stop(): Promise<string[]> {
+      stopping.abort();
+      await Promise.all(lanes);
+      expect([...statuses.values()].filter((status) => status !== 200)).toEqual([]);
+      return [...statuses.keys()];
+    },
+  };
+}
+
+/** Starts processes on one queue; each closes after a pause. */
+async function startApps(pauseMs: number) {
+  const redis = await startRedis();
+  const handled = new Set<string>();
+  const ports = [await findFreePort(), await findFreePort()] as const;
+  const start = (index: 0 | 1) => {
+    const args = [ports[index], redis.url, pauseMs].map(String);
+    return apps.start(args, (uuid) => handled.add(uuid));
+  };
+  return { ports, start, handled, running: [await start(0), await start(1)] as const };
+}
+
 describeWithNginx("two processes behind nginx", () => {
   it("lose no request while each is restarted and killed", async () => {
-    const redis = await startRedis();
-    const handled = new Set<string>();
-    const ports = [await findFreePort(), await findFreePort()];
-    const start = (index: number) =>
-      apps.start([String(ports[index]), redis.url], (uuid) => handled.add(uuid));
-    const running = [await start(0), await start(1)];
-    const port = await startNginx(ports);
-
-    const statuses = new Map<string, number>();
-    let count = 0;
-    const stopping = new AbortController();
-    const sendInTurn = async () => {
-      while (!stopping.signal.aborted) {
-        const uuid = randomUUID();
-        statuses.set(uuid, await deliver(port, uuid));
-        count++;
-      }
-    };
-    const lanes = Array.from({ length: LANES }, sendInTurn);
+    const { ports, start, handled, running } = await startApps(50);
+    const load = startLoad(await startNginx(ports));
+    const current = [...running];
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-      for (const index of [0, 1]) {
-        const before = count;
-        await until(() => count > before + 50);
-        const child = running[index]!;
-        const exited = once(child, "exit");
-        child.kill(signal);
+      for (const index of [0, 1] as const) {
+        await load.untilMore(50);
+        const exited = once(current[index]!, "exit");
+        current[index]!.kill(signal);
         await exited;
-        await until(() => count > before + 100);
-        running[index] = await start(index);
+        await load.untilMore(50);
+        current[index] = await start(index);
       }
     }
-    const last = count;
-    await until(() => count > last + 50);
-    stopping.abort();
-    await Promise.all(lanes);
-
-    const other = [...statuses.values()].filter((status) => status !== 200);
-    expect(other).toEqual([]);
-    expect(statuses.size).toBeGreaterThan(450);
-    await until(() => [...statuses.keys()].every((uuid) => handled.has(uuid)));
-    console.log(`nginx: ${statuses.size} of ${statuses.size} requests responded 200, all handled`);
+    await load.untilMore(50);
+    const uuids = await load.stop();
+    expect(uuids.length).toBeGreaterThan(450);
+    await until(() => uuids.every((uuid) => handled.has(uuid)));
+    console.log(`nginx: ${uuids.length} of ${uuids.length} requests responded 200, all handled`);
   }, 120_000);
+});
+
+describeWithRedis("two processes of clients that keep their connections", () => {
+  it("lose no request while one closes, once it gets no new connections", async () => {
+    const { ports, handled, running } = await startApps(3_000);
+    let [port] = ports as readonly number[];
+    // A load balancer decides where a connection leads, once and for all.
+    agent.createConnection = () => connect(port!, "127.0.0.1");
+    const load = startLoad(ports[0]);
+    await load.untilMore(50);
+    const exited = once(running[0], "exit");
+    running[0].kill("SIGTERM");
+    await load.untilMore(50);
+    [, port] = ports as readonly number[];
+    await exited;
+    await load.untilMore(50);
+    const uuids = await load.stop();
+    await until(() => uuids.every((uuid) => handled.has(uuid)));
+  }, 60_000);
 });

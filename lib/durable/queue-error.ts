@@ -6,7 +6,7 @@ import { brand } from "../errors/brand";
  * - `REDIS_NOT_DURABLE`, `POSTGRES_NOT_DURABLE`: its settings may lose events.
  * - `REDIS_REJECTED`, `POSTGRES_REJECTED`: it rejects the credentials, the database or a command; or
  *   it is read-only.
- * - `POSTGRES_POOLED`: a pooler such as pgbouncer changes the connection between transactions.
+ * - `POSTGRES_POOLED`: a pooler changes the connection between transactions, or does not commit.
  * - `POSTGRES_FOREIGN`: the schema has tables that are not of this queue.
  * - `POSTGRES_OLD`: it is older than 13.
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.

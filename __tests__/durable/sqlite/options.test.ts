@@ -25,6 +25,14 @@ it.each([
   expect(() => sqliteQueue(wrong)).toThrow(name);
 });
 
+it("rejects Deno, and names it", () => {
+  const own = Object.getOwnPropertyDescriptor(process, "versions")!;
+  const versions = { ...process.versions, deno: "2.9.6" };
+  Object.defineProperty(process, "versions", { ...own, value: versions });
+  expect(() => sqliteQueue(options)).toThrow("this is Deno 2.9.6");
+  Object.defineProperty(process, "versions", own);
+});
+
 /** Calls the function on a Linux with these mounts: places and types. */
 function withMounts<Value>(
   mounts: readonly (readonly [string, string])[],

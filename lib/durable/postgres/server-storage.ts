@@ -15,6 +15,7 @@ import { createServerConnections, LIMITS, PLANNING } from "./connections";
 import type { PostgresSettings } from "./options";
 import { prepareSchema } from "./schema";
 import {
+  assertCommitted,
   assertNotPooled,
   checkDurability,
   findRejection,
@@ -112,6 +113,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       await assertNotPooled(client, connections.createClient().client);
       queue = await prepareSchema(client, settings, Object.values(statements));
       await client.query(`${PLANNING}; ${LIMITS}; ${LISTENING}; listen "${channel}"`);
+      await assertCommitted(client, statements.forgetMember);
     } catch (error) {
       destroy();
       throw findRejection(error) ?? toNeutralError(error);

@@ -5,6 +5,7 @@ import { warnOfRisk } from "../queue-options";
 
 const FIRST_VERSION = 130_000;
 const ROUNDS = 3;
+const NO_MEMBER = -1;
 const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
 const SETUP = `select current_setting('server_version_num')::int as version,
   pg_is_in_recovery() as "isStandby",
@@ -81,6 +82,23 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
   }
 }
 
+/**
+ * Asserts that a prepared statement is committed when Postgres has replied to it: pgpool-II in raw
+ * mode begins a transaction, and leaves it open.
+ *
+ * @throws QueueError `POSTGRES_POOLED` when it is not; the errors of pg.
+ */
+export async function assertCommitted(client: Client, text: string): Promise<void> {
+  await client.query({ name: "push_forgetMember", text, values: [NO_MEMBER] });
+  // In a transaction, now() is the time of its beginning.
+  if ((await readTime(client)) === (await readTime(client))) throw createPoolerError();
+}
+
+async function readTime(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ time: string }>("select now()::text as time");
+  return rows[0]?.time;
+}
+
 async function readPid(client: Client): Promise<number | undefined> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   return rows[0]?.pid;
@@ -89,7 +107,7 @@ async function readPid(client: Client): Promise<number | undefined> {
 function createPoolerError(): QueueError {
   return new QueueError(
     "POSTGRES_POOLED",
-    "postgresQueue: a pooler in transaction or statement mode (such as pgbouncer with pool_mode = transaction) is between this process and Postgres: LISTEN is lost between transactions. Pass the address of Postgres itself, or of a pool in session mode.",
+    "postgresQueue: a pooler in transaction or statement mode (such as pgbouncer with pool_mode = transaction), or pgpool-II in raw mode, is between this process and Postgres: it keeps no LISTEN, or does not commit. Pass the address of Postgres itself, of a pool in session mode, or of pgpool-II in streaming_replication mode.",
   );
 }
 

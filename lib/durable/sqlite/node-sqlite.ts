@@ -26,14 +26,16 @@ interface SqliteModule {
 }
 
 /**
- * Asserts that this Node.js has node:sqlite.
+ * Asserts that this is a Node.js that has node:sqlite.
  *
- * @throws TypeError when it has not.
+ * @throws TypeError when it has not, and for Deno, whose threads cannot end themselves.
  */
 export function assertNodeSqlite(): void {
-  if (isBuiltin("node:sqlite")) return;
+  const { deno } = process.versions;
+  if (isBuiltin("node:sqlite") && deno === undefined) return;
+  const found = deno === undefined ? process.version : `Deno ${deno}`;
   throw new TypeError(
-    `sqliteQueue needs node:sqlite, which Node.js has since 22.13; this is ${process.version}. Run the app on Node.js 22.13 or newer, or use redisQueue or postgresQueue.`,
+    `sqliteQueue needs node:sqlite, which Node.js has since 22.13; this is ${found}. Run the app on Node.js 22.13 or newer, or use redisQueue or postgresQueue.`,
   );
 }
 
