@@ -100,7 +100,7 @@ function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | unde
   const events = [
     toEvent("Received", atMs),
     toEvent("Response", atMs + durationMs, `${status} ${code}`, after),
-    ...(queued?.failures ?? []).map((failure) => toEvent("Failed", failure.atMs, failure.error)),
+    ...(queued?.failures ?? []).map(toFailure),
   ];
   if (resent) events.push(toEvent("Ran again", resent.atMs, resent.by, resent.problem));
   return (
@@ -109,6 +109,11 @@ function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | unde
       <Fact name="Queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
     </Facts>
   );
+}
+
+function toFailure({ atMs, error, durationMs = 0, process }: QueuedState["failures"][number]) {
+  const run = process && `after ${formatDuration(durationMs)} in process ${process}`;
+  return toEvent("Failed", atMs, error, run);
 }
 
 function toEvent(name: string, atMs: number, ...texts: readonly (string | undefined)[]) {
@@ -156,7 +161,6 @@ function Result({ row: { id, explanation, message, canExplain } }: { row: Reques
   );
 }
 
-/** The names of the subjects of causes, by the first word of the codes. */
 const SUBJECTS: Record<string, string> = { URL: "Signed URL", TOKEN: "Fingerprint of the token" };
 
 function Cause({ explanation }: { explanation: Explanation }) {

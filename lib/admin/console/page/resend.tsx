@@ -22,7 +22,6 @@ export function ResendButton({ found }: { found: readonly RequestRow[] }) {
   if (oldest === undefined) return null;
   const count = formatCount(rows.length);
   const isOld = new Date(oldest.atMs).toDateString() !== new Date().toDateString();
-  // Without the seconds.
   const since = formatTime(oldest.atMs, isOld).slice(0, -7);
   const label =
     selected.length > 0
