@@ -14,8 +14,7 @@ import {
 } from "./support/servers";
 import type { ListenerOf, Middleware } from "./support/servers";
 import { createReceiver } from "./support/receivers";
-
-const never = () => new Promise<never>(() => {});
+import { createGate, never, nextTurn } from "./support/waiting";
 
 afterEach(stopServers);
 
@@ -24,65 +23,53 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     return startReceiver(listenerOf, options, before);
   }
 
-  describe("a handler", () => {
-    it.each<[string, WebhookErrorCode, () => unknown]>([
-      ["that fails", "HANDLER_FAILED", () => Promise.reject(new Error("no"))],
-      ["that hangs", "HANDLER_TIMEOUT", never],
-    ])(
-      "%s fails the request with %s, and the next delivery runs it again",
-      async (_what, code, handler) => {
-        const { port, push } = await receiver({ handlerTimeoutMs: 40 });
-        const failures: [string, string | undefined][] = [];
-        push.onError((error, event) => void failures.push([error.code, event?.uuid]));
-        push.on("challenge.approved", handler);
-        const request = eventRequest("challenge.approved", { uuid: "again" });
-        for (const status of [500, 500])
-          expect(await send(port, request)).toHaveProperty("status", status);
-        expect(failures).toEqual(Array(2).fill([code, "again"]));
-        push.off("challenge.approved", handler);
-        expect(await send(port, request)).toHaveProperty("status", 200);
-      },
-    );
-
-    it("runs once after the response with acknowledge: before, and close() waits for it", async () => {
-      const { port, push, events } = await receiver({ acknowledge: "before" });
-      let release!: () => void;
-      const gate = new Promise<void>((resolve) => (release = resolve));
-      push.onAny(async () => {
-        await gate;
-        throw new Error("never reported");
-      });
-      const failed = new Promise((resolve) => push.onError((error) => resolve(error.code)));
+  it.each<[string, WebhookErrorCode, () => unknown]>([
+    ["that fails", "HANDLER_FAILED", () => Promise.reject(new Error("no"))],
+    ["that hangs", "HANDLER_TIMEOUT", never],
+  ])(
+    "a handler %s fails the request with %s, and the next delivery runs it again",
+    async (...row) => {
+      const [, code, handler] = row;
+      const { port, push, failed } = await receiver({ handlerTimeoutMs: 40 });
+      push.on("challenge.approved", handler);
       const request = eventRequest("challenge.approved");
+      for (const status of [500, 500]) {
+        expect(await send(port, request)).toHaveProperty("status", status);
+      }
+      expect(failed).toEqual([code, code]);
+      push.off("challenge.approved", handler);
       expect(await send(port, request)).toHaveProperty("status", 200);
-      expect(await send(port, request)).toHaveProperty("status", 200);
-      expect(events).toHaveLength(1);
-      const closed = jest.fn();
-      const closing = push.close().then(closed);
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(closed).not.toHaveBeenCalled();
-      release();
-      expect(await failed).toBe("HANDLER_FAILED");
-      await closing;
-    });
+    },
+  );
+
+  it("runs handlers once after the response with acknowledge: before, and close() waits for them", async () => {
+    const { port, push, events, failed } = await receiver({ acknowledge: "before" });
+    const gate = createGate();
+    push.onAny(() => gate.opened.then(() => Promise.reject(new Error("never reported"))));
+    const request = eventRequest("challenge.approved");
+    expect(await send(port, request)).toHaveProperty("status", 200);
+    expect(await send(port, request)).toHaveProperty("status", 200);
+    expect(events).toHaveLength(1);
+    const closed = jest.fn();
+    const closing = push.close().then(closed);
+    await nextTurn();
+    expect(closed).not.toHaveBeenCalled();
+    gate.open();
+    await closing;
+    expect(failed).toEqual(["HANDLER_FAILED"]);
   });
 
   it("finishes running requests when it closes, handles others until then, then responds 503", async () => {
     const { port, push, events } = await receiver({});
-    let release!: () => void;
-    const entered = new Promise<void>((resolve) => {
-      push.on("challenge.approved", () => {
-        resolve();
-        return new Promise<void>((done) => (release = done));
-      });
-    });
+    const [entered, gate] = [createGate(), createGate()];
+    push.on("challenge.approved", () => (entered.open(), gate.opened));
     const running = send(port, eventRequest("challenge.approved"));
-    await entered;
+    await entered.opened;
     const closed = jest.fn();
     const closing = push.close().then(closed);
     expect(await send(port, eventRequest("challenge.denied"))).toHaveProperty("status", 200);
     expect(closed).not.toHaveBeenCalled();
-    release();
+    gate.open();
     await closing;
     expect(await running).toHaveProperty("status", 200);
     expect(events).toHaveLength(2);
@@ -131,12 +118,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
       // A JSON parser rejects a form; this test ignores its error.
       const lenient: Middleware = (req, res, next) => middleware(req, res, () => next());
       const { port, events } = await receiver({}, lenient);
-      const params = [
-        ...eventPairs("challenge.approved"),
-        ["tag", "b"],
-        ["tag", "a"],
-        ["empty", ""],
-      ] as [string, string][];
+      const added = [...new URLSearchParams("tag=b&tag=a&empty=")];
+      const params = [...eventPairs("challenge.approved"), ...added];
       expect(await send(port, signedRequestOf(params, formType))).toHaveProperty("status", 200);
       expect(events).toMatchObject([{ type: "challenge.approved" }]);
     });
@@ -144,12 +127,11 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
 });
 
 describe("on one server", () => {
-  const receiver = (options: Partial<PushWebhooksOptions> = {}) =>
-    startReceiver(SERVERS[0]![1], options, []);
+  const receiver = () => startReceiver(SERVERS[0]![1], {}, []);
 
   it("runs once for 200 concurrent copies of a request, and all get 200", async () => {
     const { port, events, push } = await receiver();
-    push.onAny(() => new Promise((resolve) => setImmediate(resolve)));
+    push.onAny(nextTurn);
     const request = eventRequest("challenge.approved");
     const responses = await Promise.all(Array.from({ length: 200 }, () => send(port, request)));
     await Promise.all(responses.map((response) => response.text()));
@@ -160,16 +142,15 @@ describe("on one server", () => {
   it("handles a request whose client does not wait for the response", async () => {
     const { port, push } = await receiver();
     const leaving = new AbortController();
-    const handled = new Promise((resolve) => {
-      push.onAny(async ({ type }) => {
-        leaving.abort();
-        await expect(sent).rejects.toThrow();
-        resolve(type);
-      });
+    const handled = createGate();
+    push.onAny(async () => {
+      leaving.abort();
+      await expect(sent).rejects.toThrow();
+      handled.open();
     });
     const sent = send(port, eventRequest("factor.created"), leaving.signal);
     sent.catch(() => {});
-    expect(await handled).toBe("factor.created");
+    await handled.opened;
   });
 });
 
@@ -178,8 +159,8 @@ async function startReceiver(
   options: Partial<PushWebhooksOptions>,
   before: Middleware[],
 ) {
-  const { push, events } = createReceiver(options);
-  return { push, port: await startServer(listenerOf(push, ...before)), events };
+  const created = createReceiver(options);
+  return { ...created, port: await startServer(listenerOf(created.push, ...before)) };
 }
 
 function keepRawBody(req: unknown, _res: unknown, bytes: Buffer): void {

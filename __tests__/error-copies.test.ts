@@ -42,34 +42,19 @@ describe("the public errors", () => {
   const request = { method: "GET", path: "/keys" };
   const issues = [{ path: "sid", message: "is too short" }];
   /** An error of each class, its JSON, and the file of its class. */
+  const timeout = { code: "TIMEOUT", status: 0 } as const;
+  const notFound = { code: "NOT_FOUND", serviceCode: 20404, status: 404 } as const;
+  const input = { code: "INVALID_INPUT", message: "key: sid: is too short" };
+  const failed = { code: "HANDLER_FAILED", status: 500 } as const;
+  const redis = { code: "REDIS_NOT_DURABLE" } as const;
   const ERRORS: [error: Error, json: object, file: string][] = [
-    [
-      new WebhookError("HANDLER_FAILED", "message"),
-      { code: "HANDLER_FAILED", status: 500 },
-      "errors/webhook-error",
-    ],
+    [new WebhookError(failed.code, "message"), failed, "errors/webhook-error"],
     [new PermanentError("message"), {}, "errors/permanent-error"],
     [new ApiError("message", { ...api, ...request }), api, "admin/client/api-error"],
-    [
-      new ApiError("message", { code: "TIMEOUT", status: 0, ...request }),
-      { code: "TIMEOUT", status: 0 },
-      "admin/client/api-error",
-    ],
-    [
-      new InputError("key", issues),
-      { code: "INVALID_INPUT", message: "key: sid: is too short" },
-      "admin/client/input-error",
-    ],
-    [
-      new EmulatorError("NOT_FOUND", "message"),
-      { code: "NOT_FOUND", serviceCode: 20404, status: 404 },
-      "emulator/emulator-error",
-    ],
-    [
-      new QueueError("REDIS_NOT_DURABLE", "message"),
-      { code: "REDIS_NOT_DURABLE" },
-      "durable/queue-error",
-    ],
+    [new ApiError("message", { ...timeout, ...request }), timeout, "admin/client/api-error"],
+    [new InputError("key", issues), input, "admin/client/input-error"],
+    [new EmulatorError("NOT_FOUND", "message"), notFound, "emulator/emulator-error"],
+    [new QueueError(redis.code, "message"), redis, "durable/queue-error"],
   ];
 
   it.each(ERRORS)("have a name and their JSON, without a cause: %s", (error, json) => {

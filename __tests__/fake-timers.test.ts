@@ -3,7 +3,7 @@ import supertest from "supertest";
 import * as main from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { CHALLENGE_SID as challengeSid } from "./support/webhook-requests";
-import { until } from "./support/waiting";
+import { createGate, never, until } from "./support/waiting";
 import { startServer, stopServers } from "./support/servers";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
@@ -38,18 +38,14 @@ describe.each(LOADED)("a receiver that was loaded %s of Jest", (_when, load) => 
   });
 
   it("resolves push.close() at its deadline while handlers run", async () => {
-    let begin!: () => void;
-    const began = new Promise<void>((resolve) => (begin = resolve));
+    const gate = createGate();
     const push = load()
       .pushWebhooks(options)
-      .onAny(() => {
-        begin();
-        return new Promise(() => {});
-      });
+      .onAny(() => (gate.open(), never()));
     const port = await startServer(express().use("/push", push));
     const { path, ...init } = signedRequest(options, "challenge.approved");
     const sent = fetch(`http://127.0.0.1:${port}${path}`, init as RequestInit).catch(() => "ended");
-    await began;
+    await gate.opened;
     await push.close({ deadlineMs: 50 });
     jest.useRealTimers();
     await stopServers();

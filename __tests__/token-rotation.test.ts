@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { eventPairs, signedRequestOf } from "./support/webhook-requests";
 import { createReceiver } from "./support/receivers";
+import { createGate, nextTurn } from "./support/waiting";
 
 const OLD = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 const NEW = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
@@ -31,13 +32,10 @@ describe.each([
   it("reports a redelivery signed with the other token as a duplicate", async () => {
     const { receive, events } = createReceiver({ authToken });
     for (const request of [
-      signedBy(OLD),
-      signedBy(NEW),
-      signedBy(OLD),
+      ...[OLD, NEW, OLD].map((by) => signedBy(by)),
       signedBy(NEW, otherParams),
-    ]) {
+    ])
       expect(await receive(request)).toBe(200);
-    }
     expect([events.length, results]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
   });
 
@@ -45,15 +43,14 @@ describe.each([
     ["a duplicate", signedBy(NEW), "duplicate"],
     ["a conflict if it has other content", signedBy(NEW, otherParams), "conflict"],
   ])("reports one that arrives while the handlers run as %s", async (_case, request, result) => {
-    let finish!: () => void;
-    const running = new Promise<void>((resolve) => (finish = resolve));
+    const gate = createGate();
     const { push, receive } = createReceiver({ authToken });
-    push.onAny(() => running);
+    push.onAny(() => gate.opened);
     const statuses = [receive(signedBy(OLD)), receive(request)];
     // Wait until both have arrived.
-    for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+    for (let turns = 0; turns < 20; turns++) await nextTurn();
     expect(results).toEqual([]);
-    finish();
+    gate.open();
     expect(await Promise.all(statuses)).toEqual([200, 200]);
     expect(results).toEqual([result]);
   });

@@ -6,7 +6,7 @@ import {
   type AcceptOnce,
   type RequestIdentity,
 } from "../../lib/delivery/dedupe";
-import { until } from "../support/waiting";
+import { createGate, nextTurn, until } from "../support/waiting";
 import type { WebhookError } from "../../lib/errors/webhook-error";
 
 const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
@@ -79,14 +79,6 @@ describe("createAcceptOnce", () => {
     expect(await finish(once(store)(keyOf("a"), run))).toBe("duplicate");
   });
 
-  it("runs once for receivers that share a store", async () => {
-    const store = createMemoryDedupe();
-    const run = jest.fn(async () => {});
-    const deliveries = [1, 2].map(() => finish(once(store)(keyOf("a"), run)));
-    expect(await Promise.all(deliveries)).toEqual(["new", "duplicate"]);
-    expect(run).toHaveBeenCalledTimes(1);
-  });
-
   it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
     const acceptOnce = once();
     const failure = new Error("failed");
@@ -116,7 +108,7 @@ describe("createAcceptOnce", () => {
     const unhandled = jest.fn();
     process.on("unhandledRejection", unhandled);
     await once()(keyOf("a"), () => Promise.reject(new Error("failed")));
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
   });
@@ -130,17 +122,19 @@ describe("createAcceptOnce", () => {
     expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
   });
 
-  it("waits for a request that runs in another process", async () => {
+  it.each<[what: string, claims: (Claim | Error)[], result: string, runs: number]>([
+    [
+      "waits for a request that runs in another process",
+      ["running", "running", "done"],
+      "duplicate",
+      0,
+    ],
+    ["runs the handlers after another process released the uuid", ["running", "new"], "new", 1],
+    ["retries while the store is down", [new Error("down"), "new"], "new", 1],
+  ])("%s", async (_what, claims, result, runs) => {
     const run = jest.fn(async () => {});
-    const delivery = once(scripted(["running", "running", "done"]))(keyOf("a"), run);
-    expect(await finish(delivery)).toBe("duplicate");
-    expect(run).not.toHaveBeenCalled();
-  });
-
-  it("runs the handlers after another process released the uuid", async () => {
-    const run = jest.fn(async () => {});
-    await finish(once(scripted(["running", "new"]))(keyOf("a"), run));
-    expect(run).toHaveBeenCalledTimes(1);
+    expect(await finish(once(scripted(claims))(keyOf("a"), run))).toBe(result);
+    expect(run).toHaveBeenCalledTimes(runs);
   });
 
   it("rejects a request that another process does not finish in time", async () => {
@@ -152,13 +146,11 @@ describe("createAcceptOnce", () => {
     });
   });
 
-  it("retries while the store is down, and rejects if it stays down", async () => {
+  it("rejects if the store stays down", async () => {
     const run = jest.fn(async () => {});
-    await finish(once(scripted([new Error("down"), "new"]))(keyOf("a"), run));
-    expect(run).toHaveBeenCalledTimes(1);
     const rejected = once(scripted([new Error("down")]), 60)(keyOf("a"), run);
     await expect(rejected).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
-    expect(run).toHaveBeenCalledTimes(1);
+    expect(run).not.toHaveBeenCalled();
   });
 
   it.each<Claim | Error>([new Error("down"), "done", "conflict"])(
@@ -181,13 +173,12 @@ describe("createAcceptOnce", () => {
   it("claims once for a request whose handlers run", async () => {
     const log: string[] = [];
     const acceptOnce = once(scripted(["new"], log));
-    let end!: () => void;
-    const run = () => new Promise<void>((done) => (end = done));
-    const first = finish(acceptOnce(keyOf("a"), run));
-    await new Promise(setImmediate);
+    const gate = createGate();
+    const first = finish(acceptOnce(keyOf("a"), () => gate.opened));
+    await nextTurn();
     const second = finish(acceptOnce(keyOf("a")));
-    await new Promise(setImmediate);
-    end();
+    await nextTurn();
+    gate.open();
     expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
     expect(log).toEqual(["claim new", "complete"]);
   });
@@ -206,9 +197,8 @@ describe("createAcceptOnce", () => {
   );
 
   it("marks handled requests without a limit on concurrent marks", async () => {
-    let mark!: () => void;
-    const marked = new Promise<void>((resolve) => (mark = resolve));
-    const slow: DedupeStore = { claim: () => "new", complete: () => marked, release: () => {} };
+    const marking = createGate();
+    const slow = { ...scripted(["new"]), complete: () => marking.opened };
     const lost = jest.fn();
     const acceptOnce = withoutDeadline(createAcceptOnce(slow, lost));
     // One more than a bounded retry accepts.
@@ -216,31 +206,30 @@ describe("createAcceptOnce", () => {
     const deliveries = await Promise.all(uuids.map((uuid) => acceptOnce(keyOf(uuid))));
     // Longer than the only attempt of an operation over a limit.
     await sleep(300);
-    mark();
+    marking.open();
     await Promise.all(deliveries.map(({ finished }) => finished));
     expect(lost).not.toHaveBeenCalled();
   });
 
-  it.each<Claim>(["running", "done", "conflict"])(
-    "does not release the uuid of another owner when it stops: a late %j",
+  it.each<Claim>(["new", "running", "done", "conflict"])(
+    "releases only its own claim when the store replies after the deadline: %j",
     async (late) => {
       let reply!: (claim: Claim) => void;
       const claimed = new Promise<Claim>((resolve) => (reply = resolve));
       const owners = new Set<string>();
       const released: string[] = [];
       const slow: DedupeStore = {
-        claim: ({ owner }) => {
-          owners.add(owner);
-          return claimed;
-        },
+        claim: ({ owner }) => (owners.add(owner), claimed),
         complete: () => {},
         release: ({ owner }) => void released.push(owner),
       };
       const delivery = once(slow, 20)(keyOf("a"));
       await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+      const early = released.splice(0);
       reply(late);
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(released.every((owner) => owners.has(owner))).toBe(true);
+      await nextTurn();
+      expect([...early, ...released].every((owner) => owners.has(owner))).toBe(true);
+      if (late === "new") expect(released).toEqual([...owners]);
     },
   );
 
@@ -260,23 +249,6 @@ describe("createAcceptOnce", () => {
     isHanging = false;
     expect(await finish(acceptOnce(keyOf("a"), run))).toBe("new");
     expect(run).toHaveBeenCalledTimes(1);
-  });
-
-  it("releases a claim that succeeds after the deadline", async () => {
-    let reply!: (claim: Claim) => void;
-    const claimed = new Promise<Claim>((resolve) => (reply = resolve));
-    const released: string[] = [];
-    const slow: DedupeStore = {
-      claim: () => claimed,
-      complete: () => {},
-      release: ({ uuid }) => void released.push(uuid),
-    };
-    const delivery = once(slow, 20)(keyOf("a"));
-    await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
-    released.splice(0);
-    reply("new");
-    await new Promise(setImmediate);
-    expect(released).toEqual(["a"]);
   });
 
   it("reports a mark that failed, keeps the result of the run, and marks later", async () => {

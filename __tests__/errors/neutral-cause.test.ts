@@ -23,20 +23,13 @@ describe("createNeutralCause", () => {
     expect(createNeutralCause(thrown)).toHaveProperty("code", 11_000);
   });
 
+  const escaped = String.raw`\u001b[31m\u009b0m\u0085\u202e!`;
   it.each([
-    [
-      "a message of several lines",
-      "Failed query: insert …\nparams: hush",
-      "Failed query: insert …",
-    ],
+    ["a message of several lines", "Failed query: …\nparams: hush", "Failed query: …"],
     ["a message that begins with a line break", "\n  first\nhush", "first"],
     ["a line like a stack frame", "first\n    at hush", "first"],
     ["no message", "", ""],
-    [
-      "control characters",
-      "\u001B[31m\u009B0m\u0085\u202E!",
-      String.raw`\u001b[31m\u009b0m\u0085\u202e!`,
-    ],
+    ["control characters", "\u001B[31m\u009B0m\u0085\u202E!", escaped],
     ["501 characters", "x".repeat(501), `${"x".repeat(500)}…`],
   ])("keeps the first line of a message, up to 500 characters: %s", (_what, message, kept) => {
     const cause = createNeutralCause(new Error(message));

@@ -30,21 +30,6 @@ describe("createFairMap", () => {
     expect(map.get("A", "k")).toBe(3);
   });
 
-  it.each<[string, Partial<FairMapOptions<number>>]>([
-    ["maxEntries", { maxEntries: 5 }],
-    ["maxBytes", { maxBytes: 8_000 }],
-  ])("evicts from the account that has the most, over %s", (_bound, bounds) => {
-    const evicted: number[] = [];
-    const map = createMap({ maxEntries: 100, ...bounds, onEvict: (value) => evicted.push(value) });
-    const bytes = { bytes: 1_000 };
-    map.add("A", "1", -1, bytes);
-    map.add("A", "2", -2, bytes);
-    for (let index = 0; index < 50; index++) map.add("B", String(index), index, bytes);
-    expect([map.get("A", "1"), map.get("A", "2"), map.get("B", "49")]).toEqual([-1, -2, 49]);
-    expect(evicted).toEqual(Array.from({ length: evicted.length }, (_, index) => index));
-    expect(evicted.length).toBeGreaterThan(40);
-  });
-
   it("evicts nothing of an active account for the expired entries of idle ones", () => {
     const evicted: number[] = [];
     const map = createMap({ maxEntries: 100, onEvict: (value) => evicted.push(value) });

@@ -5,13 +5,14 @@ import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-v
 import { parseEvent } from "../../lib/event/parse";
 import { createReporter } from "../../lib/observability/reporter";
 import { silent } from "../support/receivers";
+import { nextTurn } from "../support/waiting";
+import { useWarnings } from "../support/warnings";
 import { eventPairs } from "../support/webhook-requests";
 
 const event = parseEvent(eventPairs("challenge.approved"));
 const request = { method: "POST", path: "/push", remoteAddress: "::1" };
 const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change");
 const noCapture = () => undefined;
-const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 function recordingLogger() {
   const lines: [level: string, fields: object, message: string][] = [];
@@ -27,11 +28,7 @@ function recordingLogger() {
 }
 
 describe("createReporter", () => {
-  let warnings: jest.SpyInstance;
-  beforeEach(() => {
-    warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-  });
-  afterEach(() => warnings.mockRestore());
+  const warnings = useWarnings();
 
   it.each<[WebhookErrorCode, level: "warn" | "error", isFailure: boolean]>([
     ["STORE_UNAVAILABLE", "error", true],
@@ -60,15 +57,14 @@ describe("createReporter", () => {
     expect("err" in lines[0]![1]).toBe(isFailure);
   });
 
-  it.each<["onError" | "onRejected"]>([["onError"], ["onRejected"]])(
-    "emits no warning for a failure that a listener of %s receives",
-    (method) => {
+  it("emits no warning for a failure that a listener of onError or onRejected receives", () => {
+    for (const method of ["onError", "onRejected"] as const) {
       const reports = createReporter(undefined);
       reports[method](() => {});
       reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1, noCapture);
-      expect(warnings).not.toHaveBeenCalled();
-    },
-  );
+    }
+    expect(warnings.list()).toEqual([]);
+  });
 
   it.each([
     ["the global console", () => console],
@@ -123,13 +119,11 @@ describe("createReporter", () => {
     for (let times = 0; times < 10; times++) {
       reports.error(errorOf("HANDLER_FAILED"));
       reports.delivered(event, "new");
-      await tick();
+      await nextTurn();
     }
     expect(last).toHaveBeenCalledTimes(10);
-    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(
-      Array(3).fill("LISTENER_FAILED"),
-    );
-    const texts = warnings.mock.calls.map(([text]) => String(text));
+    expect(warnings.listCodes()).toEqual(Array(3).fill("LISTENER_FAILED"));
+    const texts = warnings.listMessages();
     expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
     expect(texts.filter((text) => text.includes("not an Error"))).toHaveLength(1);
     expect(texts.join()).not.toContain("hush");
@@ -146,22 +140,23 @@ describe("createReporter", () => {
     if (hasListener) reports.onError(() => {});
     reports.unhandled(event, hasRun);
     reports.unhandled(event, hasRun);
-    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual(expected);
+    expect(warnings.listCodes()).toEqual(expected);
   });
 
-  it("warns once per code about failures without a listener", () => {
+  it("warns once per code about failures without a listener, with their cause", () => {
     const reports = createReporter(undefined);
     for (const code of ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT"] as const) {
-      reports.error(errorOf(code), event);
+      reports.error(new WebhookError(code, "what to change", { cause: new Error("no") }), event);
     }
     for (const code of ["BODY_CONSUMED", "SIGNATURE_MISMATCH", "CLOSING"] as const) {
       reports.rejected(errorOf(code), request, 1, noCapture);
     }
-    expect(warnings.mock.calls.map(([, { code }]) => code)).toEqual([
+    expect(warnings.listCodes()).toEqual([
       "HANDLER_FAILED",
       "HANDLER_TIMEOUT",
       "BODY_CONSUMED",
       "SIGNATURE_MISMATCH",
     ]);
+    expect(warnings.list()[0]?.[1].detail).toMatch(/^Error: no\n {4}at .*reporter\.test/);
   });
 });

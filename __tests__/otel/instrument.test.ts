@@ -4,7 +4,7 @@ import { instrumentPushWebhooks } from "express-push-verification/otel";
 import { publish } from "../../lib/observability/diagnostics";
 import { silent } from "../support/receivers";
 import { startTelemetry } from "../support/telemetry";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
 let telemetry: ReturnType<typeof startTelemetry>;
 let fails: () => void;
@@ -25,11 +25,8 @@ beforeEach(() => {
 });
 afterEach(() => telemetry.stop());
 
-async function send(request = eventRequest("challenge.approved"), path = request.path) {
-  const { method, headers, body } = request;
-  const url = new URL(path, PUBLIC_URL);
-  return (await push.fetch(new Request(url, { method, headers, body: body ?? null }))).status;
-}
+const send = async (request = eventRequest("challenge.approved"), path = request.path) =>
+  (await push.fetch(toWebRequest({ ...request, path }))).status;
 
 it("the spans of the app in a handler are children of handle, which is one of receive", async () => {
   expect(await send()).toBe(200);

@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { pushWebhooks } from "express-push-verification";
+import { PUSH_EVENT_TYPES, pushWebhooks } from "express-push-verification";
 import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
-import { honestCut, SIDS, UUID } from "../support/attacker-texts";
+import { honestCut, SIDS, UUID, words } from "../support/attacker-texts";
 import { joinCut, type Cut } from "../support/cuts";
 import { createReceiver, silent } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
@@ -24,14 +24,11 @@ describe("honest requests", () => {
     Grüße: "\u{1F600}",
   };
   const { Grüße: _late, tz: _tz, ...UNDECLARED } = EXTRAS;
-  const TYPES = ["created", "verified", "deleted"].map((one) => `factor.${one}`);
   const VERSIONS = ["v1", "v2"] as const;
 
   it.each(
     VERSIONS.flatMap((version) =>
-      [...TYPES, "challenge.approved", "challenge.denied", "challenge.expired"].map(
-        (one) => [version, one] as const,
-      ),
+      [...PUSH_EVENT_TYPES, "challenge.expired"].map((one) => [version, one] as const),
     ),
   )("accepts %s %s with parameters beyond the specification", (version, one) => {
     expect(isAccepted(honestCut(version, one))).toBe(true);
@@ -48,20 +45,9 @@ describe("honest requests", () => {
   });
 
   it.each([
-    "ada@example.com",
-    "steve_smith",
-    "alex_smith",
-    "two_factor_user",
-    "event_manager",
-    "adaevent_x",
-    "entity",
-    "adaf",
-    "user-7f3a-22",
-    "prod_eu_west_1",
-    UUID,
-    `${UUID}f`,
-    "f".repeat(64),
-    "typechallenge.approved",
+    ...words("ada@example.com steve_smith alex_smith two_factor_user event_manager adaevent_x"),
+    ...words("entity adaf user-7f3a-22 prod_eu_west_1 typechallenge.approved"),
+    ...words(`${UUID} ${UUID}f ${"f".repeat(64)}`),
     "Zoë \u{1F600}",
   ])("accepts the identity %s", (entity_identity) => {
     for (const version of VERSIONS) {
@@ -70,21 +56,10 @@ describe("honest requests", () => {
   });
 
   it.each([
-    UUID.toUpperCase(),
-    "a".repeat(32),
-    "5".repeat(40),
-    "f".repeat(64),
-    `urn:uuid:${UUID}`,
-    `${UUID}-1`,
-    `EV${"2".repeat(32)}/2`,
-    "test-uuid",
-    "webhook_uuid_1",
-    "uuid",
-    "type",
+    ...words(`${UUID.toUpperCase()} ${"a".repeat(32)} ${"5".repeat(40)} ${"f".repeat(64)}`),
+    ...words(`urn:uuid:${UUID} ${UUID}-1 EV${"2".repeat(32)}/2`),
     "a b",
-    "x,y",
-    "{1}",
-    "é",
+    ...words("test-uuid webhook_uuid_1 uuid type x,y {1} é"),
   ])("accepts the uuid %s", (uuid) => {
     for (const version of VERSIONS) {
       expect(isAccepted(honestCut(version, type, { uuid }))).toBe(true);
@@ -93,9 +68,9 @@ describe("honest requests", () => {
   });
 
   it("accepts free text and JSON that contain names", () => {
-    const words = "type entity account uuid typefactor.created service_sid";
-    const json = JSON.stringify({ entity_identity: "ada", type, uuid: "1", account_sid, words });
-    const overrides = { factor_friendly_name: words, factor_metadata: json, tag: "type entity" };
+    const names = "type entity account uuid typefactor.created service_sid";
+    const json = JSON.stringify({ entity_identity: "ada", type, uuid: "1", account_sid, names });
+    const overrides = { factor_friendly_name: names, factor_metadata: json, tag: "type entity" };
     const challenge = { challenge_details: json, challenge_metadata: json };
     const withFriendlyName = { ...overrides, factor_metadata: "{}", tag: "" };
     expect(isAccepted(honestCut("v2", "factor.created", overrides))).toBe(true);
@@ -125,29 +100,24 @@ describe("honest requests", () => {
   });
 });
 
-it.each<[parameter: string, text: string, overrides: Record<string, string>, declared?: string[]]>([
-  ...["AccountSid=", "AccountSidAC", "bodySHA256=", "account_sid=A"].map(
-    (text): [string, string, Record<string, string>] => [
-      "challenge_hidden_details",
-      text,
-      { challenge_hidden_details: `{"agent":"x ${text}5"}` },
-    ],
-  ),
-  ...(["account_sid", "challenge_sid", "factor_sid", "service_sid"] as const).map(
-    (name): [string, string, Record<string, string>] => {
-      const text = name + SIDS[name].slice(0, 2);
-      return ["factor_friendly_name", text, { factor_friendly_name: text }];
-    },
-  ),
+type Named = [parameter: string, text: string, overrides: object, declared?: string[]];
+it.each<Named>([
+  ...words("AccountSid= AccountSidAC bodySHA256= account_sid=A").map((text): Named => {
+    const overrides = { challenge_hidden_details: `{"agent":"x ${text}5"}` };
+    return ["challenge_hidden_details", text, overrides];
+  }),
+  ...words("account_sidAC challenge_sidYC factor_sidYF service_sidVA").map((text): Named => [
+    "factor_friendly_name",
+    text,
+    { factor_friendly_name: text },
+  ]),
   ["entity_identity", "entity_identity", { entity_identity: "xentity_identity" }],
   ["factor_metadata", "factor_friendly_name", { factor_metadata: '{"factor_friendly_name":"x"}' }],
   ["entity_identity", "event", { entity_identity: "an event" }, ["event"]],
   ["event", "event", { event: "an event" }, ["event"]],
 ])("names the parameter %s that contains %s", (parameter, text, overrides, declared = []) => {
-  expect(findAmbiguity(honestCut("v2", type, overrides), declared)).toEqual({
-    parameter,
-    reason: `${parameter} contains ${text}`,
-  });
+  const found = findAmbiguity(honestCut("v2", type, { ...overrides }), declared);
+  expect(found).toEqual({ parameter, reason: `${parameter} contains ${text}` });
 });
 
 it("accepts an unknown type without a service, unless a value shows one", () => {
@@ -257,14 +227,7 @@ describe("extraParameters", () => {
     const count = (message: unknown) => void counted.push(message);
     subscribe("express-push-verification:rejected", count);
     for (const parameter of [
-      "access",
-      "entity_sid",
-      "expiration_date",
-      "exp",
-      "event-id",
-      "user_uuid",
-      "zone",
-      "été",
+      ...words("access entity_sid expiration_date exp event-id user_uuid zone été"),
       "x y",
     ]) {
       const value = parameter === "user_uuid" ? UUID : "1";

@@ -10,8 +10,9 @@ import { AUTH_TOKEN, encodeForm, PUBLIC_URL } from "../support/webhook-requests"
 import { joinCut, listDecisive, type Cut } from "../support/cuts";
 
 const type = "challenge.approved";
-const sid = (name: keyof typeof SIDS, digit = "b") =>
-  `${name}${SIDS[name].slice(0, 2)}${digit.repeat(32)}`;
+/** A parameter with a SID of the victim. */
+const sid = (name: keyof typeof SIDS, separator = "") =>
+  `${name}${separator}${SIDS[name].slice(0, 2)}${"b".repeat(32)}`;
 
 /** The result of a request with this body or query and the signature of a text. */
 function deliver(
@@ -46,41 +47,45 @@ function cutAt(marked: string): Cut {
 }
 
 const { account_sid, service_sid, factor_sid, challenge_sid } = SIDS;
-const victim = [sid("account_sid"), sid("challenge_sid"), "entity_identityada", sid("factor_sid")];
-const swallow = `${victim.join("")}${sid("service_sid")}type${type}uuidfresh`;
+const victim = [
+  sid("account_sid", "="),
+  sid("challenge_sid", "="),
+  "entity_identity=ada",
+  sid("factor_sid", "="),
+  sid("service_sid", "="),
+  `type=${type}|uuid=fresh`,
+].join("|");
+const swallow = cutAt(victim).flat().join("");
 const tail = `service_sid=${service_sid}|type=${type}|uuid=${UUID}`;
 const head = `account_sid=${account_sid}|challenge_sid=${challenge_sid}`;
 const factor = `factor_sid=${factor_sid}`;
 const v2Factor = `factor_friendly_name=x|factor_metadata={}|${factor}|factor_type=push|${tail}`;
 const v2Head = `account_sid=${account_sid}|challenge_details={}|challenge_metadata={}|challenge_sid=${challenge_sid}`;
+const v2 = (overrides: Record<string, string>) =>
+  honestCut("v2", type, {
+    factor_friendly_name: "x",
+    factor_metadata: "{}",
+    challenge_details: "{}",
+    challenge_metadata: "{}",
+    ...overrides,
+  });
 
 describe("a second cut", () => {
   it.each<[what: string, honest: Cut, second: string]>([
     [
       "unknown names that contain the start and the end",
       honestCut("v1", "factor.verified", { entity_identity: `${swallow}z` }),
-      `a=ccount_sid${account_sid}entity_identity|account_sid=AC${"b".repeat(32)}|challenge_sid=YC${"b".repeat(32)}|entity_identity=ada|factor_sid=YF${"b".repeat(32)}|service_sid=VA${"b".repeat(32)}|type=${type}|uuid=fresh|z=factor_sid${factor_sid}service_sid${service_sid}typefactor.verifieduuid${UUID}`,
+      `a=ccount_sid${account_sid}entity_identity|${victim}|z=factor_sid${factor_sid}service_sid${service_sid}typefactor.verifieduuid${UUID}`,
     ],
     [
       "a shorter identity and a name of the specification",
-      honestCut("v2", type, {
-        entity_identity: "adafactor_friendly_namex",
-        factor_friendly_name: "x",
-        factor_metadata: "{}",
-        challenge_details: "{}",
-        challenge_metadata: "{}",
-      }),
+      v2({ entity_identity: "adafactor_friendly_namex" }),
       `${v2Head}|entity_identity=ada|${v2Factor.replace("=x|", "=xfactor_friendly_namex|")}`,
     ],
     [
       "a challenge in the details of another",
-      honestCut("v2", type, {
-        factor_friendly_name: "x",
-        factor_metadata: "{}",
-        challenge_details: `${sid("challenge_sid")}d`,
-        challenge_metadata: "{}",
-      }),
-      `account_sid=${account_sid}|challenge_details=|challenge_sid=YC${"b".repeat(32)}|d=challenge_metadata{}challenge_sid${challenge_sid}|entity_identity=eve|${v2Factor}`,
+      v2({ challenge_details: `${sid("challenge_sid")}d` }),
+      `account_sid=${account_sid}|challenge_details=|${sid("challenge_sid", "=")}|d=challenge_metadata{}challenge_sid${challenge_sid}|entity_identity=eve|${v2Factor}`,
     ],
     [
       "a shorter identity and an empty unknown parameter",
@@ -109,12 +114,7 @@ describe("a second cut", () => {
     ],
     [
       "v2 read as v1",
-      honestCut("v2", type, {
-        factor_friendly_name: "x",
-        factor_metadata: "{}",
-        challenge_details: "{}",
-        challenge_metadata: "{}",
-      }),
+      v2({}),
       `account_sid=${account_sid}|c=hallenge_details{}challenge_metadata{}|challenge_sid=${challenge_sid}|entity_identity=evefactor_friendly_namexfactor_metadata{}|${factor}|factor_typ=epush|${tail}`,
     ],
     [
@@ -179,17 +179,23 @@ describe("a second cut", () => {
     },
   );
 
-  it("rejects a signed GET with a whole event in its identity as a POST", async () => {
-    const query = `?uuid=${UUID}&account_sid=${account_sid}&entity_identity=${swallow}&type=x`;
-    const at = query.indexOf(sid("account_sid"));
-    const event = cutAt(
-      `account_sid=AC${"b".repeat(32)}|challenge_sid=YC${"b".repeat(32)}|entity_identity=ada|factor_sid=YF${"b".repeat(32)}|service_sid=VA${"b".repeat(32)}|type=${type}|uuid=fresh&type=x`,
-    );
-    const cut: Cut = [["?", query.slice(1, at)], ...event];
-    expect(joinCut(cut)).toBe(query);
-    const one = await deliver(PUBLIC_URL + query, { body: encodeForm(cut) });
-    expect(one).toEqual(AMBIGUOUS);
-  });
+  // Other URLs of the account, which are no publicUrl here.
+  it.each(["", "/staging", "-2", "?env=staging"])(
+    "rejects, as a POST, requests to publicUrl and %j: a GET, and POSTs",
+    async (rest) => {
+      const query = `?uuid=${UUID}&account_sid=${account_sid}&entity_identity=`;
+      const cuts: Cut[] = [[[rest + query, ""], ...cutAt(victim), ["z&type=x", ""]]];
+      if (rest !== "") {
+        const [before = "", after = ""] = joinCut(v2({ challenge_details: "|" })).split("|");
+        cuts.push([[rest + before, ""], ...cutAt(victim), [`z${after}`, ""]]);
+        cuts.push([[rest, ""], ...honestCut("v1", type)]);
+      }
+      for (const cut of cuts) {
+        const one = await deliver(PUBLIC_URL + joinCut(cut), { body: encodeForm(cut) });
+        expect(one).toEqual(AMBIGUOUS);
+      }
+    },
+  );
 
   it("rejects the URL of a GET Webhook that an attacker chose as a POST", async () => {
     const chosen = `${head}|entity_identity=ada|${factor}|service_sid=${service_sid}|type=${type}`;
@@ -215,6 +221,7 @@ describe("a second cut", () => {
     ["one before the first known one", "a=1&", ""],
     ["a POST of the account", "", `&challenge_hidden_details=account_sid${account_sid}`],
     ["the hash of a body", "", "&bodySHA256=aa"],
+    ["a POST to publicUrl and a query", `env=stagingaccount_sid${account_sid}&`, "&z="],
   ])("rejects a GET with %s", async (_what, before, after) => {
     const query = before + encodeForm(honestCut("v2", type)) + after;
     const one = await deliver(`${PUBLIC_URL}?${query}`, { query });

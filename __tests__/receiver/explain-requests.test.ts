@@ -1,12 +1,6 @@
 /** The explanations of rejected webhook requests: their cause, without a secret or a user's data. */
 import { inspect } from "node:util";
-import {
-  pushWebhooks,
-  type PushWebhooks,
-  type PushWebhooksOptions,
-  type SignatureReport,
-  type WebhookError,
-} from "express-push-verification";
+import type { PushWebhooksOptions, SignatureReport, WebhookError } from "express-push-verification";
 import {
   AUTH_TOKEN,
   eventPairs,
@@ -16,73 +10,46 @@ import {
   toWebRequest,
   type TestRequest,
 } from "../support/webhook-requests";
-import { send, SERVERS, startServer, stopServers } from "../support/servers";
-import type { Middleware } from "../support/servers";
+import { createReceiver } from "../support/receivers";
+import { send, startServer, stopServers } from "../support/servers";
 
 afterEach(stopServers);
 
 const good = eventRequest("challenge.approved");
-/** Just below limitBytes, and every part of it has variants. */
-const hostileBody = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
-const hostile = { ...good, body: hostileBody.join("&") };
 
-describe.each(SERVERS)("on %s", (_server, listenerOf) => {
-  const errors: WebhookError[] = [];
-  beforeEach(() => void errors.splice(0));
+it("responds to a good request among 40 rejected ones, of which it explains at most 10", async () => {
+  // Just below limitBytes, and every part of it has variants.
+  const fields = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
+  const hostile = { ...good, body: fields.join("&") };
+  const { push } = createReceiver();
+  const reports: (SignatureReport | undefined)[] = [];
+  push.onRejected((error) => void reports.push(error.explain()));
+  const port = await startServer(push);
+  const sendHostile = () => Array.from({ length: 20 }, () => send(port, hostile));
 
-  async function startReceiver(
-    options: Partial<PushWebhooksOptions> = {},
-    ...before: Middleware[]
-  ): Promise<{ push: PushWebhooks; port: number }> {
-    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
-    push.onRejected((error) => void errors.push(error));
-    return { push, port: await startServer(listenerOf(push, ...before)) };
-  }
+  const before = sendHostile();
+  const response = await send(port, good);
+  const rejected = await Promise.all([...before, ...sendHostile()]);
 
-  it("responds to a good request among 40 rejected ones, of which it explains at most 10", async () => {
-    const { push, port } = await startReceiver();
-    const reports: (SignatureReport | undefined)[] = [];
-    push.onRejected((error) => void reports.push(error.explain()));
-    const sendHostile = () => Array.from({ length: 20 }, () => send(port, hostile));
+  expect(response.status).toBe(200);
+  expect(rejected.map(({ status }) => status)).toEqual(Array(40).fill(403));
+  expect(reports).toHaveLength(40);
+  expect(reports[0]?.causes[0]?.code).toBe("URL_HOST");
+  expect(reports.filter((report) => report !== undefined).length).toBeLessThanOrEqual(10);
+});
 
-    const before = sendHostile();
-    const response = await send(port, good);
-    const rejected = await Promise.all([...before, ...sendHostile()]);
-
-    expect(response.status).toBe(200);
-    expect(rejected.map(({ status }) => status)).toEqual(Array(40).fill(403));
-    expect(reports).toHaveLength(40);
-    expect(reports[0]?.causes[0]?.code).toBe("URL_HOST");
-    expect(reports.filter((report) => report !== undefined).length).toBeLessThanOrEqual(10);
+it("names a parser before the token when only the parsed body is left", async () => {
+  const { push } = createReceiver();
+  const causes: unknown[] = [];
+  push.onRejected((error) =>
+    causes.push(...(error.explain()?.causes.map(({ code }) => code) ?? [])),
+  );
+  const port = await startServer((req, res) => {
+    const body = { uuid: "1", type: "factor.verified" };
+    req.resume().once("end", () => push(Object.assign(req, { body }), res));
   });
-
-  it("explains a form that was converted to JSON", async () => {
-    const { port } = await startReceiver();
-    const params = eventPairs("factor.verified", "v2", { entity_identity: "a+b & c=d%20e" });
-    const request = eventRequest("factor.verified", Object.fromEntries(params));
-    const body = JSON.stringify(Object.fromEntries(params));
-    expect((await send(port, { ...request, body })).status).toBe(403);
-    const report = errors[0]?.explain();
-    expect(report?.causes).toMatchObject([{ code: "BODY_JSON", isProven: true, subject: "body" }]);
-    expect(JSON.stringify(report)).not.toContain("a+b");
-  });
-
-  it("names a parser before the token when only the parsed body is left", async () => {
-    const parse: Middleware = (req, _res, next) => {
-      req.resume().once("end", () => {
-        Object.assign(req, { body: { uuid: "1", type: "factor.verified" } });
-        next();
-      });
-    };
-    const { port } = await startReceiver({}, parse);
-    expect((await send(port, good)).status).toBe(403);
-    expect(errors[0]?.explain()?.causes.map(({ code }) => code)).toEqual([
-      "BODY_PARSED",
-      "URL_HOST",
-      "TOKEN_WRONG",
-      "PARAMS_ALTERED",
-    ]);
-  });
+  expect((await send(port, good)).status).toBe(403);
+  expect(causes).toEqual(["BODY_PARSED", "URL_HOST", "TOKEN_WRONG", "PARAMS_ALTERED"]);
 });
 
 const params = eventPairs("challenge.approved");
@@ -97,8 +64,8 @@ async function reject(
   options: Partial<PushWebhooksOptions>,
   request: TestRequest = signed,
 ): Promise<WebhookError> {
+  const { push } = createReceiver(options);
   const errors: WebhookError[] = [];
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
   push.onRejected((error) => void errors.push(error));
   await push.fetch(toWebRequest(request));
   const [error] = errors;
@@ -106,22 +73,23 @@ async function reject(
   return error;
 }
 
+it("explains a form that was converted to JSON", async () => {
+  const sent = eventPairs("factor.verified", "v2", { entity_identity: "a+b & c=d%20e" });
+  const body = JSON.stringify(Object.fromEntries(sent));
+  const report = (await reject({}, { ...signedRequestOf(sent), body })).explain();
+  expect(report?.causes).toMatchObject([{ code: "BODY_JSON", isProven: true, subject: "body" }]);
+  expect(JSON.stringify(report)).not.toContain("a+b");
+});
+
+const [A, B] = ["0", "1"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
 it.each<[string, Partial<PushWebhooksOptions>, string]>([
   ["another scheme", { publicUrl: PUBLIC_URL.replace("https", "http") }, "URL_SCHEME"],
   ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
   ["a token in quotes", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
   ["another token", { authToken: "another" }, "TOKEN_WRONG"],
   ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
-  [
-    "a token of another account",
-    { authToken: "x", allowedAccountSids: [`AC${"0".repeat(32)}`] },
-    "TOKEN_ACCOUNT",
-  ],
-  [
-    "a wrong token where several accounts are allowed",
-    { authToken: "x", allowedAccountSids: [`AC${"0".repeat(32)}`, `AC${"1".repeat(32)}`] },
-    "TOKEN_WRONG",
-  ],
+  ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],
+  ["one of two accounts", { authToken: "x", allowedAccountSids: [A, B] }, "TOKEN_WRONG"],
 ])("explains %s", async (_what, options, code) => {
   const error = await reject(options);
   expect(error.explain()?.causes[0]).toMatchObject({ code });
@@ -140,23 +108,15 @@ it("explains a GET request without the parameters in its URL", async () => {
   for (const value of personal) expect(report).not.toContain(encodeURIComponent(value));
 });
 
-it("explains a query of publicUrl that the request does not have", async () => {
-  const publicUrl = `${PUBLIC_URL}?t=1`;
-  const error = await reject(
-    { publicUrl, methods: ["GET"] },
-    signedRequestOf(params, { method: "GET" }),
-  );
-  expect(error.explain()?.causes).toMatchObject([{ code: "URL_QUERY_EXTRA", subject: publicUrl }]);
-});
-
-it("shows no user info of publicUrl", async () => {
+it("explains a query of publicUrl that the request does not have, without its user info", async () => {
   const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere?a=1";
   const get = signedRequestOf(params, { method: "GET" });
   for (const [error, code] of [
     [await reject({ publicUrl, authToken: "x" }), "URL_PATH"],
     [await reject({ publicUrl, methods: ["GET"] }, get), "URL_QUERY_EXTRA"],
   ] as const) {
-    expect(error.explain()?.causes).toContainEqual(expect.objectContaining({ code }));
+    const subject: unknown = expect.stringContaining("hooks.example.test");
+    expect(error.explain()?.causes).toContainEqual(expect.objectContaining({ code, subject }));
     expect(JSON.stringify(error.explain())).not.toContain("hunter2");
   }
 });
@@ -175,14 +135,10 @@ it.each<[what: string, names: string[], shown: string[]]>([
   ],
   ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], []],
 ])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
-  const errors: WebhookError[] = [];
-  push.onRejected((error) => void errors.push(error));
   const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
-  await push.fetch(toWebRequest({ ...good, headers }));
-  const [{ code, message } = {}] = errors;
+  const { code, message } = await reject({}, { ...good, headers });
   expect(code).toBe("SIGNATURE_MISSING");
   for (const part of shown) expect(message).toContain(part);
   expect(message).not.toMatch(/hush|x{51}|!|d-signature/);
-  expect(message?.includes("The request has")).toBe(shown.length > 0);
+  expect(message.includes("The request has")).toBe(shown.length > 0);
 });

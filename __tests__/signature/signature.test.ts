@@ -24,27 +24,12 @@ describe("signature vectors", () => {
 });
 
 describe("sign", () => {
-  it("accepts pairs, any iterable of pairs, and records of strings and lists", () => {
-    const expected = sign({
-      authToken,
-      url,
-      params: [
-        ["b", "2"],
-        ["a", "1"],
-        ["b", "1"],
-      ],
-    });
+  it("accepts pairs, which it does not change, any iterable of pairs, and records", () => {
+    const given = [...new URLSearchParams("b=2&a=1&b=1")];
+    const expected = sign({ authToken, url, params: given });
+    expect(String(new URLSearchParams(given))).toBe("b=2&a=1&b=1");
     expect(sign({ authToken, url, params: { a: "1", b: ["1", "2"] } })).toBe(expected);
     expect(sign({ authToken, url, params: new URLSearchParams("b=1&a=1&b=2") })).toBe(expected);
-  });
-
-  it("does not change the given list", () => {
-    const given: [string, string][] = [
-      ["b", "2"],
-      ["a", "1"],
-    ];
-    sign({ authToken, url, params: given });
-    expect(given.map(([name]) => name)).toEqual(["b", "a"]);
   });
 
   it.each([
@@ -80,18 +65,13 @@ describe("verifySignature", () => {
   const hmac = (text: string) => createHmac("sha1", authToken).update(text).digest("base64");
   const signature = hmac(`${url}typefactor.createduuid1`);
 
-  it("accepts a correct signature", () => {
-    expect(sign({ authToken, url, params })).toBe(signature);
-    expect(verifySignature({ authToken, url, params, signature })).toBeDefined();
-  });
-
   it("returns the index of the token that matched", () => {
+    const verify = (...tokens: string[]) =>
+      verifySignature({ authToken: tokens, url, params, signature });
     const other = "0".repeat(32);
-    expect(verifySignature({ authToken: [other, authToken], url, params, signature })).toEqual({
-      authTokenIndex: 1,
-      signedUrl: url,
-    });
-    expect(verifySignature({ authToken: [other], url, params, signature })).toBeUndefined();
+    expect(verify(authToken, other)).toEqual({ authTokenIndex: 0, signedUrl: url });
+    expect(verify(other, authToken)).toEqual({ authTokenIndex: 1, signedUrl: url });
+    expect(verify(other)).toBeUndefined();
   });
 
   it.each([
@@ -143,21 +123,16 @@ describe("verifySignature", () => {
     const made = hmac(`${signed}a1`);
     const options = { authToken, url: configured, params: { a: "1" }, signature: made };
     const match = { authTokenIndex: 0, signedUrl: signed };
-    const [exact, ports] = found;
-    expect(verifySignature({ ...options, urlMatching: "exact" })).toEqual(
-      exact ? match : undefined,
-    );
-    expect(verifySignature({ ...options, urlMatching: "ports" })).toEqual(
-      ports ? match : undefined,
-    );
-    expect(verifySignature(options)).toEqual(ports ? match : undefined);
+    const [exact, ports] = found.map((is) => (is ? match : undefined));
+    expect(verifySignature({ ...options, urlMatching: "exact" })).toEqual(exact);
+    expect(verifySignature({ ...options, urlMatching: "ports" })).toEqual(ports);
+    expect(verifySignature(options)).toEqual(ports);
   });
 
   it("has no match for half a surrogate pair, which would be signed like U+FFFD", () => {
     const made = sign({ authToken, url, params: { a: "\ufffd" } });
-    expect(
-      verifySignature({ authToken, url, params: { a: "\ud800" }, signature: made }),
-    ).toBeUndefined();
+    const given = { authToken, url, params: { a: "\ud800" }, signature: made };
+    expect(verifySignature(given)).toBeUndefined();
   });
 });
 
@@ -177,9 +152,8 @@ describe("properties", () => {
       fc.property(anyPairs, fc.stringMatching(/^[!-~](?:[ -~]*[!-~])?$/), (pairs, token) => {
         const signature = sign({ authToken: token, url, params: pairs });
         expect(isSignature(signature)).toBe(true);
-        expect(
-          verifySignature({ authToken: token, url, params: pairs.toReversed(), signature }),
-        ).toBeDefined();
+        const reversed = { authToken: token, url, params: pairs.toReversed(), signature };
+        expect(verifySignature(reversed)).toBeDefined();
       }),
     );
   });
@@ -199,15 +173,8 @@ describe("properties", () => {
         // The signed text has no separators, and equal pairs count once: only another text differs.
         fc.pre(signedText(editedUrl, editedPairs) !== signedText(url, pairs));
         fc.pre(editedUrl.startsWith("https://hooks.example.test/"));
-        expect(
-          verifySignature({
-            authToken,
-            url: editedUrl,
-            params: editedPairs as [string, string][],
-            signature,
-            urlMatching: "exact",
-          }),
-        ).toBeUndefined();
+        const given = { authToken, url: editedUrl, params: editedPairs as [string, string][] };
+        expect(verifySignature({ ...given, signature, urlMatching: "exact" })).toBeUndefined();
       }),
     );
   });

@@ -12,22 +12,14 @@ const OTHER_SIDS = Object.entries(SIDS).map(
   ([name, sid]) => `${name}${sid.slice(0, 2)}${"b".repeat(32)}`,
 );
 
+/** Lists the words of a text. */
+export const words = (text: string) => text.split(" ");
+
 /** The parts of attacker texts in the exhaustive test. */
 export const FRAGMENTS = [
-  "type",
-  "challenge.approved",
-  "uuid",
-  "entity_identity",
-  "factor_friendly_name",
-  "factor_type",
-  OTHER_SIDS[2] ?? "",
-  OTHER_SIDS[1] ?? "",
-  "ada",
-  "event_x",
-  "e",
-  "f",
-  "u",
-  "z",
+  ...words("type challenge.approved uuid entity_identity factor_friendly_name factor_type"),
+  ...OTHER_SIDS.slice(1, 3).toReversed(),
+  ...words("ada event_x e f u z"),
 ];
 
 /** The parts of random attacker texts. */
@@ -35,46 +27,15 @@ const RANDOM_FRAGMENTS = [
   ...FRAGMENTS,
   ...OTHER_SIDS,
   ...Object.keys(SIDS),
-  "factor_metadata",
-  "challenge_details",
-  "challenge_hidden_details",
-  "challenge_metadata",
-  "challenge.denied",
-  "factor.verified",
-  "typechallenge.approveduuid",
-  "typex.yuuid",
-  "event_id",
-  "environment",
-  "factor_",
-  "entity_",
-  UUID,
-  UUID.replaceAll("-", ""),
-  '{"a":"b"}',
-  '"}',
-  "t",
-  "ty",
-  "d",
-  "s",
-  "s_",
-  "user_",
-  "webhook_",
-  "uu",
-  "-",
+  ...words("factor_metadata challenge_details challenge_hidden_details challenge_metadata"),
+  ...words("challenge.denied factor.verified typechallenge.approveduuid typex.yuuid event_id"),
+  ...words("environment factor_ entity_ t ty d s s_ user_ webhook_ uu - ö \u{1F600}"),
+  ...words(`${UUID} ${UUID.replaceAll("-", "")} {"a":"b"} "}`),
   " ",
-  "ö",
-  "\u{1F600}",
 ];
 
 /** Names of parameters that the service might add. */
-export const EXTRA_NAMES = [
-  "api_version",
-  "delivery_attempt",
-  "factor_status",
-  "region",
-  "tag",
-  "tz",
-  "zone",
-];
+const EXTRA_NAMES = words("api_version delivery_attempt factor_status region tag tz zone");
 
 /** The parameters of an event of v1 or v2, with some replaced or added. */
 export function honestCut(
@@ -111,36 +72,43 @@ export function listFreeFields(version: "v1" | "v2", type: string): string[] {
 /** Names that a receiver declares, and that contain those of the parameters beside them. */
 export const UNLUCKY_NAMES = ["types", "user_type", "uuid_version", "webhook_uuid", "zone_type"];
 
+/** Choices by a generator of random numbers. */
+export function createChoose(random: () => number) {
+  const below = (limit: number) => Math.floor(random() * limit);
+  return {
+    below,
+    from: <T>(list: readonly T[]) => list[below(list.length)] as T,
+    sid: (prefix: string) =>
+      prefix + Array.from({ length: 32 }, () => "0123456789abcdef"[below(16)]).join(""),
+    isChosen: (probability: number) => random() < probability,
+  };
+}
+
 /**
  * A request with random attacker texts in its free fields, and sometimes added parameters.
  *
  * @param declared names of parameters with values of the service.
  */
 export function chooseHonestCut(random: () => number, declared: readonly string[] = []): Cut {
-  const below = (limit: number) => Math.floor(random() * limit);
-  const from = <T>(list: readonly T[]) => list[below(list.length)] as T;
+  const { below, from, isChosen } = createChoose(random);
   const chooseText = () =>
     Array.from({ length: 1 + below(6) }, () => from(RANDOM_FRAGMENTS)).join("");
   const version = from(["v1", "v2"] as const);
-  const type = from([
-    "challenge.approved",
-    "challenge.denied",
-    "factor.created",
-    "factor.verified",
-    "challenge.expired",
-  ]);
+  const type = from(
+    words("challenge.approved challenge.denied factor.created factor.verified challenge.expired"),
+  );
   const overrides: Record<string, string> = {};
   for (const field of listFreeFields(version, type)) {
-    if (random() < 0.5) overrides[field] = chooseText();
+    if (isChosen(0.5)) overrides[field] = chooseText();
   }
   // Stated in SECURITY.md: such a type with such a parameter, or v1 with a status, is not covered.
   const isKnown = type !== "challenge.expired";
   for (const name of EXTRA_NAMES) {
-    if (random() > 0.15 || (!isKnown && name === "tz")) continue;
-    overrides[name] = random() < 0.5 || name === "factor_status" ? "active" : chooseText();
+    if (isChosen(0.85) || (!isKnown && name === "tz")) continue;
+    overrides[name] = isChosen(0.5) || name === "factor_status" ? "active" : chooseText();
   }
   for (const name of declared) {
-    if (random() < 0.5) overrides[name] = from(["4", "admin", UUID, "a.b"]);
+    if (isChosen(0.5)) overrides[name] = from(["4", "admin", UUID, "a.b"]);
   }
   return honestCut(version, type, overrides);
 }

@@ -17,18 +17,14 @@ export interface EngineOutage {
   end(): unknown;
 }
 
-/** An engine under test, with a store that other tests or programs may use, too. */
-export interface SuiteEngine {
+/** An engine under test, with a store of its own. */
+export interface StoppableEngine {
   /** Before each test: creates an empty queue. */
   start(): Promise<void>;
   /** Opens the queue as a process would. */
   open(options?: Partial<QueueOptions>): DurableQueue;
   /** After each test, also during an outage: removes the queue. */
   stop(): Promise<void>;
-}
-
-/** An engine under test, with a store of its own. */
-export interface StoppableEngine extends SuiteEngine {
   /** The arguments of a process that opens the queue with {@link openQueue}. */
   listArguments(): [engine: EngineName, location: string, name: string];
   /** The store does not reply; commands that were sent to it run afterwards. */

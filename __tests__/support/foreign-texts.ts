@@ -3,7 +3,8 @@
  * of its own, so that a mistake of the library does not hide here as well.
  */
 import { createHmac, randomUUID } from "node:crypto";
-import type { PushRequest } from "express-push-verification";
+import { PUSH_EVENT_TYPES, type PushRequest } from "express-push-verification";
+import { createChoose, words } from "./attacker-texts";
 import type { Cut } from "./cuts";
 import { createChooseCut } from "./random-cuts";
 
@@ -41,17 +42,6 @@ function writeForm(pairs: Cut, space = "%20"): string {
   return pairs
     .map(([name, value]) => `${escape(name)}=${escape(value).replaceAll("%20", space)}`)
     .join("&");
-}
-
-function createChoose(random: Random) {
-  const below = (limit: number) => Math.floor(random() * limit);
-  return {
-    below,
-    from: <T>(list: readonly T[]) => list[below(list.length)] as T,
-    sid: (prefix: string) =>
-      prefix + Array.from({ length: 32 }, () => "0123456789abcdef"[below(16)]).join(""),
-    isChosen: (probability: number) => random() < probability,
-  };
 }
 
 /**
@@ -170,48 +160,27 @@ export function chooseForgery(
 }
 
 const IDENTITIES = [
-  "ada@example.com",
-  "two_factor_user",
-  "adaevent_x",
-  "type",
-  "uuid",
-  "entity",
-  "account_sid",
-  "AccountSid",
+  ...words("ada@example.com two_factor_user adaevent_x type uuid entity account_sid AccountSid"),
+  ...words("prod_eu_west_1 challenge.approved"),
   "Zoë \u{1F600}",
   "f".repeat(64),
   "a+b c&d=e%41",
   "  x  ",
-  "prod_eu_west_1",
-  "challenge.approved",
 ];
 
 /** Parameters that the service may add without notice. */
-const ADDED = [
-  "api_version",
-  "delivery_attempt",
-  "date_created",
-  "factor_status",
-  "region",
-  "source_type",
-  "status",
-  "tz",
-  "tag",
-];
+const ADDED = words(
+  "api_version delivery_attempt date_created factor_status region source_type status tz tag",
+);
 
-const WORDS = [
-  "user",
-  "uuid",
-  "type",
-  "types",
-  "status",
-  "sid",
-  "date",
-  "version",
-  "webhook",
-  "zone",
-];
-const WORDS_AFTER = ["event", "factor", "entity", "challenge", "account", "id", "x", "name"];
+/** Texts that a device may choose, and for which only `confirm` accepts an event. */
+const HOSTILE_TEXTS = words(
+  "AccountSid= AccountSidAC bodySHA256= account_sid=A entity_identity factor_friendly_name factor_sidYF service_sidVA typechallenge.approveduuid zone",
+);
+const UNDECLARED = words("event_id entity_sid expiration_date version webhook_sid a");
+
+const WORDS = words("user uuid type types status sid date version webhook zone");
+const WORDS_AFTER = words("event factor entity challenge account id x name");
 
 /** Draws names of parameters that the service may add; they contain each other and known names. */
 export function chooseDeclared(random: Random): string[] {
@@ -229,29 +198,24 @@ export function chooseDeclared(random: Random): string[] {
 }
 
 const DECLARED_VALUES = [
-  "1",
+  ...words("1 eu admin 2024-03-05T10:00:00Z Europe/Berlin"),
   "",
-  "eu",
-  "admin",
-  "2024-03-05T10:00:00Z",
-  "Europe/Berlin",
   randomUUID(),
 ];
 
-/** A genuine webhook request of any version, type and method, and the event that it must be. */
-export function chooseGenuine(random: Random, declared: readonly string[] = []) {
+/**
+ * A genuine webhook request of any version, type and method, and the event that it must be.
+ *
+ * @param isHostile with texts and added parameters for which only `confirm` accepts an event.
+ */
+export function chooseGenuine(random: Random, declared: readonly string[] = [], isHostile = false) {
   const { from, sid, isChosen } = createChoose(random);
-  const type = from([
-    "factor.created",
-    "factor.verified",
-    "factor.deleted",
-    "challenge.approved",
-    "challenge.denied",
-    "challenge.expired",
-  ]);
+  const type = from([...PUSH_EVENT_TYPES, ...(isHostile ? [] : ["challenge.expired"])]);
   const isChallenge = type.startsWith("challenge.");
   const version = from(["v1", "v2"]);
-  const text = () => from(IDENTITIES) + (isChosen(0.5) ? from(IDENTITIES) : "");
+  const hostile = () => (isHostile && isChosen(0.5) ? from(HOSTILE_TEXTS) : "");
+  const text = () =>
+    from(IDENTITIES) + (isChosen(0.5) ? from(IDENTITIES) : "") + hostile() + hostile();
   const json = () =>
     JSON.stringify({ [text()]: text(), entity_identity: text(), account_sid: sid("AC"), type });
   const identity = text();
@@ -262,13 +226,10 @@ export function chooseGenuine(random: Random, declared: readonly string[] = []) 
     );
   const event: Record<string, string> = {
     uuid: from([
-      randomUUID(),
-      randomUUID().toUpperCase(),
-      sid("").slice(0, 32),
-      sid("EV"),
-      "01J9ZQ5K3M8T7V2W",
-      "evt_9:b",
-      "0",
+      ...words(
+        `${randomUUID()} ${randomUUID().toUpperCase()} ${sid("").slice(0, 32)} ${sid("EV")}`,
+      ),
+      ...words("01J9ZQ5K3M8T7V2W evt_9:b 0"),
     ]),
     type,
     account_sid: sid("AC"),
@@ -294,6 +255,9 @@ export function chooseGenuine(random: Random, declared: readonly string[] = []) 
   const pairs = [
     ...Object.entries(event),
     ...declared.flatMap((name): Cut => (isChosen(0.7) ? [[name, from(DECLARED_VALUES)]] : [])),
+    ...(isHostile ? UNDECLARED : []).flatMap((name): Cut =>
+      isChosen(0.25) ? [[name, hostile()]] : [],
+    ),
   ];
   // A parameter between type and uuid that is not declared, such as tz, excludes one like x_uuid.
   const mayAdd = !declared.some((name) => name > "uuid" && name.endsWith("uuid"));

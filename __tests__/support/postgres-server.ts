@@ -1,7 +1,7 @@
 /** A PostgreSQL of its own that tests and benches kill, freeze and start again. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,8 +15,8 @@ export interface ServerOptions {
   settings?: Record<string, string>;
   /** The folder for its files; by default that of temporary files. */
   disk?: string;
-  /** How much longer each fsync takes, in milliseconds: 2 stands for the disk of a server. */
-  fsyncMs?: number;
+  /** Variables of its environment beside those of this process. */
+  env?: Record<string, string>;
 }
 
 /** A PostgreSQL on a port of its own. */
@@ -39,16 +39,6 @@ export interface PostgresProcess {
 
 const MAX_STARTS = 20;
 
-const SLOW_FSYNC = `
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void pause_ms(void) { usleep(atoi(getenv("FSYNC_MS")) * 1000); }
-int fsync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd); }
-int fdatasync(int fd) { pause_ms(); return ((int (*)(int))dlsym(RTLD_NEXT, "fdatasync"))(fd); }
-`;
-
 /** Creates a database cluster; `start` starts its server. */
 export async function createPostgres(options: ServerOptions = {}): Promise<PostgresProcess> {
   const folder = mkdtempSync(join(options.disk ?? tmpdir(), "push-postgres-"));
@@ -61,7 +51,7 @@ export async function createPostgres(options: ServerOptions = {}): Promise<Postg
   const port = await findFreePort();
   const settings = { listen_addresses: "127.0.0.1", port: String(port), ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const env = { ...process.env, ...slowFsync(folder, options.fsyncMs ?? 0) };
+  const env = { ...process.env, ...options.env };
   const url = `postgres://push@127.0.0.1:${port}/postgres`;
 
   async function query(text: string, values: unknown[] = []) {
@@ -147,13 +137,4 @@ async function canQuery(query: PostgresProcess["query"]): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function slowFsync(folder: string, fsyncMs: number): Record<string, string> {
-  if (fsyncMs === 0) return {};
-  const source = join(folder, "slow-fsync.c");
-  const library = join(folder, "slow-fsync.so");
-  writeFileSync(source, SLOW_FSYNC);
-  execFileSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"]);
-  return { LD_PRELOAD: library, FSYNC_MS: String(fsyncMs) };
 }

@@ -10,11 +10,6 @@ export async function startRedisProxy(port: number) {
   const swallowed = new WeakSet<Socket>();
   let dropped: { text: string; resolve: () => void } | undefined;
   const closings = new EventEmitter();
-  let delayMs = 0;
-  const pass = (chunk: Buffer, to: Socket) => {
-    if (delayMs === 0) to.write(chunk);
-    else setTimeout(() => to.writable && to.write(chunk), delayMs);
-  };
   let lost: { text: string; resolve: () => void } | undefined;
   let awaited: { text: string; resolve: () => void } | undefined;
 
@@ -32,12 +27,12 @@ export async function startRedisProxy(port: number) {
         losing = lost;
         lost = undefined;
       }
-      pass(chunk, upstream);
+      upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
       if (swallowed.has(client)) return;
       if (losing === undefined) {
-        pass(chunk, client);
+        client.write(chunk);
         if (awaited !== undefined && chunk.includes(awaited.text)) awaited.resolve();
         return;
       }
@@ -88,10 +83,6 @@ export async function startRedisProxy(port: number) {
     /** Resolves after so many further connections have been closed. */
     async closes(count: number): Promise<void> {
       for (let left = count; left > 0; left--) await once(closings, "close");
-    },
-    /** Delays each chunk by so many milliseconds, in both directions. */
-    delay(ms: number) {
-      delayMs = ms;
     },
     close() {
       proxy.close();

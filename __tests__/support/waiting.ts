@@ -1,5 +1,5 @@
 /** Waiting for what a test expects, without a fixed time. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 
 /** Waits until something holds; asks a server less often than this process. */
 export async function until(
@@ -20,4 +20,17 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;
+}
+
+/** Lets the callbacks run that are due, also where a test fakes the timers. */
+export const nextTurn = (): Promise<void> => setImmediate();
+
+/** Returns a promise that does not settle. */
+export const never = () => new Promise<never>(() => {});
+
+/** A promise, and the function that resolves it. */
+export function createGate() {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
 }

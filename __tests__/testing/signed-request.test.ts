@@ -5,18 +5,17 @@ import request from "supertest";
 import {
   createHandlers,
   PUSH_EVENT_TYPES,
-  pushWebhooks,
   verifyPushRequest,
-  type PushEvent,
   type PushWebhooksOptions,
   type VerifyOptions,
 } from "express-push-verification";
 import {
   signedRequest,
   type EventOverrides,
-  type SignedRequest,
   type SignedRequestOptions,
 } from "express-push-verification/testing";
+import { createReceiver } from "../support/receivers";
+import { startServer, stopServers } from "../support/servers";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN as authToken,
@@ -47,33 +46,29 @@ describe("signedRequest", () => {
     },
   );
 
-  it("can be sent by supertest", async () => {
-    const events: PushEvent[] = [];
-    const push = pushWebhooks(options).on("challenge.approved", (event) => void events.push(event));
+  it("can be sent by supertest, light-my-request and fetch", async () => {
+    const { push, events } = createReceiver();
     const app = express().use("/push", push);
-    const { path, headers, body } = signedRequest(options, "challenge.approved", {});
+    const { path, headers, body = "" } = signedRequest(options, "challenge.approved", {});
     await request(app).post(path).set(headers).send(body).expect(200);
     const get = signedRequest(options, "challenge.approved", {}, { method: "GET" });
     await request(app).get(get.path).set(get.headers).expect(200);
-    expect(events).toHaveLength(2);
-  });
 
-  it("can be sent by light-my-request", async () => {
-    const push = pushWebhooks(options);
-    const { url, headers, body } = signedRequest(options, "factor.created", {});
-    const sent = { method: "POST", url, headers, payload: body! } as const;
-    const response = await inject((req, res) => void push(req, res), sent);
+    const { url, ...second } = signedRequest(options, "factor.created", {});
+    const injected = {
+      method: "POST",
+      url,
+      headers: second.headers,
+      payload: second.body!,
+    } as const;
+    const response = await inject((req, res) => void push(req, res), injected);
     expect(response.statusCode).toBe(200);
-  });
 
-  it("can be sent by fetch", async () => {
-    const push = pushWebhooks(options);
-    const server = express().use("/push", push).listen(0);
-    const { port } = server.address() as { port: number };
-    const { path, ...init } = signedRequest(options, "factor.created", {});
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, body: init.body! });
-    expect(response.status).toBe(200);
-    await new Promise((resolve) => server.close(resolve));
+    const { path: at, ...init } = signedRequest(options, "factor.created", {});
+    const sent = fetch(`http://127.0.0.1:${await startServer(app)}${at}`, init as RequestInit);
+    expect(await sent).toHaveProperty("status", 200);
+    expect(events).toHaveLength(4);
+    await stopServers();
   });
 
   it("has a new uuid each time, unless it is overridden", async () => {
@@ -100,14 +95,13 @@ describe("signedRequest", () => {
     expect(made.body).not.toContain("factor_metadata");
   });
 
-  it("can create requests that a receiver rejects", async () => {
-    const verify = (made: SignedRequest) => verifyPushRequest(made, options);
-    const noUuid = signedRequest(options, "factor.created", { uuid: undefined });
-    await expect(verify(noUuid)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
-    const noType = signedRequest(options, "factor.created", { type: undefined });
-    await expect(verify(noType)).rejects.toMatchObject({ code: "PAYLOAD_INVALID" });
-    const badToken = signedRequest({ ...options, authToken: "another" }, "factor.created");
-    await expect(verify(badToken)).rejects.toMatchObject({ code: "SIGNATURE_MISMATCH" });
+  it.each<[settings: object, overrides: object, code: string]>([
+    [{}, { uuid: undefined }, "PAYLOAD_INVALID"],
+    [{}, { type: undefined }, "PAYLOAD_INVALID"],
+    [{ authToken: "another" }, {}, "SIGNATURE_MISMATCH"],
+  ])("can create requests that a receiver rejects: %j %j", async (settings, overrides, code) => {
+    const made = signedRequest({ ...options, ...settings }, "factor.created", overrides);
+    await expect(verifyPushRequest(made, options)).rejects.toHaveProperty("code", code);
   });
 
   it("can have a type and parameters that do not exist yet", async () => {
@@ -121,16 +115,10 @@ describe("signedRequest", () => {
   });
 
   it("uses another header and content type", () => {
-    const { headers } = signedRequest(
-      { ...options, signatureHeader: "x-sig" },
-      "factor.created",
-      {},
-      { contentType: "application/x-www-form-urlencoded" },
-    );
-    expect(headers).toEqual({
-      "x-sig": expect.any(String),
-      "Content-Type": "application/x-www-form-urlencoded",
-    });
+    const settings = { ...options, signatureHeader: "x-sig" };
+    const contentType = "application/x-www-form-urlencoded";
+    const { headers } = signedRequest(settings, "factor.created", {}, { contentType });
+    expect(headers).toEqual({ "x-sig": expect.any(String), "Content-Type": contentType });
   });
 
   it.each<[name: string, ...args: unknown[]]>([
@@ -171,19 +159,13 @@ describe("signedRequest", () => {
     expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
   });
 
-  it("says to pass the token itself when authToken is a function", () => {
-    const settings: PushWebhooksOptions = { ...options, authToken: () => authToken };
-    const make = () => signedRequest(settings, "factor.created");
-    expect(make).toThrow(TypeError);
-    expect(make).toThrow(
-      /signedRequest: option authToken .* a function .*\.\.\.options, authToken/s,
-    );
-  });
-
-  it("shows no token", () => {
-    const make = () =>
-      signedRequest({ ...options, authToken: { s3cret: "s3cret" } as never }, "factor.created");
-    expect(make).toThrow(
+  it("says to pass the token itself when authToken is a function, and shows no token", () => {
+    const make = (token: unknown) => () =>
+      signedRequest({ ...options, authToken: token as never }, "factor.created");
+    expect(make(() => authToken)).toThrow(TypeError);
+    const message = /signedRequest: option authToken .* a function .*\.\.\.options, authToken/s;
+    expect(make(() => authToken)).toThrow(message);
+    expect(make({ s3cret: "s3cret" })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),
     );
   });

@@ -1,8 +1,7 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../../lib/errors/webhook-error";
+import { never } from "../support/waiting";
 import { createRetry, type RetryOptions } from "../../lib/time/retry";
-
-const never = () => new Promise<never>(() => {});
 
 describe("createRetry", () => {
   it("retries until an attempt succeeds", async () => {
@@ -25,19 +24,12 @@ describe("createRetry", () => {
     started.mockRestore();
   });
 
+  const token = { code: "TOKEN_UNAVAILABLE", what: "the resolver" } as const;
   it.each<[string, RetryOptions, string]>([
     ["STORE_UNAVAILABLE", { retryForMs: 30 }, "A store"],
     ["OVERLOADED", { maxRetrying: 0 }, "a store"],
-    [
-      "TOKEN_UNAVAILABLE",
-      { retryForMs: 30, code: "TOKEN_UNAVAILABLE", what: "the resolver" },
-      "The",
-    ],
-    [
-      "OVERLOADED",
-      { maxRetrying: 0, code: "TOKEN_UNAVAILABLE", what: "the resolver" },
-      "the resolver",
-    ],
+    ["TOKEN_UNAVAILABLE", { retryForMs: 30, ...token }, "The"],
+    ["OVERLOADED", { maxRetrying: 0, ...token }, "the resolver"],
   ])("rejects with %s for %j, and a cause without arguments", async (code, options, text) => {
     const args = ["hush-identity", { metadata: "hush-metadata" }];
     const thrown = Object.assign(new Error("ERR no"), { code: "E", command: { args } });
@@ -85,17 +77,12 @@ describe("createRetry", () => {
 
   it("pauses as configured, and starts another attempt after attemptMs", async () => {
     let attempts = 0;
-    const retry = createRetry({
-      retryForMs: 400,
-      attemptMs: 20,
-      firstPauseMs: 100,
-      longestPauseMs: 100,
-    });
-    const counted = () => {
-      attempts++;
-      return never();
-    };
-    await expect(retry(counted)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
+    const pauses = { firstPauseMs: 100, longestPauseMs: 100 };
+    const retry = createRetry({ retryForMs: 400, attemptMs: 20, ...pauses });
+    await expect(retry(() => (attempts++, never()))).rejects.toHaveProperty(
+      "code",
+      "STORE_UNAVAILABLE",
+    );
     expect(attempts).toBeGreaterThanOrEqual(3);
     expect(attempts).toBeLessThanOrEqual(5);
   });

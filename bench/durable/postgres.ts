@@ -18,10 +18,12 @@ import {
   type PostgresProcess,
 } from "../../__tests__/support/postgres-server";
 import { percentile, QUEUE_NAME, queuedEvent } from "./processes";
+import { slowFsync } from "./slow-fsync";
 
 const [, , kills = "10"] = process.argv;
 const { FSYNC_MS = "2", LANES = "128", ONLY } = process.env;
 const fsyncMs = Number(FSYNC_MS);
+const env = slowFsync(fsyncMs);
 const lanes = Number(LANES);
 const EVENTS = 20_000;
 const ROUNDS = 5;
@@ -65,7 +67,7 @@ const createEvents = (count: number) =>
   Array.from({ length: count }, () => queuedEvent(eventFixture("factor.created")));
 
 async function measureThroughput(): Promise<void> {
-  const server = await startPostgresProcess({ fsyncMs });
+  const server = await startPostgresProcess({ env });
   const queue = open(server);
   await queue.ready();
   const rates: number[] = [];
@@ -132,7 +134,7 @@ function copyEvents(queue: string, count: number, agoMs = count): string {
 async function measureHandlers(): Promise<void> {
   for (const [name, condition] of Object.entries(CONDITIONS)) {
     const { waiting = WAITING, workers = 1, prepare } = condition;
-    const server = await startPostgresProcess({ fsyncMs });
+    const server = await startPostgresProcess({ env });
     const first = open(server);
     await first.ready();
     await store(first);
@@ -156,7 +158,7 @@ async function measureHandlers(): Promise<void> {
 }
 
 async function measureLatency(): Promise<void> {
-  const server = await startPostgresProcess({ fsyncMs });
+  const server = await startPostgresProcess({ env });
   const queue = open(server);
   await queue.ready();
   const startedAt = new Map<string, number>();
@@ -185,7 +187,7 @@ async function measureLatency(): Promise<void> {
 }
 
 async function measureLateStart(): Promise<void> {
-  const server = await createPostgres({ fsyncMs });
+  const server = await createPostgres({ env });
   const queue = open(server);
   let handledAtMs = 0;
   queue.work(createHandlers().onAny(() => void (handledAtMs = performance.now())));
@@ -204,7 +206,7 @@ async function measureLateStart(): Promise<void> {
 }
 
 async function measureCrashes(): Promise<void> {
-  const server = await startPostgresProcess({ fsyncMs });
+  const server = await startPostgresProcess({ env });
   const queue = open(server, { backoff: 50 });
   await queue.ready();
   const handled = new Map<string, number>();
@@ -262,7 +264,7 @@ async function measureCrashes(): Promise<void> {
 }
 
 async function measureWaits(): Promise<void> {
-  const server = await startPostgresProcess({ fsyncMs });
+  const server = await startPostgresProcess({ env });
   const [queue, other] = [open(server), open(server)];
   await Promise.all([queue.ready(), other.ready()]);
   const delaysMs: number[] = [];
