@@ -380,6 +380,8 @@ export async function runSchedule(
       problems.push("an event is neither handled nor dead, or a wait does not end");
     }
   } finally {
+    // A process that was just started would go on with real timers, and keep this one from its end.
+    await new Promise<void>(afterMicrotasks);
     restore();
   }
   if (problems.length > 0) throw new BrokenInvariant(`seed ${seed}: ${problems.join("; ")}`);
