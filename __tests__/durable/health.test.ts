@@ -18,7 +18,7 @@ function check({ stats, freeMs }: Case) {
   jest.advanceTimersByTime(60_000);
   const atMs = performance.now();
   const free = freeMs.map((ms) => (ms === undefined ? undefined : atMs - ms));
-  const workers = free.map((freeSinceMs) => ({ freeSinceMs: () => freeSinceMs }) as never);
+  const workers = free.map((freedAtMs) => ({ freedAtMs: () => freedAtMs }) as never);
   const available = { outage: () => undefined } as never;
   return describeQueueHealth(available, new Set(workers), async () => ({ ...STATS, ...stats }));
 }

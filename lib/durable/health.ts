@@ -34,8 +34,8 @@ export async function describeQueueHealth(
     return describeOutage(availability.outage() ?? now);
   }
   if (stats.oldestWaitingMs < STOPPED_MS) return { status: "healthy" };
-  const freeSinceMs = [...workers].map((worker) => worker.freeSinceMs() ?? Infinity);
-  const longestFreeMs = performance.now() - Math.min(...freeSinceMs);
+  const freedAtMs = Math.min(...[...workers].map((worker) => worker.freedAtMs() ?? Infinity));
+  const longestFreeMs = performance.now() - freedAtMs;
   if (longestFreeMs >= STOPPED_MS) {
     return {
       status: "unhealthy",

@@ -121,7 +121,7 @@ export function createRunner(
     /** How many events may be handled at a time. */
     concurrency,
     /** See `RunningWorker`. */
-    freeSinceMs: () => (running < concurrency ? changedAtMs : undefined),
+    freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
     /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       countRunning(1);

@@ -88,7 +88,6 @@ export interface Member {
 export interface StoredDeadLetter {
   id: string;
   body: string;
-  /** Its failed attempts. */
   errors: string;
   /** How often its handlers were started. */
   attempts: number;
@@ -106,7 +105,6 @@ export interface StoredState {
   body: string | null;
   /** How often its handlers were started. */
   attempts: number;
-  /** Its failed attempts. */
   errors: string | null;
   /** When its handlers are to run, or failed for the last time. */
   atMs: number | null;
@@ -190,9 +188,9 @@ export interface Claims {
   /**
    * Notes that members are alive. If one of them has been so for `LEASE_MS` without a gap, it takes
    * the events of members that have not: these are due again, or dead letters after `MAX_STALLS`.
-   * A time in the future is that of a clock that was set back: it counts as no beat, and ends pauses.
-   * Those of events are a beat of a member, the last end of a pause without the pause, and the last
-   * failure.
+   *
+   * The clock was set back when one of these is in the future: the beat of a member, the end of the
+   * last pause without the pause, the last failure. Such a beat counts as none, and pauses end.
    */
   beat(members: readonly Member[]): Promise<void>;
   /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */

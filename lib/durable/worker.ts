@@ -18,10 +18,10 @@ export interface RunningWorker {
   /** Stops waiting for running handlers. */
   abandon(): void;
   /**
-   * Since when it could have taken an event and took none, in milliseconds of `performance.now()`;
+   * Since when it could take an event and took none, in milliseconds of `performance.now()`;
    * undefined while it runs as many as it may.
    */
-  freeSinceMs(): number | undefined;
+  freedAtMs(): number | undefined;
 }
 
 /** The workers of a queue in this process. */
@@ -167,7 +167,7 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
       // If the store cannot be used any more, the row of the member expires.
       if (!availability.isOver()) await storage.leave(member).catch(() => {});
     },
-    freeSinceMs: () => (isFinishing ? undefined : runner.freeSinceMs()),
+    freedAtMs: () => (isFinishing ? undefined : runner.freedAtMs()),
     abandon: () => void state.emit("abandon"),
   };
 }

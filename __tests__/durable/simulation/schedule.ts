@@ -244,7 +244,7 @@ export async function runSchedule(
           resolve(one.isSuccessful ? undefined : failure);
         });
       });
-    return { concurrency: 2, handle, reportDeadLetter() {}, freeSinceMs: () => undefined };
+    return { concurrency: 2, handle, reportDeadLetter() {}, freedAtMs: () => undefined };
   }
 
   function startProcess(): void {

@@ -167,8 +167,8 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       const lost = isAll ? await runUndoable<ClaimedEvent>("findOwned", owner, held) : [];
       const wanted = count - lost.length;
       if (wanted <= 0) return lost;
-      const fromMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
-      const values = [owner, held, wanted, fromMs, queue];
+      const fromAtMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
+      const values = [owner, held, wanted, fromAtMs, queue];
       const due = await runUndoable<ClaimedEvent & { runAtMs: number }>("claim", ...values);
       const claimed = [...lost, ...due];
       const safe = claimed.filter(({ id }) => Number.isSafeInteger(id));

@@ -19,8 +19,8 @@ export async function readStats(
     createWorkerBeats(redis, settings).count(),
   ]);
   const { wait = 0, active = 0, delayed = 0 } = counts;
-  const firstDueMs = firstDelayed?.dueAtMs ?? nowMs;
-  const due = firstDueMs < nowMs ? await countDue(jobs, delayed, nowMs) : 0;
+  const firstDueAtMs = firstDelayed?.dueAtMs ?? nowMs;
+  const due = firstDueAtMs < nowMs ? await countDue(jobs, delayed, nowMs) : 0;
   const { storedAtMs = nowMs, startedAtMs = 0, dueAtMs = 0 } = oldest ?? {};
   return {
     waiting: wait + due,
@@ -30,7 +30,7 @@ export async function readStats(
     // The clocks of two machines may differ.
     oldestWaitingMs: Math.max(
       0,
-      nowMs - firstDueMs,
+      nowMs - firstDueAtMs,
       nowMs - Math.max(storedAtMs, startedAtMs, dueAtMs),
     ),
     workers,

@@ -200,7 +200,7 @@ export function startRedisWorker(
   return {
     finish: () => finish().finally(abandon),
     abandon,
-    freeSinceMs: () => (isStopped ? undefined : runner.freeSinceMs()),
+    freedAtMs: () => (isStopped ? undefined : runner.freedAtMs()),
   };
 }
 
