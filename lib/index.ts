@@ -1,6 +1,6 @@
 export { pushWebhooks } from "./receiver/push-webhooks";
 export type { DispatchContext, PushWebhooks } from "./receiver/receiver";
-export type { CloseOptions } from "./time/close-options";
+export type { CloseOptions } from "./time/closing";
 export type { PushWebhooksOptions } from "./receiver/options";
 export type { VerifyOptions } from "./receiver/verify-options";
 export { createHandlers } from "./delivery/handler-registry";

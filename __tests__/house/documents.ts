@@ -66,14 +66,11 @@ export function checkDocuments(): string[] {
     if (file !== "README.md" && !readText("README.md").includes(`(${file})`))
       findings.push(`README.md: does not link to ${file}`);
   }
-  const tests = matchAll(readText("SECURITY.md"), /`([\w/-]+\.test\.ts)`/g).flat();
-  const architecture = readText("docs/architecture.md");
-  const named = [
-    ...tests.map((name) => `__tests__/${name}`),
-    ...matchAll(architecture, /`(lib\/[\w/-]+\.ts)`/g).flat(),
-    ...matchAll(architecture, /`([\w-]+\.test\.ts)`/g).map(([name]) => `__tests__/${name}`),
-  ];
-  const missing = named.filter((file) => !existsSync(join(ROOT, file)));
+  const pages = ["SECURITY.md", "docs/architecture.md", "docs/durable-engine.md"].map(readText);
+  const named = matchAll(pages.join("\n"), /`([\w-]+\/[\w/-]+\.ts|[\w-]+\.test\.ts)`/g).flat();
+  const missing = named.filter(
+    (file) => ![file, `__tests__/${file}`].some((path) => existsSync(join(ROOT, path))),
+  );
   return [...findings, ...missing.map((file) => `a document names ${file}, which does not exist`)];
 }
 

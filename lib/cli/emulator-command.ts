@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readVariable } from "./environment";
 import { addServerOptions, assertUrl, choice, type ServerOptions } from "./arguments";
 
 interface RunOptions extends ServerOptions {
@@ -24,8 +25,9 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     .action(async (options: RunOptions) => {
       const { port, host, webhookUrl = [], signatureHeader, contentType, version, json } = options;
       for (const url of webhookUrl) assertUrl("--webhook-url", url);
-      const { PUSH_AUTH_TOKEN: authToken = "", PUSH_ACCOUNT_SID: accountSid = "" } = terminal.env;
-      const { PUSH_SERVICE_SID: serviceSid = "" } = terminal.env;
+      const authToken = readVariable(terminal, "PUSH_AUTH_TOKEN");
+      const accountSid = readVariable(terminal, "PUSH_ACCOUNT_SID");
+      const serviceSid = readVariable(terminal, "PUSH_SERVICE_SID");
       const emulator = createEmulator({
         allowedHosts: options.allowedHost,
         signatureHeader,

@@ -5,6 +5,7 @@ import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../du
 import { createLogger } from "../observability/logger";
 import { decodeSafely } from "../form/text";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
+import { readVariable } from "./environment";
 import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {
@@ -115,7 +116,7 @@ function report(terminal: Terminal, options: QueueCommandOptions, done: string, 
 }
 
 function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQueue {
-  const { name, queue: store = terminal.env.PUSH_QUEUE ?? "" } = options;
+  const { name, queue: store = readVariable(terminal, "PUSH_QUEUE") } = options;
   const log = (_level: string, _fields: object, message: string) => printNote(terminal, message);
   const settings = { name, logger: createLogger(log) };
   // It stores nothing, so the store need not be durable.

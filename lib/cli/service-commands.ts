@@ -3,8 +3,9 @@ import { ApiError, createAdminClient, type AdminClient, type Finding } from "../
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { choice, UsageError } from "./arguments";
+import { readSecret, readVariable, SERVICE_SETTINGS } from "./environment";
 import { withProxy } from "./proxy";
-import { print, printJson, printNote, printPainted, printTable, readSecret } from "./terminal";
+import { print, printJson, printNote, printPainted, printTable } from "./terminal";
 import type { Terminal } from "./terminal";
 
 /** Options of each command that uses the service's APIs. */
@@ -34,18 +35,6 @@ interface CheckOptions extends ServiceOptions {
   url: string;
   handled: PushEventType[];
 }
-
-const SETTINGS = [
-  ["--account-url <url>", "PUSH_ACCOUNT_URL", "base URL of the account API"],
-  ["--verify-url <url>", "PUSH_VERIFY_URL", "base URL of the verification API"],
-  ["--account-sid <sid>", "PUSH_ACCOUNT_SID", "SID of the account"],
-  ["--service-sid <sid>", "PUSH_SERVICE_SID", "SID of the verification service"],
-  [
-    "--username <sid>",
-    "PUSH_KEY_SID",
-    "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
-  ],
-] as const;
 
 /** Adds `keys list|create|delete`. */
 export function addKeysCommand(program: Command, terminal: Terminal): void {
@@ -150,10 +139,10 @@ function addServiceAction(
   terminal: Terminal,
   run: (client: AdminClient, argument: string) => Promise<void>,
 ): void {
-  for (const [flags, variable, description] of SETTINGS) {
+  for (const [flags, variable, description] of SERVICE_SETTINGS) {
     const option = new Option(flags, `${description}, or $${variable}`);
     // Option.env() would read the environment of the process instead of the terminal's.
-    const value = terminal.env[variable] ?? "";
+    const value = readVariable(terminal, variable);
     command.addOption(value === "" ? option : option.default(value, `$${variable}`));
   }
   command.option("--json", "print one JSON document").action(async () => {
@@ -184,11 +173,11 @@ async function connectToService(terminal: Terminal, options: ServiceOptions) {
   const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const values = [accountUrl, verifyUrl, accountSid, serviceSid];
-  const missing = SETTINGS.filter((_, index) => values[index] === "").map(
+  const missing = SERVICE_SETTINGS.filter((_, index) => values[index] === "").map(
     ([flags, name]) => `${flags.replace(/ .*/, "")} or ${name}`,
   );
   // A terminal is asked for the secret.
-  if (!terminal.stdin.isTTY && (terminal.env[variable] ?? "") === "") missing.push(variable);
+  if (!terminal.stdin.isTTY && readVariable(terminal, variable) === "") missing.push(variable);
   if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
   const password = await readSecret(terminal, variable);
   return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });

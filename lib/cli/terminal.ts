@@ -1,7 +1,4 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
 import { toAsciiJson } from "../form/text";
-import { UsageError } from "./arguments";
 
 /** Streams, environment and state that a command uses instead of those of the process. */
 export interface Terminal {
@@ -71,41 +68,5 @@ export function printTable(terminal: Terminal, header: string[], cells: unknown[
     const line = terminal.stdout.isTTY ? aligned.join("  ").trimEnd() : row.join("\t");
     if (row === header) printPainted(terminal, "dim", line);
     else print(terminal, line);
-  }
-}
-
-/** Ctrl-C at a prompt. */
-export class Interruption extends Error {}
-
-/**
- * Reads a secret from an environment variable, or from a prompt that does not show it. A secret is
- * never an argument: the list of processes and the shell's history show arguments.
- *
- * @throws UsageError when the variable is not set and stdin is not a terminal.
- */
-export async function readSecret(terminal: Terminal, variable: string): Promise<string> {
-  const value = terminal.env[variable];
-  if (value !== undefined && value !== "") return value;
-  if (!terminal.stdin.isTTY) {
-    throw new UsageError(`Set the environment variable ${variable}.`);
-  }
-  return promptHidden(terminal, `${variable}: `);
-}
-
-async function promptHidden({ stdin, stderr, signal }: Terminal, prompt: string): Promise<string> {
-  stderr.write(prompt);
-  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: silence, terminal: true });
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      lines.once("line", resolve);
-      const interrupt = () => reject(new Interruption());
-      lines.once("SIGINT", interrupt);
-      lines.once("close", () => reject(new UsageError("The prompt was closed without an input.")));
-      signal.addEventListener("abort", interrupt, { once: true });
-    });
-  } finally {
-    lines.close();
-    stderr.write("\n");
   }
 }

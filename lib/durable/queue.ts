@@ -3,7 +3,7 @@ import type { Handlers } from "../delivery/handler-registry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import { CLOSED, type Health } from "../observability/health";
 import { trace } from "../observability/tracing";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/close-options";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/closing";
 import { createRetry } from "../time/retry";
 import { validateOptions } from "../validation/validate-options";
 import { createClosedError, keepConnected, writeAtLast } from "./availability";

@@ -4,7 +4,7 @@ import {
   createRunningRequests,
   settleWithin,
   type CloseOptions,
-} from "../time/close-options";
+} from "../time/closing";
 import { createAuthenticate } from "./authenticate";
 import { createCheckEvent } from "./check-event";
 import { checkHeaders } from "./headers";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WaitForChallenge } from "../challenge/challenge-wait";
-import type { CloseOptions } from "../time/close-options";
+import type { CloseOptions } from "../time/closing";
 import type { PushMethod } from "./verify-options";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { HandlerRegistration, Handlers } from "../delivery/handler-registry";

@@ -43,7 +43,7 @@ export interface PostgresQueueOptions extends QueueOptions {
    * @default "require"
    */
   durability?: "require" | "provider" | "warn" | "trust" | undefined;
-  /** How many connections this process opens beside the one that listens. @default 10 */
+  /** How many connections this process opens, at least 3, beside the one that listens. @default 10 */
   maxConnections?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { settleWithin } from "../../lib/time/close-options";
+import { settleWithin } from "../../lib/time/closing";
 
 describe("settleWithin", () => {
   it("waits for work that ends, and up to the deadline for work that does not", async () => {
