@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import {
-  chmodSync,
   copyFileSync,
   existsSync,
   readFileSync,
@@ -9,13 +8,11 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
-import { QueueError, sqliteQueue, type DurableQueue } from "express-push-verification/durable";
+import { sqliteQueue, type DurableQueue, type QueueError } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
-import { TYPESCRIPT } from "../../support/child-processes";
 import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/waiting";
 import { createFile, damagePages, removeFiles } from "../../support/sqlite";
@@ -35,32 +32,54 @@ const store = (queue: DurableQueue, uuid: string) =>
   queue.store(queuedEvent(eventFixture("factor.created", { uuid })), FOREVER);
 const codeOf = (code: string) => expect.objectContaining({ code }) as unknown;
 
-async function createQueueFile(count = 1): Promise<string> {
+async function createQueueFile(count = 1, sql = ""): Promise<string> {
   const file = createFile();
   const queue = open(file);
   await queue.ready();
   await Promise.all(Array.from({ length: count }, (_, index) => store(queue, `u${index}`)));
   await queue.close();
+  if (sql !== "") execute(file, sql);
+  return file;
+}
+
+/** Creates a file of the queue whose pages, from one to another, have other bytes. */
+async function createDamaged(from: number, to: number): Promise<string> {
+  const file = await createQueueFile(200);
+  damagePages(
+    file,
+    Array.from({ length: to - from + 1 }, (_, index) => from + index),
+  );
   return file;
 }
 
 /** Runs statements on a file, as another program does. */
-function execute(file: string, sql: string): void {
+function execute(file: string, sql: string): string {
   const connection = connect(file);
   connection.exec(sql);
   connection.close();
+  return file;
+}
+
+function write(file: string, text: string): string {
+  writeFileSync(file, text);
+  return file;
+}
+
+function cutOff(file: string): string {
+  truncateSync(file, 4096 * 5);
+  return file;
 }
 
 async function expectRejected(file: string, code: string, name?: string): Promise<void> {
   const before = readFileSync(file);
   const queue = open(file, name);
-  const error = await queue.ready().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(QueueError);
-  expect(error).toEqual(codeOf(code));
-  expect((error as Error).message).toContain(file);
-  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
-  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
-  expect((rejected as WebhookError).cause).toBe(error);
+  const error = await queue.ready().catch((reason: unknown) => reason as QueueError);
+  expect(error).toMatchObject({ name: "QueueError", code });
+  expect(error?.message).toContain(file);
+  await expect(store(queue, "a")).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    cause: error,
+  });
   await queue.close();
   expect(readFileSync(file).equals(before)).toBe(true);
 }
@@ -70,24 +89,40 @@ afterEach(async () => {
   removeFiles();
 });
 
-it.each([
+const FOREIGN_SQL = [
   "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)",
   "PRAGMA user_version = 7",
-])("rejects a database of another program, created by %s", async (sql) => {
-  const file = createFile();
-  execute(file, sql);
-  await expectRejected(file, "FILE_FOREIGN");
-});
+];
+const TABLES = ["queue", "delivery", "event", "outcome", "member"];
 
-it.each([1, 49, 511, 2_900])(
-  "rejects %i bytes that are no database, and leaves them",
-  async (bytes) => {
-    const file = createFile();
-    writeFileSync(file, "x".repeat(bytes));
-    await expectRejected(file, "FILE_FOREIGN");
-    expect(existsSync(`${file}-wal`)).toBe(false);
-  },
-);
+it.each<[what: string, code: string, create: () => string | Promise<string>, name?: string]>([
+  ...FOREIGN_SQL.map((sql): [string, string, () => string] => [
+    `a database of another program: ${sql}`,
+    "FILE_FOREIGN",
+    () => execute(createFile(), sql),
+  ]),
+  ...[1, 49, 511, 2_900].map((bytes): [string, string, () => string] => [
+    `${bytes} bytes that are no database`,
+    "FILE_FOREIGN",
+    () => write(createFile(), "x".repeat(bytes)),
+  ]),
+  ["the queue of another name", "FILE_FOREIGN", () => createQueueFile(), "other"],
+  // The first page has the header and the schema.
+  ["a damaged file", "FILE_DAMAGED", () => createDamaged(9, 12)],
+  ["a file that was cut off", "FILE_DAMAGED", async () => cutOff(await createQueueFile(200))],
+  ...["ALTER TABLE event DROP COLUMN stalls", ...TABLES.map((table) => `DROP TABLE ${table}`)].map(
+    (sql): [string, string, () => Promise<string>] => [
+      `a queue after ${sql}`,
+      "FILE_DAMAGED",
+      () => createQueueFile(1, sql),
+    ],
+  ),
+  ["a newer version", "FILE_NEWER", () => createQueueFile(1, "PRAGMA user_version = 99")],
+])("rejects %s with %s, and leaves it as it is", async (what, code, create, name = "q") => {
+  const file = await create();
+  await expectRejected(file, code, name);
+  if (what.endsWith("no database")) expect(existsSync(`${file}-wal`)).toBe(false);
+});
 
 it("creates files that other users cannot read", async () => {
   const file = createFile();
@@ -98,47 +133,13 @@ it("creates files that other users cannot read", async () => {
   expect(modes).toEqual([0o600, 0o600, 0o600]);
 });
 
-it("rejects the file of a queue of another name", async () => {
-  await expectRejected(await createQueueFile(), "FILE_FOREIGN", "other");
-});
-
-it("rejects a damaged file", async () => {
-  const file = await createQueueFile(200);
-  const bytes = readFileSync(file);
-  // A page of the middle; the first has the header and the schema.
-  bytes.fill(0xa5, 4096 * 8, 4096 * 12);
-  writeFileSync(file, bytes);
-  await expectRejected(file, "FILE_DAMAGED");
-});
-
-it("rejects a file that was cut off", async () => {
-  const file = await createQueueFile(200);
-  truncateSync(file, 4096 * 5);
-  await expectRejected(file, "FILE_DAMAGED");
-});
-
-it.each([
-  ["PRAGMA user_version = 99", "FILE_NEWER"],
-  ["ALTER TABLE event DROP COLUMN stalls", "FILE_DAMAGED"],
-  ...["queue", "delivery", "event", "outcome", "member"].map((table) => [
-    `DROP TABLE ${table}`,
-    "FILE_DAMAGED",
-  ]),
-])("rejects the file of a queue after %s with %s", async (sql = "", code = "") => {
-  const file = await createQueueFile();
-  execute(file, sql);
-  await expectRejected(file, code);
-});
-
 it("does not write the -wal of a killed process into a damaged file", async () => {
   const file = await createQueueFile(200);
   const connection = connect(file);
   connection.exec("PRAGMA wal_autocheckpoint = 0; UPDATE event SET started = 1 WHERE id = 1");
   const wal = readFileSync(`${file}-wal`);
   connection.close();
-  const bytes = readFileSync(file);
-  bytes.fill(0xa5, 4096 * 9, 4096 * 12);
-  writeFileSync(file, bytes);
+  damagePages(file, [10, 11, 12]);
   writeFileSync(`${file}-wal`, wal);
   await expectRejected(file, "FILE_DAMAGED");
   expect(readFileSync(`${file}-wal`).equals(wal)).toBe(true);
@@ -161,9 +162,8 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it, and 
     ),
   );
   await expect(queue.ready()).rejects.toEqual(codeOf("FILE_DAMAGED"));
-  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
-  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
-  expect((rejected as WebhookError).cause).toEqual(codeOf("FILE_DAMAGED"));
+  const unavailable = { code: "STORE_UNAVAILABLE", cause: codeOf("FILE_DAMAGED") };
+  await expect(store(queue, "a")).rejects.toMatchObject(unavailable);
   expect(error).toHaveBeenCalledTimes(1);
 });
 
@@ -173,13 +173,10 @@ it("closes without delay after damage while a handler runs", async () => {
   await queue.ready();
   let finish = () => {};
   let count = 0;
-  const handled = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const handlers = createHandlers().onUnhandled(() => {});
-  handlers.onAny(() => {
+  const running = new Promise<void>((resolve) => (finish = resolve));
+  const handlers = createHandlers().onUnhandled(() => {
     count++;
-    return handled;
+    return running;
   });
   queue.work(handlers, { concurrency: 1 });
   await until(() => count === 1);
@@ -215,14 +212,6 @@ it("uses a file whose process was killed while it created the tables", async () 
   expect(await store(queue, "a")).toBe("new");
 });
 
-it("uses an empty file", async () => {
-  const file = createFile();
-  writeFileSync(file, "");
-  const queue = open(file);
-  await queue.ready();
-  expect(await store(queue, "a")).toBe("new");
-});
-
 it("keeps its events when it is opened again", async () => {
   const queue = open(await createQueueFile(3));
   await queue.ready();
@@ -237,9 +226,8 @@ it("waits for a file that another process does not share", async () => {
   const error = jest.fn();
   const queue = open(file, "q", { ...silent, error });
   await expect(queue.ready()).rejects.toEqual(codeOf("FILE_IN_USE"));
-  const rejected = await store(queue, "a").catch((reason: unknown) => reason);
-  expect(rejected).toEqual(codeOf("STORE_UNAVAILABLE"));
-  expect((rejected as WebhookError).cause).toEqual(codeOf("FILE_IN_USE"));
+  const unavailable = { code: "STORE_UNAVAILABLE", cause: codeOf("FILE_IN_USE") };
+  await expect(store(queue, "a")).rejects.toMatchObject(unavailable);
   expect(error).toHaveBeenCalledTimes(1);
   connection.exec("ROLLBACK");
   connection.close();
@@ -310,35 +298,6 @@ it.each(hasProgram ? REMOVALS : REMOVALS.slice(0, 2))(
     expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining("-wal")]]);
   },
 );
-
-// Root may write anywhere. Another user may need its right to read the folder of this project.
-const READ_ANYWHERE = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"];
-const AS_OTHER_USER =
-  process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", ...READ_ANYWHERE] : [];
-const READY = `
-  const { sqliteQueue } = require("express-push-verification/durable");
-  const [, file] = process.argv;
-  const queue = sqliteQueue({ name: "q", file, logger: { debug() {}, info() {}, warn() {}, error() {} } });
-  queue.ready().then(() => "ready", (error) => error.code + " " + error.message)
-    .then((text) => { console.log(text); return queue.close({ deadlineMs: 0 }); });`;
-
-it.each([
-  ["a file", 0o777, { "": 0o444 }, /push\.db\./],
-  ["a folder", 0o555, { "": 0o666 }, /push-sqlite-\w+\./],
-  ["a folder without a file", 0o555, {}, /push-sqlite-\w+\./],
-  ["the -wal of a killed process", 0o777, { "": 0o666, "-wal": 0o444 }, /push\.db-wal\./],
-])("rejects, with the user, %s that it may not write to", async (_title, mode, files, denied) => {
-  const file = "" in files ? await createQueueFile() : createFile();
-  if ("-wal" in files) writeFileSync(`${file}-wal`, "");
-  for (const [ending, bits] of Object.entries(files)) chmodSync(file + ending, bits);
-  chmodSync(dirname(file), mode);
-  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
-  const [program, ...args] = [...AS_OTHER_USER, process.execPath, "-e", READY, file];
-  const printed = execFileSync(program, args, { env, encoding: "utf8" });
-  chmodSync(dirname(file), 0o777);
-  expect(printed).toMatch(/^FILE_READONLY .*\(user \d+\) may not write to/);
-  expect(printed).toMatch(denied);
-});
 
 it("closes although the file was never open", async () => {
   const file = createFile();
