@@ -10,7 +10,7 @@ import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
-const script = join(__dirname, "..", "support", "dying-confirm-process.ts");
+const script = join(__dirname, "..", "support", "queue-process.ts");
 const approval = (uuid = "approval") =>
   eventRequest("challenge.approved", {
     uuid,
@@ -215,7 +215,9 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await open();
     const waiting = wait();
     const messages: string[] = [];
-    const child = await processes.start(engine.listArguments(), (message) =>
+    const [kind, location, name] = engine.listArguments();
+    const place = { name, [kind === "sqlite" ? "file" : "connection"]: location };
+    const child = await processes.start([kind, JSON.stringify(place)], (message) =>
       messages.push(message),
     );
     const died = once(child, "exit");

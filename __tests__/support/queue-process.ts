@@ -2,7 +2,8 @@
  * A process on a queue. It stores events, one after the other in several lanes, and sends each uuid
  * once it is stored; it handles events and appends their uuids to the log. The handlers of "slow" and
  * "slow-failing" wait in their first attempt until the parent sends "finish", and that of
- * "slow-failing" then fails. The process closes its queue when it is told anything else.
+ * "slow-failing" then fails. The process closes its queue when it is told anything else, and is
+ * killed between the confirmation of an event and its handlers.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -37,6 +38,12 @@ const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
 });
 const ending = new AbortController();
 
+function confirmAndDie(): boolean {
+  // After this turn confirm has returned, and no store has responded yet.
+  setImmediate(() => process.kill(process.pid, "SIGKILL"));
+  return true;
+}
+
 async function storeInTurn(): Promise<void> {
   while (!ending.signal.aborted) {
     const uuid = randomUUID();
@@ -55,7 +62,7 @@ void main();
 
 async function main(): Promise<void> {
   await queue.ready();
-  queue.work(handlers, { handlerTimeoutMs: 30_000 });
+  queue.work(handlers, { handlerTimeoutMs: 30_000, confirm: confirmAndDie });
   // Once it counts, the worker waits for events.
   while ((await queue.stats()).workers === 0)
     await new Promise((resolve) => setTimeout(resolve, 10));
