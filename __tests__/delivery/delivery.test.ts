@@ -77,20 +77,14 @@ describe("a receiver with a queue", () => {
     expect(published).toEqual(
       result === "new" ? [{ type, durationMs: expect.any(Number) as number }] : [],
     );
-    expect(stored).toEqual([
-      {
-        event: expect.objectContaining({ type, uuid: "u1" }) as unknown,
-        account: "login",
-        accountSid: ACCOUNT_SID,
-        uuid: "u1",
-        contentHash: request.headers["x-service-signature"],
-        listOtherHashes: expect.any(Function) as unknown,
-        needsConfirmation: false,
-        authTokenIndex: 1,
-        publicUrlIndex: 1,
-        receiver: "login",
-      },
-    ]);
+    const event: unknown = expect.objectContaining({ type, uuid: "u1" });
+    const hashes = {
+      contentHash: request.headers["x-service-signature"],
+      listOtherHashes: expect.any(Function) as unknown,
+    };
+    const indexes = { authTokenIndex: 1, publicUrlIndex: 1 };
+    const names = { account: "login", accountSid: ACCOUNT_SID, uuid: "u1", receiver: "login" };
+    expect(stored).toEqual([{ event, ...names, ...hashes, ...indexes, needsConfirmation: false }]);
     const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
     expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
   });

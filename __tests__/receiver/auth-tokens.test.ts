@@ -144,23 +144,17 @@ describe("the function authToken", () => {
     expect(await verify(resolver)).toBe("accepted");
   });
 
-  it("is called at once for a verified account, also if it had no token", async () => {
+  it.each([
+    ["at once for a verified account", AUTH_TOKEN, "accepted", 3],
+    ["not at once for an account whose request was forged", "forged", "SIGNATURE_MISMATCH", 2],
+  ])("that returned no token is called %s", async (_when, signer, result, calls) => {
     const resolver = jest.fn<string | undefined, []>(() => AUTH_TOKEN);
-    await verify(resolver);
+    await verify(resolver, requestOf(ACCOUNT_SID, SERVICE_SID, signer));
     jest.advanceTimersByTime(1_000);
     resolver.mockReturnValueOnce(undefined);
     expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");
-    expect(await verify(resolver)).toBe("accepted");
-  });
-
-  it("is not called at once for an account whose request was forged", async () => {
-    const resolver = jest.fn<string | undefined, []>(() => AUTH_TOKEN);
-    await verify(resolver, forged());
-    jest.advanceTimersByTime(1_000);
-    resolver.mockReturnValueOnce(undefined);
-    for (let times = 0; times < 2; times++)
-      expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");
-    expect(resolver).toHaveBeenCalledTimes(2);
+    expect(await verify(resolver)).toBe(result);
+    expect(resolver).toHaveBeenCalledTimes(calls);
   });
 
   it("is retried for 8 s when it fails, and then not called for 2 s", async () => {

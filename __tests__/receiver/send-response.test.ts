@@ -1,7 +1,8 @@
 /** Responses on a connection whose request is not complete. */
 import { request } from "node:http";
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import type { PushWebhooksOptions } from "express-push-verification";
+import { createReceiver } from "../support/receivers";
+import { eventRequest } from "../support/webhook-requests";
 import { rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
 
 afterEach(stopServers);
@@ -9,11 +10,9 @@ afterEach(stopServers);
 const good = eventRequest("factor.created");
 const { "x-service-signature": _left, ...unsigned } = good.headers;
 const startOf = (headers: Record<string, string>) =>
-  `${["POST /push/events HTTP/1.1", "host: x", ...Object.entries(headers).map((pair) => pair.join(": "))].join("\r\n")}\r\n\r\n`;
-
-function start(options: Partial<PushWebhooksOptions> = {}): Promise<number> {
-  return startServer(pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options }));
-}
+  rawRequest({ ...good, headers, body: undefined });
+const start = (options: Partial<PushWebhooksOptions> = {}) =>
+  startServer(createReceiver({ methods: ["POST"], ...options }).push);
 
 it("responds 200 without a body, and a rejection with the text of its status", async () => {
   const ok = await sendRaw(await start(), [rawRequest(good)]);

@@ -2,14 +2,9 @@
 import { FRAGMENTS, honestCut, listFreeFields } from "./attacker-texts";
 import { countForeign, joinCut, listCuts, type Cut } from "./cuts";
 
-const ADDED = {
-  api_version: "2",
-  delivery_attempt: "1",
-  factor_status: "on",
-  tag: "t",
-  tz: "UTC",
-  zone: "eu",
-};
+const ADDED = Object.fromEntries(
+  new URLSearchParams("api_version=2&delivery_attempt=1&factor_status=on&tag=t&tz=UTC&zone=eu"),
+);
 const PAIRS = FRAGMENTS.flatMap((one) => FRAGMENTS.map((other) => one + other));
 
 /** The events that are attacked, with the parameters that the service added, and the texts. */

@@ -2,6 +2,7 @@
  * Cuts: other sets of parameters that have the same signed text. An implementation of its own, so
  * that a mistake of the library does not hide here as well.
  */
+import { words } from "./attacker-texts";
 import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
 
@@ -10,19 +11,9 @@ export type Cut = readonly (readonly [name: string, value: string])[];
 
 /** The names of the specification, sorted. */
 export const NAMES = [
-  "account_sid",
-  "challenge_details",
-  "challenge_hidden_details",
-  "challenge_metadata",
-  "challenge_sid",
-  "entity_identity",
-  "factor_friendly_name",
-  "factor_metadata",
-  "factor_sid",
-  "factor_type",
-  "service_sid",
-  "type",
-  "uuid",
+  ...words("account_sid challenge_details challenge_hidden_details challenge_metadata"),
+  ...words("challenge_sid entity_identity factor_friendly_name factor_metadata factor_sid"),
+  ...words("factor_type service_sid type uuid"),
 ];
 const ACCOUNT = NAMES.indexOf("account_sid");
 const TYPE = NAMES.indexOf("type");
@@ -38,13 +29,9 @@ export const SID_PREFIXES: Record<string, string> = {
 /** The parameters that decide the meaning of an event. */
 const DECISIVE = new Set([...Object.keys(SID_PREFIXES), "entity_identity", "type", "uuid"]);
 /** The types of the specification. */
-export const KNOWN_TYPES = [
-  "challenge.approved",
-  "challenge.denied",
-  "factor.created",
-  "factor.deleted",
-  "factor.verified",
-];
+export const KNOWN_TYPES = words(
+  "challenge.approved challenge.denied factor.created factor.deleted factor.verified",
+);
 /** Longer names of unknown parameters are cut off: only their order decides. */
 export const MAX_NAME_CHARACTERS = 24;
 
@@ -57,13 +44,9 @@ export function joinCut(cut: Cut): string {
 
 /** The fields of an event that decide, as one text. */
 export function listDecisive(event: object): string {
-  const { version, type, account_sid, service_sid, uuid, ...rest } = event as Record<
-    string,
-    string
-  >;
-  const fields = [type, account_sid, service_sid, uuid];
-  if (version === undefined) return fields.join("\n");
-  return [...fields, rest["entity_identity"], rest["factor_sid"], rest["challenge_sid"]].join("\n");
+  const read = (names: string) => words(names).map((name) => String(Reflect.get(event, name)));
+  const ofUser = "version" in event ? read("entity_identity factor_sid challenge_sid") : [];
+  return [...read("type account_sid service_sid uuid"), ...ofUser].join("\n");
 }
 
 /** The event of a cut; undefined when it is none. */

@@ -148,12 +148,9 @@ describe("signedRequest", () => {
       publicUrl: [publicUrl, "https://old.example.test/push"],
       name: "login",
       handlers: createHandlers(),
-      deadlineMs: 5_000,
       allowedAccountSids: [ACCOUNT_SID],
       dedupe: false,
-      logger: console,
       signatureHeader: undefined,
-      urlMatching: "exact",
     };
     const made = signedRequest(settings, "factor.created");
     expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
