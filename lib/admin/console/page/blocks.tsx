@@ -125,9 +125,9 @@ export function Fold({ title, children }: Children & { title: ComponentChildren 
 /** The values of a list to choose from, with their texts. */
 export type Options = Readonly<Record<string, string>>;
 
-/** The types of events, to choose from. */
-export const listEventTypes = (): Options =>
-  Object.fromEntries(settings.eventTypes.map((type) => [type, type]));
+/** Makes a list of values that are their own texts. */
+export const toOptions = (values: readonly string[]): Options =>
+  Object.fromEntries(values.map((value) => [value, value]));
 
 /** A list to choose one value from; its children come first. */
 export function Select(props: { label: string; options: Options } & SelectHTMLAttributes) {

@@ -99,7 +99,7 @@ function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | unde
   const after = `after ${formatDuration(durationMs)}`;
   const events = [
     toEvent("Received", atMs),
-    toEvent("Response", atMs + durationMs, `${status} ${code}`, after),
+    toEvent("Response", atMs + durationMs, `${status} ${code}`.trim(), after),
     ...(queued?.failures ?? []).map(toFailure),
   ];
   if (resent) events.push(toEvent("Ran again", resent.atMs, resent.by, resent.problem));

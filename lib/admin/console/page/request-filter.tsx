@@ -1,18 +1,14 @@
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
-import { FilterForm, listEventTypes, type Options, Select } from "./blocks";
+import { FilterForm, type Options, Select, toOptions } from "./blocks";
 import { formatCount, formatDate } from "./format";
 import { live } from "./live";
 import { findFoundIds, searchLogin } from "./login-search";
 import { place } from "./route";
 
 const RESULTS: Options = {
-  accepted: "Accepted",
-  bad: "Rejected or failed",
-  rejected: "Rejected",
-  failed: "Failed",
-  duplicate: "Duplicate",
-  conflict: "Conflict",
+  bad: "rejected or failed",
+  ...toOptions(["accepted", "rejected", "failed", "duplicate", "conflict"]),
 };
 
 /** The filters by their name in the address. */
@@ -40,7 +36,7 @@ function listOptions(): Readonly<Record<string, Options>> {
     code: Object.fromEntries(
       codes.map(([code, count]) => [code, `${code} (${formatCount(count)})`]),
     ),
-    type: listEventTypes(),
+    type: toOptions(settings.eventTypes),
     time: {
       5: "Last 5 minutes",
       60: "Last hour",

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { RequestRow, TestEventResult, TokenUse } from "../console-view";
 import { Button } from "./action";
 import { readPublicUrl, send, settings } from "./api";
-import { Cards, listEventTypes, Notice } from "./blocks";
+import { Cards, Notice, toOptions } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
 import { held, live } from "./live";
@@ -201,7 +201,7 @@ function TestEvent() {
       <Choices
         legend="Event type"
         name="type"
-        options={listEventTypes()}
+        options={toOptions(settings.eventTypes)}
         chosen={["challenge.approved"]}
       />
       <Choices

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RequestRow, Resent } from "../console-view";
 import { WriteButton } from "./action";
-import { describeProblem, ProblemError, send } from "./api";
+import { describeProblem, ProblemError, send, settings } from "./api";
 import { Dialog, openDialog } from "./dialog";
 import { formatCount, formatDuration, formatTime, plural } from "./format";
 import { Fact, Facts } from "./received";
@@ -10,14 +10,17 @@ import { createStore } from "./store";
 /** The ids of the requests that are ticked. */
 export const selectedRequests = createStore<readonly string[]>([]);
 
+/** Whether the event is a dead letter: it was stored, and then its handlers failed. */
+const isDead = ({ status, result }: RequestRow) =>
+  settings.hasQueue && status === 200 && result === "failed";
+
+const isFailed = ({ result, canResend, resent }: RequestRow) =>
+  result === "failed" && canResend && (!resent || resent.problem);
+
 /** Runs the handlers again: for the requests that are ticked, else for all that have failed since. */
 export function ResendButton({ found }: { found: readonly RequestRow[] }) {
   const selected = found.filter(({ id }) => selectedRequests.value.includes(id));
-  const failed = found.filter(
-    ({ result, canResend, resent }) =>
-      result === "failed" && canResend && (resent === undefined || resent.problem !== undefined),
-  );
-  const rows = selected.length > 0 ? selected : failed;
+  const rows = selected.length > 0 ? selected : found.filter(isFailed);
   const oldest = rows.at(-1);
   if (oldest === undefined) return null;
   const count = formatCount(rows.length);
@@ -43,17 +46,18 @@ export function ResendDialog({ rows }: { rows: readonly RequestRow[] }) {
     const said: string[] = [];
     const problems = new Set<string>();
     // The oldest first, and one after the other: the handlers of 200 events must not run at a time.
-    for (const { id } of rows.toReversed()) {
+    for (const row of rows.toReversed()) {
       if (isClosed.current) break;
-      const { problem } = await send<Resent>("POST", `console/requests/${id}/resend`).catch(
+      const { problem } = await send<Resent>("POST", `console/requests/${row.id}/resend`).catch(
         (error: unknown) => ({ problem: describeProblem(error) }),
       );
       if (problem !== undefined) problems.add(problem);
-      said.push(problem ?? "ran again");
+      said.push(problem ?? (isDead(row) ? "given to a worker" : "ran again"));
       setResults([...said]);
     }
     selectedRequests.value = [];
-    if (problems.size === 0) return `The handlers ran again for ${plural(said.length, "event")}.`;
+    const done = rows.some(isDead) ? "A worker runs the handlers" : "The handlers ran";
+    if (problems.size === 0) return `${done} again for ${plural(said.length, "event")}.`;
     const failed = said.filter((one) => problems.has(one)).length;
     throw new ProblemError(0, [...problems].join(" "), `${failed} of ${events} failed.`);
   }
@@ -66,14 +70,13 @@ export function ResendDialog({ rows }: { rows: readonly RequestRow[] }) {
     >
       <p>
         They run in this process, or in a worker for a dead letter, also if they succeeded before.
-        {isMany &&
-          ` One event after the other: their requests took ${formatDuration(lastMs)} in all.`}
+        {isMany && ` One after the other: the requests took ${formatDuration(lastMs)}.`}
       </p>
       {results.length > 0 && (
         <progress aria-label="Events" max={rows.length} value={results.length} />
       )}
       {isMany && (
-        <Facts class="results">
+        <Facts>
           {rows.toReversed().map(({ id, atMs, type = "" }, index) => (
             <Fact key={id} name={formatTime(atMs, true)}>
               {type} {results[index] ?? ""}

@@ -1,7 +1,7 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
 import { change, describeProblem, readPublicUrl, send, settings } from "./api";
-import { listEventTypes, LoadedPage, Notice, Pill } from "./blocks";
+import { LoadedPage, Notice, Pill, toOptions } from "./blocks";
 import { Choices, Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { Facts, Received, UrlDifference } from "./received";
@@ -103,7 +103,10 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
         class="wide"
         of={{
           URL: <Received text={webhook_url} class="mono" />,
-          Events: webhook.event_types?.map((type) => [<EventType type={type} />, " "]),
+          Events: webhook.event_types?.map((type) => [
+            <Pill tone="info">{type === "*" ? "* all events" : <Received text={type} />}</Pill>,
+            " ",
+          ]),
           Method: webhook_method !== "POST" && webhook_method,
           SID: sid,
           Updated: formatDate(webhook.date_updated),
@@ -114,10 +117,6 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
       ))}
     </article>
   );
-}
-
-function EventType({ type }: { type: string }) {
-  return <Pill tone="info">{type === "*" ? "* all events" : <Received text={type} />}</Pill>;
 }
 
 function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
@@ -134,7 +133,7 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
 }
 
 function openWebhookForm(webhook?: Webhook): void {
-  const { receiver } = settings;
+  const { receiver, eventTypes } = settings;
   const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
   const isNew = webhook === undefined;
   function submit(data: FormData): Promise<string> {
@@ -173,7 +172,7 @@ function openWebhookForm(webhook?: Webhook): void {
         legend="Event types"
         name="event_types"
         type="checkbox"
-        options={{ "*": "* all events, also types of the future", ...listEventTypes() }}
+        options={{ "*": "* all events, also types of the future", ...toOptions(eventTypes) }}
         chosen={webhook?.event_types ?? receiver?.handledTypes ?? []}
       />
       <Choices
