@@ -88,6 +88,7 @@ export function useBrowser() {
       const context = page.context();
       const tabs = context.pages().filter((tab) => tab !== page);
       await Promise.all(tabs.map((tab) => tab.close()));
+      await page.unrouteAll({ behavior: "ignoreErrors" });
       await page.goto("about:blank");
       await context.clearCookies();
       await context.clearPermissions();
