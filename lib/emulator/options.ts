@@ -3,7 +3,7 @@ import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
 import { isHostname } from "../form/local-server";
 import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
-import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
+import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
@@ -70,7 +70,12 @@ export interface EmulatorOptions {
 /** Options of an emulator, with the defaults. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
 
-const TOKEN = { accepts: isAuthToken, expected: AUTH_TOKEN_EXPECTED, secret: true };
+const TOKEN = {
+  accepts: isAuthToken,
+  expected: AUTH_TOKEN_EXPECTED,
+  explain: explainAuthToken,
+  secret: true,
+};
 
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),

@@ -5,7 +5,12 @@ import { isSid } from "../form/sid";
 import { CONFIRM, HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
-import { AUTH_TOKEN_EXPECTED, isAuthToken, warnOfShortToken } from "../signature/auth-token";
+import {
+  AUTH_TOKEN_EXPECTED,
+  explainAuthToken,
+  isAuthToken,
+  warnOfShortToken,
+} from "../signature/auth-token";
 import type { UrlMatching } from "../signature/signature";
 import type { AuthTokenResolver, AuthTokens } from "./auth-tokens";
 import { isHttpUrl } from "../form/url";
@@ -84,6 +89,7 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
     accepts: (value) => typeof value === "function" || isListOf(isAuthToken)(value),
     expected: `${AUTH_TOKEN_EXPECTED}; or a list of such tokens, or a function that returns them`,
+    explain: explainAuthToken,
     required: true,
     secret: true,
   },

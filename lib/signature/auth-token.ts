@@ -1,11 +1,9 @@
 import { SID_DIGITS } from "../form/sid";
 import { warnOnce } from "../validation/process-warning";
 
-/** Texts that a missing setting becomes, and SIDs: everybody may know them. */
-const GUESSABLE = new RegExp(
-  `^(?:undefined|null|nan|\\[object \\w+\\]|[A-Z]{2}${SID_DIGITS})$`,
-  "i",
-);
+/** Everybody may know these: the texts that a missing setting becomes, and SIDs. */
+const MISSING = /^(?:undefined|null|nan|\[object \w+\])$/i;
+const SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`, "i");
 
 /** Also characters that are not visible: an HMAC key with a NUL at its end is equal to the key without it. */
 const INVISIBLE_END = /^[\s\p{C}]|[\s\p{C}]$/u;
@@ -23,8 +21,20 @@ export function isAuthToken(value: unknown): value is string {
     typeof value === "string" &&
     value !== "" &&
     !INVISIBLE_END.test(value) &&
-    !GUESSABLE.test(value)
+    !MISSING.test(value) &&
+    !SID.test(value)
   );
+}
+
+/** Says which rule the first text of these breaks, without a character of it. */
+export function explainAuthToken(value: unknown): string {
+  const token: unknown = [value].flat().find((one) => !isAuthToken(one));
+  if (typeof token !== "string") return "";
+  if (token === "") return "It is empty.";
+  if (INVISIBLE_END.test(token)) {
+    return "It begins or ends with white space, such as a line break, or with an invisible character.";
+  }
+  return SID.test(token) ? "It is a SID." : "It is the text of a missing setting.";
 }
 
 const SHORT_CHARACTERS = 16;
