@@ -574,6 +574,7 @@ describe("the row of a stored event", () => {
     ],
     ["dead", failures, { result: "failed", status: 200 }],
     ["handled", failures, { result: "handled" }],
+    ["discarded", [], { result: "failed", message: "Its event is discarded." }],
   ])(
     "has the state that the queue knows, and counts as stored: %s",
     async (state, attempts, row) => {
