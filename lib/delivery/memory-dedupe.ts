@@ -48,7 +48,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     maxEntries,
     maxBytes,
     onEvict() {
-      warnOnce("DEDUPE_EVICTED", EVICTED, store);
+      warnOnce("DEDUPE_EVICTED", () => [EVICTED], store);
     },
   });
 

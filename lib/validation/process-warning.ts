@@ -13,17 +13,16 @@ export function emitWarning(code: string, message: string, detail?: string): voi
 /**
  * Emits a process warning, the first of its code for an owner only.
  *
+ * @param describe returns the message and the detail; called for the warning that is emitted.
  * @param owner the receiver, the store or the logger that it is about; by default the process.
- * @param describeDetail called for the warning that is emitted.
  */
 export function warnOnce(
   code: string,
-  message: string,
+  describe: () => readonly [message: string, detail?: string | undefined],
   owner: object = process,
-  describeDetail?: () => string | undefined,
 ): void {
   const codes = emitted.get(owner) ?? new Set();
   if (codes.has(code)) return;
   emitted.set(owner, codes.add(code));
-  emitWarning(code, message, describeDetail?.());
+  emitWarning(code, ...describe());
 }

@@ -90,12 +90,13 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
  */
 export async function assertCommitted(client: Client, text: string): Promise<void> {
   await client.query({ name: "push_forgetMember", text, values: [NO_MEMBER] });
-  // In a transaction, now() is the time of its beginning.
   if ((await readTime(client)) === (await readTime(client))) throw createPoolerError();
 }
 
 async function readTime(client: Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ time: string }>("select now()::text as time");
+  const { rows } = await client.query<{ time: string }>(
+    "select transaction_timestamp()::text as time",
+  );
   return rows[0]?.time;
 }
 
