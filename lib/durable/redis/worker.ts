@@ -58,25 +58,21 @@ export function startRedisWorker(
   async function start(): Promise<void> {
     const isInfoRejected = (await readInfo(redis).catch(() => undefined)) === "";
     if (isStopped) return;
-    bull = openWorker(isInfoRejected);
+    const worker = openWorker(isInfoRejected);
+    bull = worker;
     try {
-      await bull.waitUntilReady();
-    } catch {
       // run() of a worker that failed to connect would try again without a pause.
-      restart(bull);
-      return;
+      await worker.waitUntilReady();
+      if (hasStopped()) return;
+      const ended = worker.run();
+      reportRun();
+      await ended;
+    } catch {
+      // BullMQ before 6 ends at a job that is no JSON.
+      void worker.close(true).catch(() => {});
+      bull = undefined;
+      if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
     }
-    if (hasStopped()) return;
-    const worker = bull;
-    // BullMQ before 6 ends at a job that is no JSON.
-    worker.run().catch(() => restart(worker));
-    reportRun();
-  }
-
-  function restart(worker: Worker): void {
-    void worker.close(true).catch(() => {});
-    bull = undefined;
-    if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
   }
 
   function openWorker(skipVersionCheck: boolean): Worker<JobData> {
