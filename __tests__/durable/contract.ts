@@ -454,7 +454,13 @@ export function describeContract(engine: Engine): void {
           { length: count },
           (_, index) => `HANDLER_FAILED: attempt ${(index % 3) + 1}`,
         );
-        expect(failures.map(({ error }) => error)).toEqual(errors);
+        expect(failures).toMatchObject(
+          errors.map((error) => ({
+            error,
+            durationMs: expect.any(Number) as number,
+            process: expect.stringMatching(`^${process.pid} on `) as string,
+          })),
+        );
         const times = [startMs, ...failures.map(({ at }) => at.getTime()), Date.now()];
         expect(times).toEqual(times.toSorted((one, other) => one - other));
         expect(await queue.retry("a")).toBe(true);

@@ -63,6 +63,8 @@ export interface RunFailure {
   isPermanent: boolean;
   /** Whether it is not confirmed: its uuid may be that of a genuine event. */
   isForged: boolean;
+  /** Undefined when its process died. */
+  durationMs?: number;
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
@@ -125,6 +127,7 @@ export function createRunner(
     /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       countRunning(1);
+      const startMs = performance.now();
       try {
         const restored = read(stored);
         const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
@@ -139,6 +142,7 @@ export function createRunner(
           reason: describeHandlerFailure(failure),
           isPermanent: isPermanent(failure),
           isForged: failure.code === "NOT_CONFIRMED",
+          durationMs: performance.now() - startMs,
         };
       } finally {
         countRunning(-1);

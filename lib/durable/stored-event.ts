@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import * as z from "../validation/zod";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
@@ -142,22 +143,43 @@ export interface EventFailure {
   at: Date;
   /** The code and the messages of their errors. */
   error: string;
+  /** How long they ran; undefined when the process died. */
+  durationMs?: number;
+  /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
+  process?: string;
 }
 
 interface StoredFailure {
   at: number;
   error: string;
+  ms?: number;
+  by?: string;
 }
 
 /** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */
-export function addFailure(stored: string | null, error: string): string {
-  const added = { at: Date.now(), error: cutText(error, MAX_ERROR_CHARACTERS) };
-  return toAsciiJson([...parse(stored).slice(1 - MAX_FAILURES), added]);
+export function addFailure(
+  stored: string | null,
+  { reason, durationMs }: { reason: string; durationMs?: number },
+): string {
+  const failure: StoredFailure = {
+    at: Date.now(),
+    error: cutText(reason, MAX_ERROR_CHARACTERS),
+    ...(durationMs !== undefined && {
+      ms: Math.round(durationMs),
+      by: `${process.pid} on ${hostname()}`,
+    }),
+  };
+  return toAsciiJson([...parse(stored).slice(1 - MAX_FAILURES), failure]);
 }
 
 /** Reads the last failed attempts. */
 export function readFailures(stored: string | null): EventFailure[] {
-  return parse(stored).map(({ at, error }) => ({ at: new Date(at), error }));
+  return parse(stored).map(({ at, error, ms, by }) => ({
+    at: new Date(at),
+    error,
+    ...(typeof ms === "number" && { durationMs: ms }),
+    ...(typeof by === "string" && { process: by }),
+  }));
 }
 
 /** Omits what is no failure: other programs may write to the store. */

@@ -137,7 +137,7 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
     const failures = event.failures + 1;
     const isDead = failure.isPermanent || failures >= settings.attempts;
     const pauseMs = isDead ? undefined : pauseOf(settings.backoff, failures);
-    const errors = addFailure(event.errors, failure.reason);
+    const errors = addFailure(event.errors, failure);
     const run = { id, started, failures, errors, pauseMs, isForged: failure.isForged };
     const isDeadNow = await settle(failRun, run);
     if (isDeadNow === true) {

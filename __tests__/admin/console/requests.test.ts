@@ -539,7 +539,12 @@ describe("GET /console/requests/:id", () => {
       ...FOUND,
       state: "delayed",
       failures: [
-        { at: new Date(2_000), error: "HANDLER_FAILED: ECONNREFUSED" },
+        {
+          at: new Date(2_000),
+          error: "HANDLER_FAILED: ECONNREFUSED",
+          durationMs: 12,
+          process: "4711 on web-1",
+        },
         { at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` },
       ],
     });
@@ -549,7 +554,12 @@ describe("GET /console/requests/:id", () => {
       state: "delayed",
       attempts: 3,
       failures: [
-        { atMs: 2_000, error: "HANDLER_FAILED: ECONNREFUSED" },
+        {
+          atMs: 2_000,
+          error: "HANDLER_FAILED: ECONNREFUSED",
+          durationMs: 12,
+          process: "4711 on web-1",
+        },
         { atMs: 4_000, error: "HANDLER_FAILED: no user <entity_identity>" },
       ],
       atMs: 5_000,

@@ -89,7 +89,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       release(event);
       if (event.stalls <= MAX_STALLS) continue;
       event.failedAtMs = nowMs();
-      event.errors = addFailure(event.errors ?? null, STALLED);
+      event.errors = addFailure(event.errors ?? null, { reason: STALLED });
     }
   }
 

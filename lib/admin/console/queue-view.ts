@@ -33,7 +33,7 @@ interface FoundEvent {
   state: string;
   event: PushEvent | UnknownPushEvent | undefined;
   attempts: number;
-  failures: readonly { at: Date; error: string }[];
+  failures: readonly { at: Date; error: string; durationMs?: number; process?: string }[];
   at: Date | undefined;
 }
 

@@ -94,7 +94,8 @@ export async function findQueued(
     found && {
       state: found.state,
       attempts: found.attempts,
-      failures: found.failures.map(({ at, error }) => ({
+      failures: found.failures.map(({ at, error, ...run }) => ({
+        ...run,
         atMs: at.getTime(),
         error: maskText(error, event ?? found.event, reveals),
       })),

@@ -129,7 +129,7 @@ export function startRedisWorker(
   async function buryUnreadable(id: string): Promise<void> {
     await sleep(UNLOCKED_MS, undefined, { ref: false });
     if (isStopped || !(await jobs.isUnreadable(id))) return;
-    const letter = { body: "", errors: addFailure(null, UNREADABLE), attempts: 0 };
+    const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
     await deadLetters.bury(id, letter);
     if (await jobs.remove(id)) runner.reportDeadLetter("", letter.attempts, UNREADABLE);
   }
@@ -142,10 +142,10 @@ export function startRedisWorker(
       ? { reason: STALLED, isPermanent: true, isForged: false }
       : await runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const { reason, isPermanent, isForged } = failure;
+    const { isPermanent, isForged } = failure;
     if (!isPermanent && attemptsMade + 1 < attempts) await delay(job, failure);
     const { body, errors } = readJobData(job.data);
-    const letter = { body, errors: addFailure(errors, reason), attempts: attemptsStarted };
+    const letter = { body, errors: addFailure(errors, failure), attempts: attemptsStarted };
     const id = job.id ?? "";
     if (
       (await writeAtLast(availability, () => deadLetters.bury(id, letter).then(() => true))) !==
@@ -155,14 +155,14 @@ export function startRedisWorker(
     }
     if (isForged) await deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
-    runner.reportDeadLetter(stored, attemptsStarted, reason);
+    runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
   }
 
   /** Notes why a run failed, and throws the error that delays the job. */
-  async function delay(job: Job<JobData>, { reason }: RunFailure): Promise<never> {
+  async function delay(job: Job<JobData>, failure: RunFailure): Promise<never> {
     const pauseMs = pauseOf(backoff, job.attemptsMade + 1);
     const { body, errors } = readJobData(job.data);
-    const data = { body, errors: addFailure(errors, reason), dueAtMs: Date.now() + pauseMs };
+    const data = { body, errors: addFailure(errors, failure), dueAtMs: Date.now() + pauseMs };
     await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));
     throw new FailedRunError(pauseMs);
   }
