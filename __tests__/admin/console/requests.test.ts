@@ -583,6 +583,7 @@ describe("the row of a stored event", () => {
       },
     ],
     ["dead", failures, { result: "failed", status: 200 }],
+    ["discarded", [], { result: "failed", message: "Its event is discarded." }],
     ["handled", failures, { result: "handled" }],
     ["discarded", [], { result: "failed", message: "Its event is discarded." }],
   ])(
