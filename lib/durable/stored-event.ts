@@ -144,9 +144,9 @@ export interface EventFailure {
   /** The code and the messages of their errors. */
   error: string;
   /** How long they ran; undefined when the process died. */
-  durationMs?: number;
+  durationMs: number | undefined;
   /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
-  process?: string;
+  process: string | undefined;
 }
 
 interface StoredFailure {
@@ -177,8 +177,8 @@ export function readFailures(stored: string | null): EventFailure[] {
   return parse(stored).map(({ at, error, ms, by }) => ({
     at: new Date(at),
     error,
-    ...(typeof ms === "number" && { durationMs: ms }),
-    ...(typeof by === "string" && { process: by }),
+    durationMs: typeof ms === "number" ? ms : undefined,
+    process: typeof by === "string" ? by : undefined,
   }));
 }
 

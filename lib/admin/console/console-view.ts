@@ -119,7 +119,12 @@ export interface QueuedState {
   /** How often its handlers were started. */
   attempts: number;
   /** Its last failed attempts, the oldest first; the errors as {@link RequestRow.failure}. */
-  failures: readonly { atMs: number; error: string; durationMs?: number; process?: string }[];
+  failures: readonly {
+    atMs: number;
+    error: string;
+    durationMs?: number | undefined;
+    process?: string | undefined;
+  }[];
   /** When its handlers run next, or failed last. */
   atMs: number | undefined;
 }

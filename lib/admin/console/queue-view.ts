@@ -33,7 +33,12 @@ interface FoundEvent {
   state: string;
   event: PushEvent | UnknownPushEvent | undefined;
   attempts: number;
-  failures: readonly { at: Date; error: string; durationMs?: number; process?: string }[];
+  failures: readonly {
+    at: Date;
+    error: string;
+    durationMs?: number | undefined;
+    process?: string | undefined;
+  }[];
   at: Date | undefined;
 }
 
