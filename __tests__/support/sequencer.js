@@ -5,7 +5,7 @@ const { default: Sequencer } = require("@jest/test-sequencer");
 
 /** Files that take longest, mostly in processes of their own: begun last, one would run alone. */
 const LONGEST =
-  /^(durable\/sqlite|durable\/\w+\/(suites|contract)|durable\/simulation)\.test|^release\//;
+  /^(durable\/sqlite|durable\/\w+\/(suites|contract)|durable\/simulation)\.test|^(release|durable\/setups)\//;
 /** Others that start servers or browsers. */
 const LONG = /^(durable\/(redis|postgres)|admin\/console|examples)\//;
 
