@@ -133,7 +133,7 @@ it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
   ["test", {}, []],
 ])("in %s, warns once of a wait whose uuids a restart forgets: %j", async (env, options, codes) => {
   process.env.NODE_ENV = env;
-  const push = create(options);
+  const push = create({ publicUrl: `${PUBLIC_URL}/${row++}`, ...options });
   expect(takeCodes()).toEqual([]);
   for (let times = 0; times < 2; times++) {
     const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 1 };

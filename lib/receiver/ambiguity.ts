@@ -46,9 +46,39 @@ const mayBeUuid = (value: string) => BEGINS_WITH_IDENTIFIER.test(value);
  * entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the argument.
  *
  * @param declared names of parameters that the specification does not have and that may end a value.
+ *   The value of one may be a SID: an attacker cannot choose it.
  */
 export function createFindAmbiguity(declared: readonly string[]) {
-  const readText = createReadText(declared);
+  const listBetween = (after: string, before: string) =>
+    declared.filter((name) => name > after && name < before);
+  const beforeAccount = listBetween("", ACCOUNT_SID);
+  const createNamePatterns = (before: string) =>
+    listBetween(IDENTITY, before).map(
+      (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
+    );
+  const afterIdentity = {
+    v1: createNamePatterns(FACTOR_SID),
+    v2: createNamePatterns(FRIENDLY_NAME),
+  };
+  // No name before "type" can be after it.
+  const wholeUuid = excludeLonger(UUID, listBetween(TYPE, LAST));
+  const afterType = [
+    excludeLonger(UUID, declared) + UUID,
+    ...listBetween(TYPE, UUID).map(escapePattern),
+  ].join("|");
+  const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
+  // A known type ends before the next name, which is between "type" and "uuid" in order.
+  const typePattern = new RegExp(
+    `(?:(${excludeLonger(TYPE, declared)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+    "g",
+  );
+  const afterUuid = ["$", ...listBetween(UUID, LAST).map(escapePattern)].join("|");
+  const uuidPattern = new RegExp(
+    `(?:(${wholeUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
+    "g",
+  );
+  const earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
+  const mayHaveNamesAfterType = listBetween(TYPE, LAST).length > 0;
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
   return function findAmbiguity(
@@ -66,90 +96,23 @@ export function createFindAmbiguity(declared: readonly string[]) {
     if (added !== undefined) return describeUndeclared(added);
     return findHolder(event.params, contained) ?? { reason };
   };
-}
 
-/**
- * Finds why the parameters of a signed GET are not those of a push event: its separators leave one
- * reading, but other products sign URLs that an attacker chooses, and append their parameters.
- */
-export function findForeignParameter(
-  params: readonly Pair[],
-  declared: readonly string[],
-): Ambiguity | undefined {
-  for (const [name, value] of params) {
-    const found = findHolder([[name, `${name}=${value}`]], [...OTHER_PRODUCT, "account_sidAC"]);
-    if (found !== undefined) return found;
-    if (!KNOWN_NAMES.has(name) && !declared.includes(name)) return describeUndeclared(name);
-  }
-  return undefined;
-}
-
-/** A difference between a text and an event. */
-interface Problem {
-  reason: string;
-  /** Between which names an added parameter explains it. */
-  after?: string;
-  before?: string;
-  /** Texts that explain it if a value contains one. */
-  contained?: readonly string[];
-}
-
-/**
- * Creates the comparison of an event with the values that its text shows. The value of a declared
- * name may be a SID: an attacker cannot choose it.
- */
-function createReadText(names: readonly string[]) {
-  const listBetween = (after: string, before: string) =>
-    names.filter((name) => name > after && name < before);
-  const beforeAccount = listBetween("", ACCOUNT_SID);
-  const createNamePatterns = (before: string) =>
-    listBetween(IDENTITY, before).map(
-      (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
-    );
-  const afterIdentity = {
-    v1: createNamePatterns(FACTOR_SID),
-    v2: createNamePatterns(FRIENDLY_NAME),
-  };
-  // No name before "type" can be after it.
-  const wholeUuid = excludeLonger(UUID, listBetween(TYPE, LAST));
-  const afterType = [
-    excludeLonger(UUID, names) + UUID,
-    ...listBetween(TYPE, UUID).map(escapePattern),
-  ].join("|");
-  const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
-  // A known type ends before the next name, which is between "type" and "uuid" in order.
-  const typePattern = new RegExp(
-    `(?:(${excludeLonger(TYPE, names)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
-    "g",
-  );
-  const afterUuid = ["$", ...listBetween(UUID, LAST).map(escapePattern)].join("|");
-  const uuidPattern = new RegExp(
-    `(?:(${wholeUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
-    "g",
-  );
-  const earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
-  const mayHaveNamesAfterType = listBetween(TYPE, LAST).length > 0;
-
-  return function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
+  function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
     if (OTHER_PRODUCT.some((part) => text.includes(part))) {
       return { reason: "it contains a parameter of another product", contained: OTHER_PRODUCT };
     }
     if (!text.startsWith("account_sidAC") && !beforeAccount.some((name) => text.startsWith(name))) {
       return { reason: "its text does not begin with account_sid", before: ACCOUNT_SID };
     }
-    const places = findSids(text, names);
-    if (!isAt(text, places.account_sid, event.account_sid)) {
-      return containsSid("account_sid");
-    }
-    if (!isAt(text, places.service_sid, event.service_sid)) {
-      return containsSid("service_sid");
-    }
+    const places = findSids(text, declared);
+    if (!isAt(text, places.account_sid, event.account_sid)) return containsSid("account_sid");
+    if (!isAt(text, places.service_sid, event.service_sid)) return containsSid("service_sid");
     const tail = text.slice((places.service_sid || places.account_sid) + SID_CHARACTERS);
     return (
       readTail(event, tail) ??
       (event.version === undefined ? undefined : readUser(event, text, places))
     );
-  };
+  }
 
   /** Reads type and uuid, after all text that a device chooses. */
   function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
@@ -177,15 +140,11 @@ function createReadText(names: readonly string[]) {
 
   /** Reads factor, challenge and identity. */
   function readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
-    if (!isAt(text, places.factor_sid, event.factor_sid)) {
-      return containsSid("factor_sid");
-    }
+    if (!isAt(text, places.factor_sid, event.factor_sid)) return containsSid("factor_sid");
     let start = places.account_sid;
     if ("challenge_sid" in event) {
       start = places.challenge_sid;
-      if (!isAt(text, start, event.challenge_sid)) {
-        return containsSid("challenge_sid");
-      }
+      if (!isAt(text, start, event.challenge_sid)) return containsSid("challenge_sid");
     }
     const from = text.indexOf(IDENTITY, start) + IDENTITY.length;
     const between = text.slice(from, places.factor_sid - FACTOR_SID.length);
@@ -217,6 +176,32 @@ function createReadText(names: readonly string[]) {
   }
 }
 
+/**
+ * Finds why the parameters of a signed GET are not those of a push event: its separators leave one
+ * reading, but other products sign URLs that an attacker chooses, and append their parameters.
+ */
+export function findForeignParameter(
+  params: readonly Pair[],
+  declared: readonly string[],
+): Ambiguity | undefined {
+  for (const [name, value] of params) {
+    const found = findHolder([[name, `${name}=${value}`]], [...OTHER_PRODUCT, "account_sidAC"]);
+    if (found !== undefined) return found;
+    if (!KNOWN_NAMES.has(name) && !declared.includes(name)) return describeUndeclared(name);
+  }
+  return undefined;
+}
+
+/** A difference between a text and an event. */
+interface Problem {
+  reason: string;
+  /** Between which names an added parameter explains it. */
+  after?: string;
+  before?: string;
+  /** Texts that explain it if a value contains one. */
+  contained?: readonly string[];
+}
+
 /** Where the SID of each parameter begins; 0 if there is none, NaN if there is more than one. */
 type SidPlaces = Record<"account_sid" | "challenge_sid" | "factor_sid" | "service_sid", number>;
 
@@ -239,11 +224,7 @@ function findSids(text: string, declared: readonly string[]): SidPlaces {
   return places;
 }
 
-const OTHER_UUID: Problem = {
-  reason: "the text shows another uuid",
-  after: TYPE,
-  before: LAST,
-};
+const OTHER_UUID: Problem = { reason: "the text shows another uuid", after: TYPE, before: LAST };
 
 function contains(text: string): Problem {
   return { reason: `another value contains ${text}`, contained: [text] };
@@ -308,10 +289,8 @@ function findHolder(params: readonly Pair[], texts: readonly string[]): Ambiguit
 function describeUndeclared(name: string): Ambiguity {
   const parameter = showName(name);
   const shown = parameter === undefined ? "a parameter" : `the parameter ${parameter}`;
-  return {
-    reason: `${shown} is not declared; if the service sends it, add its name to the option extraParameters, or set confirm`,
-    parameter,
-  };
+  const fix = "add its name to the option extraParameters, or set confirm";
+  return { reason: `${shown} is not declared; if the service sends it, ${fix}`, parameter };
 }
 
 /** An attacker may cut a name out of the values of a captured request, so only short words are shown. */

@@ -38,7 +38,6 @@ export interface AccountTokens {
 export type AuthTokenResolver = (
   claimed: ClaimedIdentity,
 ) => ResolvedTokens | Promise<ResolvedTokens>;
-
 type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 
 /** The tokens of the account that a webhook request claims to come from. */
@@ -136,20 +135,13 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     return identity;
   }
 
-  function markVerified(identity: Identity): void {
-    const { account_sid = "", service_sid = "" } = identity.claimed;
-    if (!identity.isVerified) identities.add(account_sid, service_sid, identity);
-    identity.isVerified = true;
-  }
-
   async function lookUp(identity: Identity): Promise<FoundTokens> {
     const { claimed, isVerified } = identity;
     identity.thrown = undefined;
     try {
       const limited = isVerified ? lookUpVerified : lookUpOther;
-      const { tokens, serviceSids } = readTokens(
-        await limited(claimed, (error) => void (identity.thrown = error)),
-      );
+      const resolved = await limited(claimed, (error) => void (identity.thrown = error));
+      const { tokens, serviceSids } = readTokens(resolved);
       const found = {
         tokens,
         serviceSids,
@@ -157,7 +149,9 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
         hasMatched: false,
         noteMatch() {
           found.hasMatched = true;
-          markVerified(identity);
+          const { account_sid = "", service_sid = "" } = claimed;
+          if (!identity.isVerified) identities.add(account_sid, service_sid, identity);
+          identity.isVerified = true;
         },
       };
       const keepMs = tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;

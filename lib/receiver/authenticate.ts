@@ -39,11 +39,9 @@ export function createAuthenticate(
 ) {
   const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
   const findTokens = createFindTokens(authToken);
-  const hasResolver = typeof authToken === "function";
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
-  const [onlyAccount, ...others] = allowedAccountSids ?? [];
-  const accountSid = others.length === 0 ? onlyAccount : undefined;
+  const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
 
   /** Lists the parts that may be signed: several when a GET fits several publicUrls. */
   function listParts(target: string, method: PushMethod, body: unknown): SignedParts[] {
@@ -62,7 +60,8 @@ export function createAuthenticate(
   ): Promise<AuthenticatedRequest> {
     let mismatch: WebhookError | undefined;
     for (const parts of listParts(request.target, method, body)) {
-      const claimed = hasResolver ? readAllowedClaim(parts.params, allowedAccountSids) : {};
+      const claimed =
+        typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
       const joined = joinParams(parts.signedParams);
       let found = await findTokens(claimed, deadlineAtMs);
       let match = findMatch(signature, found.keys, parts.signedUrls, joined);
@@ -74,7 +73,11 @@ export function createAuthenticate(
       const { tokens, serviceSids } = found;
       if (match !== undefined) {
         found.noteMatch();
-        const listOtherSignatures = createListOtherSignatures(tokens, match);
+        const { authTokenIndex, signedText } = match;
+        // Computed on demand: only a conflict needs the signatures of other tokens.
+        const listOthers = () =>
+          tokens.toSpliced(authTokenIndex, 1).map((token) => digest(token, signedText));
+        const listOtherSignatures = tokens.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, match, serviceSids };
       }
       mismatch ??= createMismatch(tokens, () => {
@@ -112,15 +115,6 @@ function readAllowedClaim(
     "ACCOUNT_NOT_ALLOWED",
     "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.",
   );
-}
-
-function createListOtherSignatures(
-  tokens: readonly string[],
-  { authTokenIndex, signedText }: FoundMatch,
-): AuthenticatedRequest["listOtherSignatures"] {
-  if (tokens.length === 1) return undefined;
-  // Computed on demand: only a conflict needs the signatures of other tokens.
-  return () => tokens.toSpliced(authTokenIndex, 1).map((token) => digest(token, signedText));
 }
 
 /** Creates the error of a signature that none of these tokens made. */

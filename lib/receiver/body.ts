@@ -90,11 +90,8 @@ export function bodyTimeout(limits: BodyLimits): WebhookError {
 
 /** Returns the error of a body that is not complete. */
 export function truncated(cause: unknown): WebhookError {
-  return new WebhookError(
-    "BODY_MALFORMED",
-    "The body ended, or the client disconnected, before all of the body was read.",
-    { cause },
-  );
+  const message = "The body ended, or the client disconnected, before all of the body was read.";
+  return new WebhookError("BODY_MALFORMED", message, { cause });
 }
 
 const MOUNT_BEFORE =

@@ -6,11 +6,9 @@ import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/eve
 import { parseEvent } from "../event/parse";
 
 /**
- * Creates the step that parses the event of an authenticated webhook request, and finds the indexes
- * of the token and of the publicUrl that were signed with. It throws a WebhookError
- * `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be another event or a request of another
- * product when no `confirm` can decide, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed
- * too.
+ * Creates the step that parses the event of an authenticated webhook request. It throws a
+ * WebhookError `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be something else when no
+ * `confirm` can decide, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
  */
 export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
@@ -35,40 +33,22 @@ export function createCheckEvent(settings: VerifySettings) {
         { parameter },
       );
     }
-    assertAllowed(settings, serviceSids, event);
+    const problem = findNotAllowed(settings, serviceSids, event);
+    if (problem !== undefined) throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}.`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
-    return {
-      event,
-      authTokenIndex,
-      publicUrlIndex,
-      needsConfirmation,
-      ambiguity: ambiguity?.reason,
-    };
+    const { reason } = ambiguity ?? {};
+    return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
   };
 }
 
-/**
- * Rejects an event whose account or service is not allowed.
- *
- * @param tokenServiceSids the services that the function `authToken` allows; undefined for all.
- * @throws WebhookError `ACCOUNT_NOT_ALLOWED`, for a service too.
- */
-function assertAllowed(
+/** Returns why the account or the service of an event is not allowed; undefined if both are. */
+function findNotAllowed(
   { allowedAccountSids, allowedServiceSids }: VerifySettings,
   tokenServiceSids: readonly string[] | undefined,
   { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
-): void {
-  if (allowedAccountSids?.has(account_sid) === false) {
-    throw notAllowed("The account is not in allowedAccountSids.");
-  }
-  if (allowedServiceSids?.has(service_sid) === false) {
-    throw notAllowed("The service is not in allowedServiceSids.");
-  }
-  if (tokenServiceSids?.includes(service_sid) === false) {
-    throw notAllowed("The service is not in the serviceSids that authToken returned.");
-  }
-}
-
-function notAllowed(message: string): WebhookError {
-  return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
+): string | undefined {
+  if (allowedAccountSids?.has(account_sid) === false) return "account is not in allowedAccountSids";
+  if (allowedServiceSids?.has(service_sid) === false) return "service is not in allowedServiceSids";
+  const isAllowed = tokenServiceSids?.includes(service_sid) !== false;
+  return isAllowed ? undefined : "service is not in the serviceSids that authToken returned";
 }

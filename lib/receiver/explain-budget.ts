@@ -13,8 +13,7 @@ export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWor
     spend<Report>(explain: () => Report): Report | undefined {
       const startMs = performance.now();
       reports = reports.filter((report) => startMs - report.startMs < windowMs);
-      let spentMs = 0;
-      for (const { workMs } of reports) spentMs += workMs;
+      const spentMs = reports.reduce((sum, { workMs }) => sum + workMs, 0);
       if (reports.length >= maxReports || spentMs >= maxWorkMs) return undefined;
       const report = { startMs, workMs: 0 };
       reports.push(report);

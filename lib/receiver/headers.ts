@@ -1,27 +1,13 @@
 import { tooLarge } from "./body";
-import type { PushMethod, VerifySettings } from "./verify-options";
+import type { VerifySettings } from "./verify-options";
 import type { IncomingRequest } from "./incoming-request";
 import { WebhookError } from "../errors/webhook-error";
 import { loadEngine } from "../signature/explain";
 import { isFormType } from "../form/form";
 import { isSignature } from "../signature/signature";
 
-/** The part of a webhook request that is known before its body. */
-export type RequestHeaders = Pick<
-  IncomingRequest,
-  "method" | "mayHaveBody" | "listHeader" | "listHeaders"
->;
-
-/** The method and the headers of a webhook request, checked. */
-export interface CheckedHeaders {
-  method: PushMethod;
-  signature: string;
-  /** Whether a body is announced. */
-  hasBody: boolean;
-}
-
-/** The options that headers are checked against. */
-export type HeaderRules = Pick<VerifySettings, "methods" | "signatureHeader" | "limitBytes">;
+/** What the headers of a webhook request say; `hasBody`: whether they announce a body. */
+export type CheckedHeaders = ReturnType<typeof checkHeaders>;
 
 /**
  * Checks everything about a webhook request that can be checked before its body is read.
@@ -29,39 +15,37 @@ export type HeaderRules = Pick<VerifySettings, "methods" | "signatureHeader" | "
  * @throws WebhookError `METHOD_NOT_ALLOWED`, `SIGNATURE_MISSING`, `SIGNATURE_MALFORMED`,
  *   `SIGNATURE_MISMATCH` for a GET with a body, `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`.
  */
-export function checkHeaders(headers: RequestHeaders, rules: HeaderRules): CheckedHeaders {
-  const { methods } = rules;
-  const method = methods.find((one) => one === headers.method);
+export function checkHeaders(request: IncomingRequest, settings: VerifySettings) {
+  const { methods, signatureHeader, limitBytes } = settings;
+  const method = methods.find((one) => one === request.method);
   if (method === undefined) {
     const message = `The option methods allows ${methods.join(" and ")} only. Add "GET" to it only for a Webhook whose webhook_method is GET.`;
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
-  const signature = readSignature(headers, rules.signatureHeader);
-  const lengths = headers.listHeader("content-length").map(Number);
+  const signature = readSignature(request, signatureHeader);
+  const lengths = request.listHeader("content-length").map(Number);
   const hasBody =
-    headers.listHeader("transfer-encoding").length > 0 || lengths.some((length) => length !== 0);
+    request.listHeader("transfer-encoding").length > 0 || lengths.some((length) => length !== 0);
   if (method === "GET") {
     if (hasBody) throw uncoveredBody();
-  } else if (hasBody || headers.mayHaveBody || headers.listHeader("content-type").length > 0) {
-    assertForm(headers);
-    if (lengths.some((length) => length > rules.limitBytes)) throw tooLarge(rules.limitBytes);
+  } else if (hasBody || request.mayHaveBody || request.listHeader("content-type").length > 0) {
+    assertForm(request);
+    if (lengths.some((length) => length > limitBytes)) throw tooLarge(limitBytes);
   }
   return { method, signature, hasBody };
 }
 
 /** Returns the error of a body that the signature does not cover. */
 export function uncoveredBody(): WebhookError {
-  return new WebhookError(
-    "SIGNATURE_MISMATCH",
-    "A GET request has a body, which its signature does not cover.",
-  );
+  const message = "A GET request has a body, which its signature does not cover.";
+  return new WebhookError("SIGNATURE_MISMATCH", message);
 }
 
-function readSignature(headers: RequestHeaders, name: string): string {
-  const values = headers.listHeader(name);
+function readSignature(request: IncomingRequest, name: string): string {
+  const values = request.listHeader(name);
   const [signature] = values;
   if (signature === undefined || signature === "") {
-    const message = `There is no ${name} header. ${adviseOnHeader(headers, name)}`;
+    const message = `There is no ${name} header. ${adviseOnHeader(request, name)}`;
     throw new WebhookError("SIGNATURE_MISSING", message);
   }
   if (values.length > 1 || !isSignature(signature)) {
@@ -75,8 +59,8 @@ function readSignature(headers: RequestHeaders, name: string): string {
 }
 
 /** Advises on a missing signature header; names other headers, never their values. */
-function adviseOnHeader(headers: RequestHeaders, missing: string): string {
-  const others = headers
+function adviseOnHeader(request: IncomingRequest, missing: string): string {
+  const others = request
     .listHeaders()
     .map(([name]) => name.toLowerCase())
     // The client chooses the names: bound them, and omit characters that could forge a log line.
@@ -89,17 +73,16 @@ function adviseOnHeader(headers: RequestHeaders, missing: string): string {
   return `The request has ${others.join(", ")}; set signatureHeader to ${which}.`;
 }
 
-function assertForm(headers: RequestHeaders): void {
-  const contentTypes = headers.listHeader("content-type");
+function assertForm(request: IncomingRequest): void {
+  const contentTypes = request.listHeader("content-type");
   if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
     throw new WebhookError(
       "CONTENT_TYPE_UNSUPPORTED",
       "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
     );
   }
-  if (
-    headers.listHeader("content-encoding").some((encoding) => encoding.toLowerCase() !== "identity")
-  ) {
+  const encodings = request.listHeader("content-encoding");
+  if (encodings.some((encoding) => encoding.toLowerCase() !== "identity")) {
     const message = "The body must not be compressed: Content-Encoding must be absent.";
     throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
   }

@@ -69,12 +69,12 @@ const SHOWN_HEADERS = [
   "x-forwarded-prefix",
   "x-request-id",
 ];
-const MAX_HEADER_CHARACTERS = 200;
+const MAX_SHOWN_CHARACTERS = 200;
 
 /** Lists the headers that help to find a fault and never hold a credential or a signature. */
 export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): Pair[] {
   return SHOWN_HEADERS.flatMap((name) =>
-    request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_HEADER_CHARACTERS)]),
+    request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_SHOWN_CHARACTERS)]),
   );
 }
 
@@ -86,8 +86,6 @@ export function captureRequest(request: IncomingRequest, body: unknown): Capture
   return { method, url, headers: [...request.listHeaders()], body: base64 };
 }
 
-const MAX_PATH_CHARACTERS = 200;
-
 /** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
 export function describeRequest(request: IncomingRequest): RejectedRequest {
   const { method, target, remoteAddress } = request;
@@ -97,9 +95,9 @@ export function describeRequest(request: IncomingRequest): RejectedRequest {
 /** Returns the path of a target for messages: without query, escaped, at most 200 characters. */
 export function shortenPath(target: string): string {
   // Cut first: a target may have 16 kB, and an escaped character has 6 characters.
-  const [path = ""] = target.slice(0, MAX_PATH_CHARACTERS + 1).split("?", 1);
+  const [path = ""] = target.slice(0, MAX_SHOWN_CHARACTERS + 1).split("?", 1);
   const escaped = escapeControls(path);
-  return escaped.length > MAX_PATH_CHARACTERS
-    ? `${escaped.slice(0, MAX_PATH_CHARACTERS)}…`
+  return escaped.length > MAX_SHOWN_CHARACTERS
+    ? `${escaped.slice(0, MAX_SHOWN_CHARACTERS)}…`
     : escaped;
 }

@@ -56,25 +56,19 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  observe: ReceiverInspection["observe"],
-  readPendingWaits: () => PendingWaits,
+  live: Pick<ReceiverInspection, "observe" | "readPendingWaits">,
 ): void {
-  inspections.set(receiver, { ...inspectSettings(settings), observe, readPendingWaits });
+  inspections.set(receiver, { ...inspectSettings(settings), ...live });
 }
 
 function inspectSettings(settings: PushWebhooksSettings) {
   const { name, authToken, publicUrls, signatureHeader } = settings;
   const tokens = typeof authToken === "function" ? undefined : [authToken].flat();
   const [onlyToken = ""] = tokens ?? [];
-  const sign = (params: readonly Pair[]) =>
-    signRequest({
-      authToken: onlyToken,
-      webhookUrl: publicUrls[0] ?? "",
-      method: "POST",
-      signatureHeader,
-      contentType: FORM_CONTENT_TYPES[0],
-      params,
-    });
+  const [webhookUrl = ""] = publicUrls;
+  const [contentType] = FORM_CONTENT_TYPES;
+  const common = { authToken: onlyToken, webhookUrl, signatureHeader, contentType };
+  const sign = (params: readonly Pair[]) => signRequest({ ...common, method: "POST", params });
   return {
     name,
     /** Number of static tokens; undefined when a function finds them. */

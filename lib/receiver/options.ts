@@ -9,11 +9,11 @@ import {
   oneOf,
   wholeNumber,
 } from "../validation/validate-options";
-import type { Complete, OptionRules } from "../validation/validate-options";
+import type { OptionRules } from "../validation/validate-options";
 import type { EventQueue } from "../delivery/event-queue";
 import type { Logger } from "../observability/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
-import type { VerifyOptions, VerifySettings } from "./verify-options";
+import type { VerifyOptions } from "./verify-options";
 
 /** Options of `pushWebhooks`. */
 export interface PushWebhooksOptions extends VerifyOptions {
@@ -62,13 +62,8 @@ export interface PushWebhooksOptions extends VerifyOptions {
   logger?: Logger | undefined;
 }
 
-/** The options that have no default and may stay undefined. */
-type Optional = "name" | "handlers" | "queue" | "logger";
-
 /** Options of a receiver with their defaults. */
-export type PushWebhooksSettings = VerifySettings &
-  Complete<Omit<PushWebhooksOptions, keyof VerifyOptions | Optional>> &
-  Pick<PushWebhooksOptions, Optional>;
+export type PushWebhooksSettings = ReturnType<typeof resolveReceiverOptions>;
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
   ...VERIFY_RULES,
@@ -98,7 +93,7 @@ const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {
  *
  * @throws TypeError for an option that is unknown or not valid.
  */
-export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhooksSettings {
+export function resolveReceiverOptions(options: PushWebhooksOptions) {
   validateOptions("pushWebhooks", options, RECEIVER_RULES);
   for (const name of ["acknowledge", "dedupe"] as const) {
     if (options.queue === undefined || options[name] === undefined) continue;
@@ -106,8 +101,7 @@ export function resolveReceiverOptions(options: PushWebhooksOptions): PushWebhoo
       `pushWebhooks: option ${name} must not be set with option queue, because a queue drops duplicates itself and the receiver responds as soon as an event is stored. Remove ${name}.`,
     );
   }
-  const { deadlineMs = 14_000, acknowledge = "after" } = options;
-  const { handlerTimeoutMs } = options;
+  const { deadlineMs = 14_000, acknowledge = "after", handlerTimeoutMs } = options;
   // Handlers that run after the response do not count against the deadline.
   if (acknowledge === "after" && handlerTimeoutMs !== undefined && handlerTimeoutMs > deadlineMs) {
     throw new TypeError(

@@ -13,7 +13,7 @@ import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
 import { sendResponse } from "./send-response";
-import { createWarnOfPath, warnOfDeadline, warnOfUnconfirmed } from "./warnings";
+import { createWarnOfPath, warnOfDeadline, warnOfGet, warnOfWait } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { toWebhookError } from "./response";
 import { createResponse, WebRequest } from "./web-request";
@@ -50,7 +50,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const { publicUrls, queue, name, acknowledge, deadlineMs, limitBytes } = settings;
+  const { publicUrls, queue, name, acknowledge, deadlineMs } = settings;
   const releaseName = claimQueueName(settings);
   const reports = createReporter(settings.logger, name === undefined ? {} : { receiver: name });
   const handlers = settings.handlers ?? createHandlers();
@@ -61,7 +61,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const authenticate = createAuthenticate(settings);
   const checkEvent = createCheckEvent(settings);
   warnOfDeadline(settings);
-  const warnOfWait = warnOfUnconfirmed(settings);
+  warnOfGet(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
   const observers = createObservers();
   const running = createRunningRequests();
@@ -84,9 +84,9 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const headers = checkHeaders(request, settings);
       body = await request.readBody(headers.hasBody);
       const authenticated = await authenticate(request, headers, body, deadlineAtMs);
-      const { event, ...received } = checkEvent(authenticated);
+      const received = checkEvent(authenticated);
+      const { event } = received;
       queued = {
-        event,
         ...received,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
@@ -120,7 +120,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     const describe = () => {
       const { method, path } = describeRequest(request);
       const urls = publicUrls.map((url) => new URL(url));
-      const route = urls.find(({ pathname }) => pathname === path)?.pathname;
+      const route = urls.some(({ pathname }) => pathname === path) ? path : undefined;
       const scheme = urls[0]?.protocol.slice(0, -1) ?? "";
       return { method, path, route, scheme, receiver: name };
     };
@@ -141,10 +141,11 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     try {
       const request = new NodeRequest(req, settings);
       const rejection = await receive(request);
-      if (rejection !== undefined && rejection.status < 500)
+      if (rejection !== undefined && rejection.status < 500) {
         warnOfPath(request.target, request.isMounted);
+      }
       if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
-      else sendResponse(req, res, rejection, { limitBytes, deadlineMs, isClosing: !!closing });
+      else sendResponse(req, res, rejection, settings, closing !== undefined);
     } catch (error) {
       // A library that replaced a method of `res`, or an error handler of the app, may throw.
       reports.error(toWebhookError(error));
@@ -163,16 +164,14 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     }
   }
 
-  async function drain(closeOptions: CloseOptions): Promise<void> {
-    await settleWithin(running.awaitNone(), closeOptions);
-    isClosed = true;
-    releaseName();
-  }
-
   function close(closeOptions: CloseOptions = {}): Promise<void> {
     validateOptions("close", closeOptions, CLOSE_RULES);
     waits.close();
-    return (closing ??= drain(closeOptions));
+    closing ??= settleWithin(running.awaitNone(), closeOptions).then(() => {
+      isClosed = true;
+      releaseName();
+    });
+    return closing;
   }
 
   const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls" | "methods"> = {
@@ -184,7 +183,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onError: chain(reports.onError),
     onRejected: chain(reports.onRejected),
     waitForChallenge(wait) {
-      warnOfWait();
+      warnOfWait(settings);
       return waits.waitForChallenge(wait);
     },
     dispatch: delivery.dispatch,
@@ -200,7 +199,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     publicUrls: { get: () => publicUrls },
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
-  registerInspection(push, settings, observers.observe, waits.readPending);
+  const { observe } = observers;
+  registerInspection(push, settings, { observe, readPendingWaits: waits.readPending });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {

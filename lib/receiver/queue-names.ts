@@ -1,9 +1,7 @@
 import type { PushWebhooksSettings } from "./options";
 
-type Named = Pick<PushWebhooksSettings, "authToken" | "allowedAccountSids">;
-
 /** The open receivers of each queue, by the name that their events have in it. */
-const receiversByQueue = new WeakMap<object, Map<string, Set<Named>>>();
+const receiversByQueue = new WeakMap<object, Map<string, Set<PushWebhooksSettings>>>();
 
 /**
  * Claims the name of a receiver in its queue: with static tokens, it stands for the account of the
@@ -15,11 +13,11 @@ const receiversByQueue = new WeakMap<object, Map<string, Set<Named>>>();
 export function claimQueueName(settings: PushWebhooksSettings): () => void {
   const { queue, name = settings.publicUrls.at(-1) ?? "" } = settings;
   if (queue === undefined) return () => {};
-  const receivers = receiversByQueue.get(queue) ?? new Map<string, Set<Named>>();
+  const receivers = receiversByQueue.get(queue) ?? new Map<string, Set<PushWebhooksSettings>>();
   receiversByQueue.set(queue, receivers);
   const sameName = receivers.get(name) ?? new Set();
   for (const other of sameName) {
-    if (describe(other) === describe(settings) && isSameResolver(other, settings)) continue;
+    if (hasSameAccounts(other, settings)) continue;
     throw new TypeError(
       `pushWebhooks: another receiver of the queue is called ${JSON.stringify(name)} and has another authToken or other allowedAccountSids, so events of one could complete logins of the other. Give each receiver a name.`,
     );
@@ -28,12 +26,10 @@ export function claimQueueName(settings: PushWebhooksSettings): () => void {
   return () => void sameName.delete(settings);
 }
 
-function describe({ authToken, allowedAccountSids }: Named): string {
-  const tokens = typeof authToken === "function" ? [] : [authToken].flat();
-  return JSON.stringify([tokens, [...(allowedAccountSids ?? [])].toSorted()]);
-}
-
-function isSameResolver(one: Named, other: Named): boolean {
-  const isStatic = typeof one.authToken !== "function" && typeof other.authToken !== "function";
-  return isStatic || one.authToken === other.authToken;
+function hasSameAccounts(one: PushWebhooksSettings, other: PushWebhooksSettings): boolean {
+  const [accounts, others] = [one, other].map(({ authToken, allowedAccountSids = [] }) =>
+    JSON.stringify([[authToken].flat(), [...allowedAccountSids].toSorted()]),
+  );
+  const hasResolver = typeof one.authToken === "function" || typeof other.authToken === "function";
+  return accounts === others && (!hasResolver || one.authToken === other.authToken);
 }

@@ -5,25 +5,14 @@ import { FormError } from "../form/form";
 import { loadEngine } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
 
-/** A response, before it is sent by `node:http` or as a `Response`. */
-export interface ResponseParts {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  text: string;
-}
-
-const ACCEPTED: ResponseParts = {
-  status: 200,
-  headers: { "Cache-Control": "no-store", "Content-Length": "0" },
-  text: "",
-};
+const ACCEPTED_HEADERS = { "Cache-Control": "no-store", "Content-Length": "0" };
 
 /**
  * Returns the response to an accepted or a rejected request. It repeats no input, and the responses
  * to equal rejections are equal byte by byte.
  */
-export function describeResponse(rejection: WebhookError | undefined): ResponseParts {
-  if (rejection === undefined) return ACCEPTED;
+export function describeResponse(rejection: WebhookError | undefined) {
+  if (rejection === undefined) return { status: 200, headers: ACCEPTED_HEADERS, text: "" };
   const { status } = rejection;
   const text = `${STATUS_CODES[status] ?? "Error"}\n`;
   const headers = {

@@ -9,26 +9,24 @@ import type { WebhookError } from "../errors/webhook-error";
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 262_144;
 
-/** Options of {@link sendResponse}. */
-export interface SendOptions extends BodyLimits {
-  /** Whether the client must open another connection for its next request: to another process. */
-  isClosing: boolean;
-}
-
 /**
  * Responds to a request of `node:http`, unless another middleware has or the client disconnected.
  * When the rest of the body is too large, the connection is closed after the response; the rest of
  * a small body is discarded for as long as a body may take.
+ *
+ * @param isClosing whether the client must open another connection, to another process, for its next request.
  */
 export function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
   rejection: WebhookError | undefined,
-  { isClosing, ...limits }: SendOptions,
+  limits: BodyLimits,
+  isClosing: boolean,
 ): void {
   // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
-  if (res.headersSent || res.destroyed || (!isHttp1 && isReset(req))) return;
+  const isReset = (req as { stream?: { destroyed?: boolean } }).stream?.destroyed === true;
+  if (res.headersSent || res.destroyed || isReset) return;
   const { status, headers, text } = describeResponse(rejection);
   const isComplete = req.complete;
   const isCut = status === 413 || status === 408;
@@ -53,11 +51,6 @@ function boundRest(req: IncomingMessage, timeMs: number): void {
   // The connection keeps the process alive, as long as it is open.
   timer.unref();
   req.once("close", () => clearTimeout(timer));
-}
-
-/** Returns whether a client of HTTP/2 has reset the stream. */
-function isReset(req: { stream?: { destroyed?: boolean } } & object): boolean {
-  return req.stream?.destroyed === true;
 }
 
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {

@@ -3,7 +3,7 @@ import { isPushEventType, PUSH_EVENT_TYPES, type PushEventType } from "../event/
 import { KNOWN_NAMES } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { CONFIRM, HEADER_NAME } from "../validation/option-rules";
-import { isText, validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
+import { isText, oneOf, wholeNumber } from "../validation/validate-options";
 import type { OptionRule, OptionRules } from "../validation/validate-options";
 import {
   AUTH_TOKEN_EXPECTED,
@@ -81,9 +81,6 @@ export interface VerifyOptions {
 /** Options of {@link VerifyOptions} with their defaults. */
 export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 
-/** Each is one HMAC for a request, also for one of an untrusted client. */
-const MAX_PUBLIC_URLS = 20;
-
 /** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
@@ -94,8 +91,8 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     secret: true,
   },
   publicUrl: {
-    accepts: (value) =>
-      isListOf(isHttpUrl)(value) && (!Array.isArray(value) || value.length <= MAX_PUBLIC_URLS),
+    // Each is one HMAC for a request, also for one of an untrusted client.
+    accepts: (value) => isListOf(isHttpUrl)(value) && [value].flat().length <= 20,
     expected:
       'the webhook_url exactly as configured at the service, an absolute http or https URL such as "https://app.example.com/webhooks/push", or a list of at most 20 such URLs; many accounts need one URL and a function as authToken',
     required: true,
@@ -120,16 +117,6 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     expected: `a list of types of event that is not empty, of ${PUSH_EVENT_TYPES.join(", ")}`,
   },
 };
-
-/**
- * Validates the options of `verifyPushRequest` and adds their defaults.
- *
- * @throws TypeError for an option that is unknown or not valid.
- */
-export function resolveVerifyOptions(options: VerifyOptions): VerifySettings {
-  validateOptions("verifyPushRequest", options, VERIFY_RULES);
-  return fillVerifyDefaults("verifyPushRequest", options);
-}
 
 /**
  * Validates combinations of options of the function `owner` and adds their defaults.
@@ -192,12 +179,12 @@ function sidsRule(prefix: "AC" | "VA"): OptionRule {
 }
 
 /** Accepts one value, or a list that is not empty. */
-function isListOf(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) => isFilledList(accepts)(value) || accepts(value);
+function isListOf(accepts: (value: unknown) => boolean) {
+  return (value: unknown) => isFilledList(accepts)([value].flat());
 }
 
-function isFilledList(accepts: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) => Array.isArray(value) && value.length > 0 && value.every(accepts);
+function isFilledList(accepts: (value: unknown) => boolean) {
+  return (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(accepts);
 }
 
 function isExtraName(name: unknown): boolean {

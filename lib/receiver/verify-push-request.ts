@@ -4,10 +4,11 @@ import { createCheckEvent } from "./check-event";
 import { createExplainBudget } from "./explain-budget";
 import { checkHeaders } from "./headers";
 import { addCode } from "./response";
-import { resolveVerifyOptions, type VerifyOptions } from "./verify-options";
+import { fillVerifyDefaults, VERIFY_RULES, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
 import type { IncomingRequest } from "./incoming-request";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { validateOptions } from "../validation/validate-options";
 
 /** A webhook request of a platform that has no `Request` of the Web platform. */
 export interface PushRequest {
@@ -39,7 +40,8 @@ export async function verifyPushRequest(
   request: PushRequest | Request,
   options: VerifyOptions,
 ): Promise<PushEvent | UnknownPushEvent> {
-  const settings = resolveVerifyOptions(options);
+  validateOptions("verifyPushRequest", options, VERIFY_RULES);
+  const settings = fillVerifyDefaults("verifyPushRequest", options);
   assertRequest(request);
   const authenticate = createAuthenticate(settings, explainBudget);
   const incoming = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);

@@ -4,18 +4,16 @@ import { emitWarning, warnOnce } from "../validation/process-warning";
 import { shortenPath } from "./incoming-request";
 
 /**
- * Creates the check that finds a receiver that was mounted without a path: `app.use(push)` passes
- * it each request of the app, and it rejects those of other routes. The first rejected request
- * whose path is neither that of a publicUrl nor below it emits the process warning
+ * Creates the check that finds a receiver without a path: `app.use(push)` passes it each request of
+ * the app. The first rejected request whose path is neither that of a publicUrl nor below it emits
  * `MOUNTED_WITHOUT_PATH`; not under a mount path, because a proxy may rewrite paths.
  */
 export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
 
   return function warnOfPath(target: string, isMounted: boolean): void {
-    if (isMounted || !target.startsWith("/") || paths.some((path) => isAtOrBelow(target, path))) {
-      return;
-    }
+    if (isMounted || !target.startsWith("/")) return;
+    if (paths.some((path) => isAtOrBelow(target, path))) return;
     const describe = () => {
       const path = shortenPath(new URL(publicUrls[0] ?? "").pathname);
       return `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`;
@@ -37,34 +35,28 @@ export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
   ]);
 }
 
-/** The receivers that `GET_UNCONFIRMED` was emitted for: tests create many receivers of one URL. */
+/** Tests create many receivers of one URL. */
 const warnedUrls = new Set<string | undefined>();
-const MAX_WARNINGS = 20;
+
+/** Emits `GET_UNCONFIRMED`, once for a URL: an attacker may have other products sign URLs. */
+export function warnOfGet({ methods, confirm, publicUrls: [url] }: PushWebhooksSettings): void {
+  if (!methods.includes("GET") || confirm !== undefined || warnedUrls.has(url)) return;
+  warnedUrls.add(url);
+  emitWarning(
+    "GET_UNCONFIRMED",
+    "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
+  );
+}
 
 /**
- * Emits the process warnings about attacks that only the option `confirm` can exclude, if it is not set.
- * `GET_UNCONFIRMED`, now: an attacker may have other products of the account sign URLs.
- * `WAIT_UNCONFIRMED`, at the first call of the returned function in production: a restart forgets
- * uuids in memory, and an approval that is sent again then completes a login.
+ * Emits `WAIT_UNCONFIRMED`, once for a receiver, in production: a restart forgets uuids in memory,
+ * and an approval that is sent again then completes a login.
  */
-export function warnOfUnconfirmed(settings: PushWebhooksSettings) {
-  const { methods, confirm, queue, dedupe } = settings;
-  const [url] = settings.publicUrls;
-  const mayWarnOfGet = warnedUrls.size < MAX_WARNINGS && !warnedUrls.has(url);
-  if (methods.includes("GET") && confirm === undefined && mayWarnOfGet) {
-    warnedUrls.add(url);
-    emitWarning(
-      "GET_UNCONFIRMED",
-      "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
-    );
-  }
+export function warnOfWait(settings: PushWebhooksSettings): void {
+  const { confirm, queue, dedupe } = settings;
   const areUuidsShared = queue !== undefined || (dedupe !== false && !isMemoryDedupe(dedupe));
-  const mayWarn = confirm === undefined && !areUuidsShared && process.env.NODE_ENV === "production";
-
-  return function warnOfWait(): void {
-    if (!mayWarn) return;
-    const message =
-      "waitForChallenge is used, the uuids of events are kept in the memory of this process, and there is no option confirm. After a restart, an approval that is sent again completes a login. Set confirm, or share uuids with the option dedupe or queue.";
-    warnOnce("WAIT_UNCONFIRMED", () => [message], settings);
-  };
+  if (confirm !== undefined || areUuidsShared || process.env.NODE_ENV !== "production") return;
+  const message =
+    "waitForChallenge is used, the uuids of events are kept in the memory of this process, and there is no option confirm. After a restart, an approval that is sent again completes a login. Set confirm, or share uuids with the option dedupe or queue.";
+  warnOnce("WAIT_UNCONFIRMED", () => [message], settings);
 }

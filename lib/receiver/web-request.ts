@@ -5,7 +5,7 @@ import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../form/parameters";
-import type { WebhookError } from "../errors/webhook-error";
+import { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../validation/validate-options";
 
 /** A webhook request as a `Request` of the Web platform. */
@@ -64,30 +64,25 @@ export function createResponse(rejection: WebhookError | undefined): Response {
 
 async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
-  });
+  const collector = new BodyCollector(limits.limitBytes);
+  let isLate = false;
+  // It ends a pending read. Not awaited: a source that hangs would delay the response.
+  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
+  const timer = setTimeout(() => {
+    isLate = true;
+    cancel();
+  }, bodyTimeMs(limits));
   try {
-    return await Promise.race([collectBody(reader, new BodyCollector(limits.limitBytes)), late]);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isLate) throw bodyTimeout(limits);
+      if (done) return collector.take();
+      collector.add(value);
+    }
   } catch (error) {
-    // Not awaited: a source that hangs would delay the response.
-    reader.cancel(error).catch(() => "the error of the read is thrown");
-    throw error;
+    cancel();
+    throw error instanceof WebhookError ? error : truncated(error);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function collectBody(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  collector: BodyCollector,
-): Promise<Uint8Array> {
-  for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      throw truncated(error);
-    });
-    if (done) return collector.take();
-    collector.add(value);
   }
 }

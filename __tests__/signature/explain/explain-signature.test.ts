@@ -135,6 +135,10 @@ function createExample(uuid: string) {
       "three parameters, sorted": query("?c=1&a=2&b=3", "?a=2&b=3&c=1"),
       "six parameters, sorted": query("?d=1&f=2&a=3&c=4&b=5&e=6", "?a=3&b=5&c=4&d=1&e=6&f=2"),
       "nine parameters, sorted, where the request shows them": query(NINE, SORTED, NINE),
+      "nine parameters, sorted, of which one had another place": query(
+        "?b&c&d&e&f&g&h&i&a",
+        SORTED,
+      ),
       "an at sign": query("?a=b%40c", "?a=b@c"),
       "another order": { url: `${PUBLIC_URL}?next=/a'b&tenant=blue%20sky` },
     },
