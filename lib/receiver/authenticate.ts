@@ -111,10 +111,9 @@ function readAllowedClaim(
 ): ClaimedIdentity {
   const claimed = readClaimedIdentity(params);
   if (allowedAccountSids?.has(claimed.account_sid ?? "") !== false) return claimed;
-  throw new WebhookError(
-    "ACCOUNT_NOT_ALLOWED",
-    "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.",
-  );
+  const message =
+    "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.";
+  throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
 /** Creates the error of a signature that none of these tokens made. */

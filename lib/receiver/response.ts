@@ -45,7 +45,8 @@ export function addCode(error: unknown): unknown {
 export function toWebhookError(error: unknown): WebhookError {
   const coded = addCode(error);
   if (coded instanceof WebhookError) return coded;
+  const cause = createNeutralCause(error);
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
-    cause: createNeutralCause(error),
+    cause,
   });
 }
