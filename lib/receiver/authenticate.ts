@@ -30,8 +30,7 @@ export interface AuthenticatedRequest {
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `ACCOUNT_NOT_ALLOWED`, `TOKEN_UNAVAILABLE`,
- *   `OVERLOADED`, and those of {@link readParams}; errors without a code, as the parts that are
- *   signed throw them.
+ *   `OVERLOADED`; errors of {@link readParams} and of the signed parts, which may have no code.
  */
 export function createAuthenticate(
   settings: VerifySettings,

@@ -167,7 +167,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   function close(closeOptions: CloseOptions = {}): Promise<void> {
     validateOptions("close", closeOptions, CLOSE_RULES);
     waits.close();
-    closing ??= settleWithin(running.awaitNone(), closeOptions).then(() => {
+    closing ??= settleWithin(running.awaitNone(), closeOptions).finally(() => {
       isClosed = true;
       releaseName();
     });

@@ -65,17 +65,17 @@ export function createResponse(rejection: WebhookError | undefined): Response {
 async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const collector = new BodyCollector(limits.limitBytes);
-  let isLate = false;
+  const time = { isOver: false };
   // It ends a pending read. Not awaited: a source that hangs would delay the response.
   const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
   const timer = setTimeout(() => {
-    isLate = true;
+    time.isOver = true;
     cancel();
   }, bodyTimeMs(limits));
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (isLate) throw bodyTimeout(limits);
+      if (time.isOver) throw bodyTimeout(limits);
       if (done) return collector.take();
       collector.add(value);
     }
