@@ -1,11 +1,12 @@
 /**
- * Events stored by the queue against bare queue.add() of BullMQ, in turns in one run, with the CPU time
- * of each, which includes making the event; then how long an event takes from the store to its handler.
+ * Events stored by the queue against bare queue.add() of BullMQ, and events handled against a bare Worker,
+ * in turns in one run, with the CPU time of each, which includes making the event; then how long an event
+ * takes from the store to its handler.
  *
  * npx tsx bench/durable/throughput.ts
  */
 import { createHash, randomUUID } from "node:crypto";
-import { Queue } from "bullmq";
+import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { createHandlers } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
@@ -29,23 +30,47 @@ async function readCpuSeconds(redis: Redis): Promise<number> {
   return fields.reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }
 
-async function measure(one: () => Promise<unknown>, redis: Redis): Promise<Measured> {
-  let left = EVENTS;
-  const lane = async () => {
-    while (left-- > 0) await one();
-  };
+/** Measures work on `count` events. */
+async function measure(
+  count: number,
+  work: () => Promise<unknown>,
+  redis: Redis,
+): Promise<Measured> {
   const redisSeconds = await readCpuSeconds(redis);
   const app = process.cpuUsage();
   const startMs = performance.now();
-  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+  await work();
   const seconds = (performance.now() - startMs) / 1_000;
   const { user, system } = process.cpuUsage(app);
   const redisUs = ((await readCpuSeconds(redis)) - redisSeconds) * 1e6;
   return {
-    perSecond: EVENTS / seconds,
-    appUs: (user + system) / EVENTS,
-    redisUs: redisUs / EVENTS,
+    perSecond: count / seconds,
+    appUs: (user + system) / count,
+    redisUs: redisUs / count,
   };
+}
+
+/** Stores the events of a round, some at a time. */
+async function storeAll(one: () => Promise<unknown>): Promise<void> {
+  let left = EVENTS;
+  const lane = async () => {
+    while (left-- > 0) await one();
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
+}
+
+/** Handles events with a worker, whose handler calls `done`, until `count` are handled. */
+async function handleAll(
+  count: number,
+  start: (done: () => void) => { close(): Promise<void> },
+): Promise<void> {
+  let left = count;
+  const worker = await new Promise<{ close(): Promise<void> }>((resolve) => {
+    const started = start(() => {
+      if (--left === 0) resolve(started);
+    });
+  });
+  await worker.close();
 }
 
 async function main(): Promise<void> {
@@ -56,7 +81,7 @@ async function main(): Promise<void> {
   const queue = redisQueue({ name: QUEUE_NAME, connection: redis.url });
   await queue.ready();
   const options = { attempts: 8, removeOnComplete: true, removeOnFail: false };
-  const contestants = {
+  const stores = {
     "queue.add of BullMQ": () => {
       const { params } = eventFixture("challenge.approved");
       return bare.add("event", { params }, options);
@@ -80,10 +105,23 @@ async function main(): Promise<void> {
         : eventFixture(type, { uuid, challenge_sid });
     return queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);
   }
+  /** Each handles what two of the stores have stored. */
+  const workers = {
+    "Worker of BullMQ, 64 at a time": (done: () => void) =>
+      new Worker("bare", async () => done(), { connection, concurrency: CONCURRENCY }),
+    "queue.work, 64 handlers": (done: () => void) =>
+      queue.work(createHandlers().onAny(done), { concurrency: CONCURRENCY }),
+  };
   const rounds = new Map<string, Measured[]>();
+  const keep = async (name: string, count: number, work: () => Promise<unknown>) => {
+    rounds.set(name, [...(rounds.get(name) ?? []), await measure(count, work, connection)]);
+  };
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, one] of Object.entries(contestants)) {
-      rounds.set(name, [...(rounds.get(name) ?? []), await measure(one, connection)]);
+    for (const [name, one] of Object.entries(stores)) {
+      await keep(name, EVENTS, () => storeAll(one));
+    }
+    for (const [name, start] of Object.entries(workers)) {
+      await keep(name, 2 * EVENTS, () => handleAll(2 * EVENTS, start));
     }
   }
   const median = (name: string, field: keyof Measured) =>
