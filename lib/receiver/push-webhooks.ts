@@ -84,16 +84,21 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const headers = checkHeaders(request, settings);
       body = await request.readBody(headers.hasBody);
       const authenticated = await authenticate(request, headers, body, deadlineAtMs);
-      const received = checkEvent(authenticated);
-      const { event } = received;
+      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } =
+        checkEvent(authenticated);
+      // Each field by its name: a spread costs a request 10 µs on Node 20.
       queued = {
-        ...received,
+        event,
         account: scope.accountOf(event),
         accountSid: event.account_sid,
         uuid: event.uuid,
         // A signature is a hash of the content, except that it depends on the token.
         contentHash: authenticated.signature,
         listOtherHashes: authenticated.listOtherSignatures,
+        authTokenIndex,
+        publicUrlIndex,
+        needsConfirmation,
+        ambiguity,
         receiver: name,
       };
       const accepted = await delivery.accept(queued, deadlineAtMs);
