@@ -16,10 +16,10 @@ import {
   PUBLIC_URL,
   type TestRequest,
 } from "../support/webhook-requests";
-import { eventFixture } from "express-push-verification/testing";
+import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import { findNodeWithSqlite } from "../support/node-24";
 import { installPackage } from "../support/built-package";
-import { findRecipe, listRecipes, readSection, ROOT } from "../support/docs";
+import { findRecipe, listRecipes, readSection, readText, ROOT } from "../support/docs";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 
@@ -56,6 +56,9 @@ interface App {
   command?: string | undefined;
   /** PORT is replaced. */
   args: string[];
+  settings?: Record<string, string>;
+  /** What it writes when it is ready, if it listens before. */
+  ready?: string;
   path?: string;
   /** What it responds by itself. */
   statuses?: Record<string, number>;
@@ -66,11 +69,19 @@ interface App {
 let nextBuilt: Promise<void> | undefined;
 const NEXT = [bin("next/dist/bin/next"), "start", "next-app", "--hostname", "127.0.0.1"];
 
+/** Serves a function with the code of `vercel dev`, whose helpers read the body. */
+const serveOnVercel = (file: string): App => ({
+  args: [bin("@vercel/node/dist/dev-server.mjs")],
+  settings: { VERCEL_DEV_ENTRYPOINT: file },
+  ready: "Dev server listening",
+});
+
 /** How each recipe is built and started. */
 const APPS: Record<string, App> = {
   Fastify: { args: ["fastify.js"] },
   Hono: { args: ["hono.js"] },
   Koa: { args: ["koa.js"] },
+  "Koa, after koa-bodyparser": { args: ["koa_bodyparser.js"], statuses: { JSON: 400 } },
   NestJS: { args: ["nest.js"] },
   "Next.js, App Router": { args: NEXT, build: () => (nextBuilt ??= buildNext()) },
   "Next.js, Pages Router": {
@@ -115,7 +126,8 @@ const APPS: Record<string, App> = {
     ],
     build: writeEdge,
   },
-  "Vercel functions": { args: [gateway, "vercel", join(folder, "edge.mjs")], build: writeEdge },
+  "Vercel, a method fetch": { ...serveOnVercel("edge.mjs"), build: writeEdge },
+  "Vercel, its request and response": serveOnVercel("vercel.js"),
   "Azure functions": { args: [gateway, "azure", join(folder, "azure.js")] },
 };
 
@@ -128,7 +140,11 @@ async function writeModule(file: string, text: string): Promise<void> {
 async function writeRoute(file: string, text: string): Promise<void> {
   // Next.js reads `export const` in the text: a compiler must leave it as it is.
   const { code } = await transform(text, {
-    jsc: { parser: { syntax: "typescript" }, target: "es2023" },
+    jsc: {
+      parser: { syntax: "typescript", tsx: true },
+      transform: { react: { runtime: "automatic" } },
+      target: "es2023",
+    },
   });
   await writeModule(file, code);
 }
@@ -219,16 +235,8 @@ async function buildNext(): Promise<void> {
   await writeRoute("next-app/lib/push.js", findRecipe("next"));
   await writeRoute("next-app/app/webhooks/push/route.js", findRecipe("next_route"));
   await writeRoute("next-app/pages/api/push.js", findRecipe("next_pages"));
-  await writeModule(
-    "next-app/app/login/page.js",
-    `import { usePush } from "../../lib/push";
-    export const dynamic = "force-dynamic";
-    export default async function Page() {
-      const wait = { challengeSid: "${CHALLENGE_SID}", entityIdentity: "${eventFixture("challenge.approved").entity_identity}" };
-      const { type } = await usePush().waitForChallenge({ ...wait, timeoutMs: 5_000 });
-      return type;
-    }`,
-  );
+  await writeRoute("next-app/app/login/page.js", readText("examples/frameworks/next_login.tsx"));
+  await writeRoute("next-app/lib/service.js", readService());
   await writeModule(
     "next-app/app/layout.js",
     `import { createElement } from "react";
@@ -257,17 +265,31 @@ describeWithFrameworks("the recipes for other frameworks", () => {
         rootDir: ".",
         outDir: ".",
         declaration: false,
+        jsx: "react-jsx",
       },
-      include: ["*.ts"],
+      include: ["*.ts", "site/**/*"],
       // The default excludes the folder of the output.
       exclude: [],
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     for (const { name, code } of listRecipes()) {
-      // Next.js compiles its route, which imports a file of the app.
+      // It imports a file of the app.
       if (name !== "next_route") writeFileSync(join(folder, `${name}.ts`), code);
     }
+    await writeModule("site/lib/push.ts", findRecipe("next"));
+    await writeModule("site/lib/service.ts", readService());
+    await writeModule("site/app/webhooks/push/route.ts", findRecipe("next_route"));
+    const page = readText("examples/frameworks/next_login.tsx");
+    await writeModule("site/app/login/page.tsx", page);
+    const koa = findRecipe("koa")
+      .replace("new Koa()", "new Koa().use(bodyParser())")
+      .replace(
+        "(context.req,",
+        "(Object.assign(context.req, { rawBody: context.request.rawBody }),",
+      );
+    const parser = 'import bodyParser from "koa-bodyparser";\n';
+    await writeModule("koa_bodyparser.ts", parser + koa);
     const nest = findRecipe("nest").replace("AppModule, {", "AppModule, new FastifyAdapter(), {");
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
     writeFileSync(join(folder, "nest_fastify.ts"), adapter + nest);
@@ -292,7 +314,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       const args = app.args.map((one) => one.replace("PORT", String(port)));
       const child = spawn(command, args, {
         cwd: folder,
-        env: { ...env, PORT: String(port) },
+        env: { ...env, PORT: String(port), VERCEL_DEV_PORT: String(port), ...app.settings },
         stdio: ["ignore", "pipe", "inherit"],
       });
       started.push(child);
@@ -300,6 +322,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       child.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
       const ended = once(child, "exit");
       await untilListening(port);
+      while (!output.includes(app.ready ?? "")) await once(child.stdout, "data");
 
       const statuses: Record<string, number> = {};
       for (const [what, request] of Object.entries(REQUESTS)) {
@@ -316,24 +339,70 @@ describeWithFrameworks("the recipes for other frameworks", () => {
   );
 
   it.each(["start", "dev"])(
-    "Next.js %s: a page waits for an event of the route",
+    "Next.js %s: a login page waits until the phone approves",
     async (mode) => {
       await (nextBuilt ??= buildNext());
       const port = await findFreePort();
-      const [next = "", , ...args] = NEXT;
+      await using emulator = createEmulator();
+      const url = `http://127.0.0.1:${port}`;
+      emulator.createWebhook({
+        webhook_url: `${url}/webhooks/push`,
+        event_types: ["challenge.approved"],
+      });
+      const factor = emulator.createFactor({ entity_identity: "ada" });
+      emulator.verifyFactor(factor.sid);
       const settings = {
-        env: { ...env, PORT: String(port) },
-        cwd: folder,
-        stdio: "inherit" as const,
+        PORT: String(port),
+        PUSH_PUBLIC_URL: `${url}/webhooks/push`,
+        PUSH_AUTH_TOKEN: emulator.authToken,
+        PUSH_ACCOUNT_SID: emulator.accountSid,
+        PUSH_SERVICE_SID: emulator.serviceSid,
+        PUSH_VERIFY_URL: await emulator.listen(0),
+        PUSH_FACTOR_SID: factor.sid,
       };
-      started.push(spawn(process.execPath, [next, mode, ...args], settings));
+      const [next = "", , ...args] = NEXT;
+      const options = { cwd: folder, env: { ...env, ...settings }, stdio: "inherit" as const };
+      started.push(spawn(process.execPath, [next, mode, ...args], options));
       await untilListening(port);
-      expect(await send(port, good)).toHaveProperty("status", 200);
-      const page = await fetch(`http://127.0.0.1:${port}/login`);
-      expect(await page.text()).toContain("challenge.approved");
+
+      const start = await (await fetch(`${url}/login`)).text();
+      const [, action = ""] = /name="(\$ACTION_ID_\w+)"/.exec(start) ?? [];
+      const fields = new FormData();
+      fields.append(action, "");
+      fields.append("user", "ada");
+      const sent = await fetch(`${url}/login`, {
+        method: "POST",
+        body: fields,
+        redirect: "manual",
+      });
+      const [cookie = ""] = sent.headers.getSetCookie()[0]?.split(";") ?? [];
+      const page = await fetch(`${url}/login`, { headers: { cookie } });
+      const decoder = new TextDecoder();
+      let html = "";
+      for await (const part of page.body ?? []) {
+        const isShown = html.includes("on your phone");
+        html += decoder.decode(part as Uint8Array, { stream: true });
+        if (isShown || !html.includes("on your phone")) continue;
+        expect(html).not.toContain("Welcome!");
+        emulator.approveChallenge(await findChallenge(emulator));
+      }
+      expect(html).toContain("Welcome!");
     },
     180_000,
   );
+
+  it("Jest with jsdom: a test of a receiver passes", async () => {
+    cpSync(join(folder, "jest_jsdom.js"), join(folder, "jest_jsdom.test.js"));
+    const config = {
+      rootDir: folder,
+      testEnvironment: "node",
+      testMatch: ["**/jest_jsdom.test.js"],
+    };
+    const args = ["--config", JSON.stringify(config), "--json"];
+    const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+    const { stdout } = await run(process.execPath, [jest, ...args]);
+    expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 2 });
+  }, 60_000);
 
   it("node:test: a test of a receiver passes", async () => {
     await run(process.execPath, ["--test", join(folder, "node_test.js")]);
@@ -347,6 +416,27 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1 });
   }, 60_000);
 });
+
+/** Returns a module with the function of examples/login.ts that creates a challenge. */
+function readService(): string {
+  const [code = ""] =
+    /^async function createChallenge[^]*?^}\n/m.exec(readText("examples/login.ts")) ?? [];
+  const findFactorSid =
+    'const findFactorSid = async (_user: string) => process.env.PUSH_FACTOR_SID ?? "";';
+  return `${findFactorSid}\nexport ${code}`;
+}
+
+/** Returns the SID of the challenge that an app has created for the user ada. */
+async function findChallenge(emulator: Emulator): Promise<string> {
+  const { accountSid, authToken, serviceSid, url } = emulator;
+  const credentials = Buffer.from(`${accountSid}:${authToken}`).toString("base64");
+  const headers = { authorization: `Basic ${credentials}` };
+  const list = `${url}/v2/Services/${serviceSid}/Entities/ada/Challenges`;
+  const { challenges } = (await (await fetch(list, { headers })).json()) as {
+    challenges: { sid: string }[];
+  };
+  return challenges[0]?.sid ?? "";
+}
 
 /** Reads the list of docs/frameworks.md: the status of each request. */
 function readStatuses(): Record<string, number> {

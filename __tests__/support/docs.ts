@@ -28,6 +28,7 @@ export const FRAMEWORKS: readonly (string | undefined)[] = [
   "fastify",
   "google",
   "hono",
+  "jest_jsdom",
   "koa",
   "lambda_express",
   "nest",

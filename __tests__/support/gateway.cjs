@@ -33,11 +33,6 @@ const EVENTS = {
 };
 
 async function call({ method, path, headers, body }) {
-  if (kind === "vercel") {
-    const init = { method, headers, ...(body.length > 0 && { body }) };
-    const { default: module } = await import(file);
-    return (await module.fetch(new Request(`https://function.example${path}`, init))).status;
-  }
   if (kind !== "azure") {
     const { statusCode } = await require(file).handler(
       EVENTS[kind]({ method, path, headers, body }),

@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pushWebhooks } from "express-push-verification";
+
+const push = pushWebhooks({
+  authToken: process.env.PUSH_AUTH_TOKEN,
+  publicUrl: process.env.PUSH_PUBLIC_URL,
+});
+push.on("challenge.approved", (event) => console.log(event.challenge_sid));
+
+export default function receive(req: IncomingMessage, res: ServerResponse): unknown {
+  return push(req, res);
+}
