@@ -44,7 +44,6 @@ type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 export interface FoundTokens {
   /** May be empty. */
   tokens: readonly string[];
-  /** The key of each token. */
   keys: readonly HmacKey[];
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
@@ -70,11 +69,9 @@ export type FindTokens = (
 
 interface Identity {
   claimed: ClaimedIdentity;
-  /** Whether a token of the identity has signed a request. */
   isVerified: boolean;
   found?: FoundTokens;
-  /** When `found` lapses. */
-  lapsesAtMs: number;
+  foundUntilAtMs: number;
   /** Until when a lookup is not repeated after a failure. */
   failedUntilAtMs: number;
   /** The lookup that requests with this identity share. */
@@ -129,7 +126,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     if (known !== undefined) return known;
     // Copied, because a slice of a body keeps the whole body in memory.
     const copy = JSON.parse(JSON.stringify(claimed)) as ClaimedIdentity;
-    const identity = { claimed: copy, isVerified: false, lapsesAtMs: 0, failedUntilAtMs: 0 };
+    const identity = { claimed: copy, isVerified: false, foundUntilAtMs: 0, failedUntilAtMs: 0 };
     identities.add("", key, identity);
     return identity;
   }
@@ -154,7 +151,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
         },
       };
       const keepMs = tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
-      identity.lapsesAtMs = performance.now() + keepMs;
+      identity.foundUntilAtMs = performance.now() + keepMs;
       identity.found = found;
       return found;
     } catch (error) {
@@ -193,7 +190,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       throw new WebhookError("TOKEN_UNAVAILABLE", message);
     }
     const { found } = identity;
-    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.lapsesAtMs;
+    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.foundUntilAtMs;
     return isCurrent ? found : lookUpUntil(identity, deadlineAtMs);
   };
 }

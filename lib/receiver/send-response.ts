@@ -13,15 +13,13 @@ const LINGER_BYTES = 262_144;
  * Responds to a request of `node:http`, unless another middleware has or the client disconnected.
  * When the rest of the body is too large, the connection is closed after the response; the rest of
  * a small body is discarded for as long as a body may take.
- *
- * @param isClosing whether the client must open another connection, to another process, for its next request.
  */
 export function sendResponse(
   req: IncomingMessage,
   res: ServerResponse,
   rejection: WebhookError | undefined,
   limits: BodyLimits,
-  isClosing: boolean,
+  mustReconnect: boolean,
 ): void {
   // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
@@ -31,7 +29,7 @@ export function sendResponse(
   const isComplete = req.complete;
   const isCut = status === 413 || status === 408;
   const lingers = !isComplete && (isCut || isRestTooLarge(req, limits.limitBytes));
-  const closes = lingers || isCut || isClosing;
+  const closes = lingers || isCut || mustReconnect;
   res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
   if (lingers) {
     res.write(text);
