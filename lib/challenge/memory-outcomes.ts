@@ -1,4 +1,4 @@
-import { createFairMap } from "../memory/fair-map";
+import { countBytes, createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
@@ -10,40 +10,53 @@ const BOUNDS = {
   ttlMs: 86_400_000,
   /** How many outcomes are kept; the oldest are evicted first. */
   maxEntries: 100_000,
-  /** How many bytes the outcomes may take: 32 MiB. */
-  maxBytes: 33_554_432,
+  /** How many bytes the outcomes may take: 16 MiB. */
+  maxBytes: 16_777_216,
 };
-/** Measured: a pair, without the characters of its texts. */
-const PAIR_BYTES = 110;
-/** How many bytes a text and the form that it is a slice of take at most for one byte in UTF-8. */
-const BYTES_PER_BYTE = 4;
+/** Measured: an outcome without its text, and the length of one name or value. */
+const OUTCOME_BYTES = 120;
+const LENGTH_BYTES = 8;
+
+/**
+ * The parameters of an event: all names and values joined, and the length of each. The event, and
+ * texts that are slices of the form, would take several times as much.
+ */
+interface PackedParams {
+  text: string;
+  lengths: readonly number[];
+}
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
-  /** The parameters of each event: the event takes more, and writing them as one text takes time. */
-  const outcomes = createFairMap<readonly Pair[]>(BOUNDS);
+  const outcomes = createFairMap<PackedParams>(BOUNDS);
   const waiters = createWaiters();
 
   return {
     record(account, event) {
-      const { challenge_sid: challengeSid, params } = event;
-      const added = outcomes.add(account, challengeSid, params, { bytes: countFormBytes(params) });
+      const { challenge_sid: challengeSid } = event;
+      const packed = packParams(event.params);
+      const bytes = OUTCOME_BYTES + countBytes(packed.text) + LENGTH_BYTES * packed.lengths.length;
+      const added = outcomes.add(account, challengeSid, packed, { bytes });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
-      const params = outcomes.get(wait.account, wait.challengeSid);
-      return params === undefined
+      const packed = outcomes.get(wait.account, wait.challengeSid);
+      return packed === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(params) as ChallengeEvent);
+        : (parseEvent(unpackParams(packed)) as ChallengeEvent);
     },
   };
 }
 
-/** Returns how many bytes parameters take at most. */
-function countFormBytes(params: readonly Pair[]): number {
-  let bytes = 0;
-  for (const [name, value] of params) {
-    bytes += PAIR_BYTES + BYTES_PER_BYTE * (Buffer.byteLength(name) + Buffer.byteLength(value));
-  }
-  return bytes;
+function packParams(params: readonly Pair[]): PackedParams {
+  const texts = params.flat();
+  return { text: texts.join(""), lengths: texts.map(({ length }) => length) };
+}
+
+function unpackParams({ text, lengths }: PackedParams): Pair[] {
+  let at = 0;
+  const texts = lengths.map((length) => text.slice(at, (at += length)));
+  return texts.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, texts[index + 1] ?? ""] as const] : [],
+  );
 }

@@ -1,5 +1,4 @@
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
-import { isMemoryDedupe } from "./memory-dedupe";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import { hashText } from "../form/hash";
@@ -75,8 +74,6 @@ export function createAcceptOnce(
   { retryForMs = 8_000, storeState = createStoreState() }: AcceptOnceOptions = {},
 ): AcceptOnce {
   const inFlight = new Map<string, RunningDelivery>();
-  // A store of the app need not see signatures.
-  const toContentHash = isMemoryDedupe(store) ? (signature: string) => signature : hashContent;
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
   const retryMark = createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY });
@@ -116,7 +113,7 @@ export function createAcceptOnce(
     deadlineAtMs: number,
   ): Promise<Claim> {
     for (const hash of request.listOtherHashes?.() ?? []) {
-      const other = await claimUuid({ ...claim, contentHash: toContentHash(hash) }, deadlineAtMs);
+      const other = await claimUuid({ ...claim, contentHash: hashContent(hash) }, deadlineAtMs);
       if (other !== "conflict") return other;
     }
     return "conflict";
@@ -150,7 +147,7 @@ export function createAcceptOnce(
   ): Promise<Acceptance> {
     const { accountSid, uuid } = request;
     const { deadlineAtMs, finishAtMs } = first;
-    const contentHash = toContentHash(request.contentHash);
+    const contentHash = hashContent(request.contentHash);
     processOwner ??= crypto.randomUUID();
     const owner = `${processOwner} ${++claimCount}`;
     const runMs = Number.isFinite(finishAtMs) ? finishAtMs - performance.now() : 0;
@@ -212,7 +209,7 @@ export function createAcceptOnce(
   return acceptOnce;
 }
 
-/** Half of the hash is enough. */
+/** A store need not see signatures, and half of the hash is enough. */
 function hashContent(signature: string): string {
   return hashText(signature).slice(0, 32);
 }
