@@ -268,6 +268,11 @@ it.each<[string, number, readonly string[], Before?]>([
   expect(await receive(chunks, before, { limitBytes: limitBytes - 1 })).toBe("BODY_TOO_LARGE");
 });
 
+it("takes the body of req.body when req.rawBody has a part of it", async () => {
+  const before = keptAs({ rawBody: body.slice(0, 9), body });
+  expect(await receive([announced(), body], before)).toBe("200");
+});
+
 it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {
   const start = jest.spyOn(timers, "setTimeout");
   const deadlineMs = 143;

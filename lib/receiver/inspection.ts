@@ -83,8 +83,8 @@ function inspectSettings(settings: PushWebhooksSettings) {
   };
 }
 
-/** Creates an empty list of observers. */
-export function createObservers() {
+/** Creates an empty list of observers; none reads claims of a body above the limit. */
+export function createObservers(limitBytes: number) {
   const observers = new Set<RequestObserver>();
   let count = 0;
 
@@ -111,7 +111,7 @@ export function createObservers() {
           headers,
           ...found,
           failedLater,
-          readClaims: () => readClaims(incoming, body),
+          readClaims: () => readClaims(incoming, body, limitBytes),
         };
         for (const observer of observers) void callSafely(observer, () => observer(observed));
       };
@@ -123,9 +123,9 @@ export function createObservers() {
   };
 }
 /** Reads the parameters of a request, which its sender may have invented; none if it cannot. */
-function readClaims({ method, target }: IncomingRequest, body: unknown): readonly Pair[] {
+function readClaims({ method, target }: IncomingRequest, body: unknown, limitBytes: number) {
   try {
-    return readParams(method === "GET" ? target.split("?", 2)[1] : body, Infinity);
+    return readParams(method === "GET" ? target.split("?", 2)[1] : body, limitBytes);
   } catch {
     return [];
   }

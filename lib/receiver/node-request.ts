@@ -83,16 +83,17 @@ export class NodeRequest implements IncomingRequest {
     // Without a length, a source is whole only if no other can have more.
     const isWhole = (raw: string | Uint8Array, isLast: boolean) =>
       Buffer.byteLength(raw) >= (length || (isLast ? 1 : Infinity));
-    const kept = findKept(req);
-    if (isWhole(kept, hasEnded || !mayFollow)) return kept;
+    const kept = listKept(req);
+    const whole = kept.find((raw) => isWhole(raw, hasEnded || !mayFollow));
+    if (whole !== undefined) return whole;
     let rest: Uint8Array = Buffer.alloc(0);
     if (mayFollow) {
       rest = hasEnded ? readAgain(req, limits) : await readNodeStream(req, limits);
       if (isWhole(rest, hasEnded || !wasRead)) return rest;
     }
     // A middleware that collects the body has the rest now, too, unless it has stopped.
-    const collected = findKept(req);
-    const expected = length || Buffer.byteLength(kept) + rest.length;
+    const [collected = ""] = listKept(req);
+    const expected = length || Buffer.byteLength(kept[0] ?? "") + rest.length;
     const bytes = Buffer.byteLength(collected);
     if (bytes > 0 && bytes >= expected) return collected;
     if (listFlatPairs(req.body) !== undefined) return req.body;
@@ -104,9 +105,9 @@ export class NodeRequest implements IncomingRequest {
   }
 }
 
-/** Returns the bytes or the text that a middleware or a platform has kept; "" for none. */
-function findKept({ rawBody, body }: NodeMessage): string | Uint8Array {
-  return [rawBody, body].filter(isRawBody).find((raw) => raw.length > 0) ?? "";
+/** Lists the bytes or the texts that a middleware or a platform has kept. */
+function listKept({ rawBody, body }: NodeMessage): (string | Uint8Array)[] {
+  return [rawBody, body].filter(isRawBody).filter((raw) => raw.length > 0);
 }
 
 /** Returns the pairs of a list in which names and values alternate. */

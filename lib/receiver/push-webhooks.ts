@@ -63,7 +63,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   warnOfDeadline(settings);
   warnOfGet(settings);
   const warnOfPath = createWarnOfPath(publicUrls);
-  const observers = createObservers();
+  const observers = createObservers(settings.limitBytes);
   const running = createRunningRequests();
   /** Set when `close` is called: the response asks clients to connect elsewhere. */
   let closing: Promise<void> | undefined;

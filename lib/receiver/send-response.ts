@@ -24,7 +24,7 @@ export function sendResponse(
   // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
   const isReset = (req as { stream?: { destroyed?: boolean } }).stream?.destroyed === true;
-  if (res.headersSent || res.destroyed || isReset) return;
+  if (res.headersSent || res.destroyed || (!isHttp1 && isReset)) return;
   const { status, headers, text } = describeResponse(rejection);
   const isComplete = req.complete;
   const isCut = status === 413 || status === 408;

@@ -35,13 +35,9 @@ export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
   ]);
 }
 
-/** Tests create many receivers of one URL. */
-const warnedUrls = new Set<string | undefined>();
-
-/** Emits `GET_UNCONFIRMED`, once for a URL: an attacker may have other products sign URLs. */
-export function warnOfGet({ methods, confirm, publicUrls: [url] }: PushWebhooksSettings): void {
-  if (!methods.includes("GET") || confirm !== undefined || warnedUrls.has(url)) return;
-  warnedUrls.add(url);
+/** Emits `GET_UNCONFIRMED`, once for a receiver: an attacker may have other products sign URLs. */
+export function warnOfGet({ methods, confirm }: PushWebhooksSettings): void {
+  if (!methods.includes("GET") || confirm !== undefined) return;
   emitWarning(
     "GET_UNCONFIRMED",
     "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
