@@ -13,6 +13,7 @@ import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import { words } from "../support/attacker-texts";
 import { createReceiver } from "../support/receivers";
+import { REVOKED_PROXY } from "../support/thrown-values";
 import { createGate, never, nextTurn } from "../support/waiting";
 import { send as sendTo, startServer, stopServers } from "../support/servers";
 import {
@@ -130,6 +131,7 @@ describe("option confirm", () => {
 
   it.each<[string, () => unknown]>([
     ["fails", () => Promise.reject(new Error("down"))],
+    ["throws a revoked Proxy", () => Promise.reject(REVOKED_PROXY)],
     ["does not respond", never],
     ["returns no boolean", () => "true"],
   ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {

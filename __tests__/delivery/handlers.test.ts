@@ -12,7 +12,9 @@ import {
 import { eventFixture } from "express-push-verification/testing";
 import { areHandlersEmpty } from "../../lib/delivery/handler-registry";
 import { silent } from "../support/receivers";
+import { HOSTILE_VALUES } from "../support/thrown-values";
 import { createGate, nextTurn } from "../support/waiting";
+import { useWarnings } from "../support/warnings";
 import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
 
 const event = eventFixture("challenge.approved");
@@ -131,6 +133,8 @@ describe("createHandlers", () => {
 });
 
 describe("dispatch", () => {
+  const warnings = useWarnings();
+
   it("runs handlers at the same time and waits for all", async () => {
     const log: string[] = [];
     const gate = createGate();
@@ -174,6 +178,14 @@ describe("dispatch", () => {
       expect(others).toHaveBeenCalled();
     },
   );
+
+  it.each(HOSTILE_VALUES)("fails alike, and warns, when a handler throws %s", async (...row) => {
+    const push = pushWebhooks(options).on("challenge.approved", () => {
+      throw row[1];
+    });
+    await expect(push.dispatch(event)).rejects.toHaveProperty("code", "HANDLER_FAILED");
+    expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
+  });
 
   it("fails once with all errors, after the last handler ends", async () => {
     const reasons = [new Error("one"), new Error("two")];

@@ -18,6 +18,7 @@ import type { DurableQueue, WorkOptions } from "express-push-verification/durabl
 import { eventFixture } from "express-push-verification/testing";
 import { createChildProcesses } from "../support/child-processes";
 import { queuedEvent, receiveInto, sidOf, silent } from "../support/durable";
+import { HOSTILE_VALUES } from "../support/thrown-values";
 import { collect, until } from "../support/waiting";
 import { stopServers } from "../support/servers";
 import { startTelemetry } from "../support/telemetry";
@@ -321,6 +322,24 @@ export function describeContract(engine: Engine): void {
       const error = "HANDLER_FAILED: for now; for good";
       expect(await collect(queue.deadLetters())).toMatchObject([{ attempts: 1, error }]);
       expect(onError.mock.calls).toMatchObject([[{ code: "HANDLER_FAILED" }, { uuid: "a" }]]);
+    });
+
+    it("makes an event one whatever its handlers throw", async () => {
+      const failing = createHandlers().on("factor.created", ({ uuid }) => {
+        throw HOSTILE_VALUES[Number(uuid)]?.[1];
+      });
+      const once = await open({ attempts: 1 });
+      once.work(failing);
+      for (const index of HOSTILE_VALUES.keys()) await store(factor(String(index)), once);
+      await until(async () => (await once.stats()).deadLetters === HOSTILE_VALUES.length);
+      const errors = (await collect(once.deadLetters())).map(({ uuid, error }) => [uuid, error]);
+      const unread = "A handler of this event failed; see the cause.";
+      expect(errors.toSorted()).toEqual(
+        HOSTILE_VALUES.map(([, , message], index) => [
+          String(index),
+          `HANDLER_FAILED: ${message ?? unread}`,
+        ]),
+      );
     });
 
     it("aborts and fails handlers that run longer than handlerTimeoutMs", async () => {

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { WebhookError } from "express-push-verification";
 import { createNeutralCause, describeCause } from "../../lib/errors/neutral-cause";
+import { HOSTILE_VALUES } from "../support/thrown-values";
 
 const show = (error: unknown) => inspect(error, { depth: 10, showHidden: true });
 
@@ -91,6 +92,10 @@ describe("describeCause", () => {
     ["no Error", 7, "Error: The thrown value is not an Error."],
   ])("describes %s without stack frames", (_what, cause, expected) => {
     expect(describeCause(failure(cause))).toBe(expected);
+  });
+
+  it.each(HOSTILE_VALUES)("describes %s", (_what, cause) => {
+    expect(describeCause(failure(cause))).toMatch(/^(Form|Aggregate)?Error: /);
   });
 
   it.each([

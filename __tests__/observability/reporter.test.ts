@@ -5,6 +5,7 @@ import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-v
 import { parseEvent } from "../../lib/event/parse";
 import { createReporter } from "../../lib/observability/reporter";
 import { silent } from "../support/receivers";
+import { HOSTILE_VALUES } from "../support/thrown-values";
 import { nextTurn } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import { eventPairs } from "../support/webhook-requests";
@@ -127,6 +128,16 @@ describe("createReporter", () => {
     expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
     expect(texts.filter((text) => text.includes("not an Error"))).toHaveLength(1);
     expect(texts.join()).not.toContain("hush");
+  });
+
+  it.each(HOSTILE_VALUES)("warns about a listener that throws %s", async (_what, thrown) => {
+    const reports = createReporter(silent);
+    reports.onError(() => {
+      throw thrown;
+    });
+    reports.error(errorOf("HANDLER_FAILED"));
+    await nextTurn();
+    expect(warnings.listCodes()).toEqual(["LISTENER_FAILED"]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { pauseAfter } from "../time/backoff";
-import { MAX_TIMER_MS, type OptionRule } from "../validation/validate-options";
+import { MAX_TIMER_MS, wholeNumber, type OptionRule } from "../validation/validate-options";
 
 /** The pauses between the attempts of an event. */
 export interface Backoff {
@@ -11,20 +11,20 @@ export interface Backoff {
   jitter?: number | undefined;
 }
 
+const DELAY_MS = wholeNumber(0, MAX_TIMER_MS, "milliseconds");
+
 /** The rule of the option `backoff`. */
 export const BACKOFF: OptionRule = {
-  accepts: (value) => isDelay(value) || isBackoff(value),
-  expected: 'milliseconds, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }',
+  accepts: (value) => DELAY_MS.accepts(value) || isBackoff(value),
+  expected: `${DELAY_MS.expected}, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }`,
 };
-
-const isDelay = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 
 function isBackoff(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const { type, delayMs, jitter = 0, ...others } = value as Record<string, unknown>;
   return (
     (type === "exponential" || type === "fixed") &&
-    isDelay(delayMs) &&
+    DELAY_MS.accepts(delayMs) &&
     typeof jitter === "number" &&
     jitter >= 0 &&
     jitter <= 1 &&

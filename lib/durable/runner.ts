@@ -7,6 +7,7 @@ import {
   type Handlers,
 } from "../delivery/handler-registry";
 import { PermanentError } from "../errors/permanent-error";
+import { describeReasons, listReasons } from "../errors/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
@@ -139,7 +140,7 @@ export function createRunner(
       } catch (error) {
         const failure = error as WebhookError;
         return {
-          reason: describeHandlerFailure(failure),
+          reason: `${failure.code}: ${describeReasons(failure.cause) ?? failure.message}`,
           isPermanent: isPermanent(failure),
           isForged: failure.code === "NOT_CONFIRMED",
           durationMs: performance.now() - startMs,
@@ -168,16 +169,4 @@ function isPermanent({ code, cause }: WebhookError): boolean {
     code === "NOT_CONFIRMED" ||
     listReasons(cause).some((reason) => reason instanceof PermanentError)
   );
-}
-
-/** Returns the code of a failure and the messages of the errors that handlers threw. */
-function describeHandlerFailure({ code, message, cause }: WebhookError): string {
-  const texts = listReasons(cause).flatMap((reason) =>
-    reason instanceof Error ? [reason.message] : [],
-  );
-  return `${code}: ${texts.length > 0 ? texts.join("; ") : message}`;
-}
-
-function listReasons(cause: unknown): unknown[] {
-  return cause instanceof AggregateError ? cause.errors : [cause];
 }

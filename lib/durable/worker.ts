@@ -1,5 +1,7 @@
 import { EventEmitter, once } from "node:events";
+import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
+import { MAX_TIMER_MS } from "../validation/validate-options";
 import { writeAtLast, type Availability } from "./availability";
 import { pauseOf } from "./backoff";
 import { createBatches, ORDERED, type AddToBatch } from "./batches";
@@ -112,7 +114,7 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
       // After a failure, the next beat leads to another claim, which also returns the events of this one.
       const claimed = await storage.claim(member.id, ids, count).catch(() => []);
       if (availability.isOver()) return;
-      for (const event of claimed) void handle(event);
+      for (const event of claimed) handle(event).catch(reportUnsettled);
       if (claimed.length >= count) isDue = true;
     }
   }
@@ -132,6 +134,12 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
     reportIfIdle();
   }
 
+  /** The event stays with this process; another takes it when this one ends. */
+  function reportUnsettled(error: unknown): void {
+    const fields = { err: createNeutralCause(error) };
+    settings.logger?.error(fields, "The end of a run is not stored");
+  }
+
   async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
     const { id, started } = event;
     const failures = event.failures + 1;
@@ -143,7 +151,9 @@ function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runne
     if (isDeadNow === true) {
       runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
     }
-    if (pauseMs !== undefined && !isFinishing) setTimeout(look, pauseMs + 1).unref();
+    if (pauseMs !== undefined && !isFinishing) {
+      setTimeout(look, Math.min(pauseMs + 1, MAX_TIMER_MS)).unref();
+    }
   }
 
   /** Goes on until the store has it: otherwise this process would keep the event for ever. */

@@ -1,3 +1,5 @@
+import { readThrown } from "./thrown-value";
+
 /**
  * Brands a class of errors: `instanceof` also recognises those of another copy of this package.
  *
@@ -15,7 +17,7 @@ export function brand(errorClass: ErrorClass, name: string): void {
       // A subclass inherits this method, but the brand identifies its base class only.
       if (this !== errorClass) return Function.prototype[Symbol.hasInstance].call(this, value);
       if (typeof value !== "object" || value === null) return false;
-      return (value as Record<symbol, unknown>)[symbol] === true;
+      return readThrown(() => (value as Record<symbol, unknown>)[symbol]) === true;
     },
   });
 }

@@ -1,4 +1,5 @@
 import { escapeControls } from "../form/text";
+import { listReasons, readThrown } from "./thrown-value";
 
 const MAX_MESSAGE_CHARACTERS = 500;
 const MAX_CODE_CHARACTERS = 100;
@@ -14,8 +15,9 @@ const MAX_ERRORS = 3;
  *   message (up to 500 characters), and with copies of up to two nested causes.
  */
 export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Error {
-  const given = typeof thrown === "string" ? { message: thrown } : (Object(thrown) as object);
-  const { name, message, code, stack, cause } = given as Record<string, unknown>;
+  const given =
+    typeof thrown === "string" ? { message: thrown } : (Object(thrown) as Record<string, unknown>);
+  const { name, message, code, stack, cause } = readThrown(() => readMembers(given)) ?? {};
   if (typeof message !== "string") return createNeutralCause("The thrown value is not an Error.");
   const copy = new Error(firstLine(message));
   const ownName = typeof name === "string" ? shorten(name) : "Error";
@@ -26,6 +28,10 @@ export function createNeutralCause(thrown: unknown, maxCauses = MAX_CAUSES): Err
   if (typeof code === "string") Object.assign(copy, { code: shorten(code) });
   if (cause !== undefined && maxCauses > 1) copy.cause = createNeutralCause(cause, maxCauses - 1);
   return copy;
+}
+
+function readMembers({ name, message, code, stack, cause }: Record<string, unknown>) {
+  return { name, message, code, stack, cause };
 }
 
 /** Returns the first line: query libraries append the parameters of a query in further lines. */
@@ -59,8 +65,8 @@ function listFrames(stack: unknown, message: string): string[] {
  */
 export function describeCause({ cause }: Error): string | undefined {
   if (cause === undefined) return undefined;
-  const errors = cause instanceof AggregateError ? cause.errors.slice(0, MAX_ERRORS) : [cause];
-  return errors.map((error: unknown) => describeChain(createNeutralCause(error))).join("\n");
+  const errors = listReasons(cause).slice(0, MAX_ERRORS);
+  return errors.map((error) => describeChain(createNeutralCause(error))).join("\n");
 }
 
 function describeChain(error: Error): string {

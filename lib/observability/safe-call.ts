@@ -1,3 +1,4 @@
+import { readText } from "../errors/thrown-value";
 import { warnOnce } from "../validation/process-warning";
 
 /**
@@ -10,7 +11,7 @@ export async function callSafely(owner: object, call: () => unknown): Promise<vo
   try {
     await call();
   } catch (error) {
-    const name = error instanceof Error ? error.name : "a value that is not an Error";
+    const name = readText(error, "name") ?? "a value that is not an Error";
     const message = `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`;
     warnOnce("LISTENER_FAILED", () => [message], owner);
   }

@@ -3,6 +3,7 @@ import { publish } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { createNeutralCause } from "../errors/neutral-cause";
+import { readThrown } from "../errors/thrown-value";
 import { pauseAfter } from "./backoff";
 
 /** Repeats an attempt until it succeeds, within limits. */
@@ -83,7 +84,8 @@ export function createRetry(options: RetryOptions = {}): Retry {
         onAttemptFailed?.(error);
         if (cause === undefined) publish("retrying", () => ({}));
         // An error of the store explains more than the time-out of the last attempt.
-        if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
+        const isTimeout = readThrown(() => error instanceof ResponseTimeout) === true;
+        if (cause === undefined || !isTimeout) cause = error;
       }
       const leftMs = deadlineAtMs - performance.now();
       if (leftMs <= 0) {

@@ -6,6 +6,7 @@ import {
   type PushWebhooksOptions,
 } from "express-push-verification";
 import type { RequestDetails, Statistics } from "../../../lib/admin/console/console-view";
+import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import {
   idOf,
@@ -184,6 +185,17 @@ describe("the rows", () => {
     }
     const { rows } = await readRequests(app);
     expect(rows.map(({ failure }) => failure)).toEqual(errors.map(([, masked]) => masked));
+  });
+
+  it("show the errors of handlers whatever these throw", async () => {
+    const app = await startConsole();
+    const thrown = HOSTILE_VALUES.map(([, value]) => value);
+    app.push.onAny(() => {
+      throw thrown.shift();
+    });
+    for (const _ of HOSTILE_VALUES) expect(await app.deliver(approve)).toBe(500);
+    const { rows } = await readRequests(app);
+    expect(rows.map(({ failure }) => failure)).toEqual(HOSTILE_VALUES.map((row) => row[2]));
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { describeReasons } from "../../errors/thrown-value";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import { isSid, type SidPrefix } from "../../form/sid";
 import { cutText } from "../../form/text";
@@ -87,9 +88,8 @@ function showFailure(
   reveals: boolean,
 ): string | undefined {
   if (event === undefined) return undefined;
-  const reasons: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
-  const texts = reasons.flatMap((reason) => (reason instanceof Error ? [reason.message] : []));
-  return texts.length === 0 ? undefined : maskText(texts.join("; "), event, reveals);
+  const text = describeReasons(cause);
+  return text && maskText(text, event, reveals);
 }
 
 /** Describes an event as the console may show it. */

@@ -1,0 +1,31 @@
+/** Reads of a thrown value: its members may be of any type or throw, and it may be a revoked Proxy. */
+export function readThrown<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the errors of an AggregateError, or the one value that was thrown. */
+export function listReasons(thrown: unknown): readonly unknown[] {
+  const errors = readThrown(() =>
+    thrown instanceof AggregateError && Array.isArray(thrown.errors)
+      ? [...(thrown.errors as unknown[])]
+      : undefined,
+  );
+  return errors ?? [thrown];
+}
+
+/** Returns the name or the message of an Error; undefined for any other value. */
+export function readText(thrown: unknown, member: "name" | "message"): string | undefined {
+  return readThrown(() =>
+    thrown instanceof Error ? String(thrown[member] as unknown) : undefined,
+  );
+}
+
+/** Returns the messages of the errors that handlers threw; undefined when no Error has one. */
+export function describeReasons(thrown: unknown): string | undefined {
+  const texts = listReasons(thrown).flatMap((reason) => readText(reason, "message") ?? []);
+  return texts.length === 0 ? undefined : texts.join("; ");
+}
