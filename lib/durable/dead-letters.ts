@@ -1,13 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { parseJson } from "../form/text";
-import type { EventState, Storage, StoredDeadLetter, StoredState } from "./storage";
-import {
-  hashKey,
-  readEventNames,
-  readFailures,
-  readStoredEvent,
-  type EventFailure,
-} from "./stored-event";
+import type { EventFailure, EventState, Storage, StoredDeadLetter, StoredState } from "./storage";
+import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
 /** An event that exhausted its attempts. */
 export interface DeadLetter {

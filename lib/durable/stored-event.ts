@@ -4,7 +4,7 @@ import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event
 import { parseEvent } from "../event/parse";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
-import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
+import { MAX_TIME_MS, type EventFailure, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 
 /** How many failed attempts of an event are kept. */
@@ -135,18 +135,6 @@ export function compareContent(
 
 function hashPart(contentHash: string): string {
   return hashText(contentHash).slice(0, HASH_DIGITS);
-}
-
-/** An attempt whose handlers failed. */
-export interface EventFailure {
-  /** When they failed. */
-  at: Date;
-  /** The code and the messages of their errors. */
-  error: string;
-  /** How long they ran; undefined when the process died. */
-  durationMs: number | undefined;
-  /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
-  process: string | undefined;
 }
 
 interface StoredFailure {
