@@ -35,7 +35,9 @@ function listImports(first: string): { file: string; name: string }[] {
     );
     for (const [, target, reference] of targets) {
       const name = target ?? reference ?? "";
-      if (name.startsWith(".")) files.add(`${join(dirname(file), name)}.d.ts`);
+      const path = join(dirname(file), name);
+      if (name === "..") files.add(join(path, "index.d.ts"));
+      else if (name.startsWith(".")) files.add(`${path}.d.ts`);
       else found.push({ file: relative(folder, file), name });
     }
   }

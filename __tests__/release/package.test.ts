@@ -38,7 +38,7 @@ describe("the packed tarball", () => {
   it("holds the build, the documents, the examples that they name, and nothing else", () => {
     const others = files.filter(
       (file) =>
-        !/^package\/(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(ts|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/.test(
+        !/^package\/(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/.test(
           file,
         ),
     );
