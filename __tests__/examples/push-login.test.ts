@@ -128,12 +128,13 @@ describe("the login example", () => {
     expect([early.status, JSON.parse(early.text)]).toEqual([202, { state: "waiting" }]);
     await app.stop();
     // One wait until the end of the login.
-    await start(3_000, 30_000);
+    await start(5_000, 30_000);
     const browser = openBrowser(url);
     await browser.signIn();
     const logged = jest.spyOn(console, "error").mockImplementation(() => {});
+    const outcome = browser.outcome();
     await app.emulator.close();
-    expect(await browser.outcome()).toBe("unknown");
+    expect(await outcome).toBe("unknown");
     logged.mockRestore();
   });
 
