@@ -65,7 +65,7 @@ export class WebhookError extends Error {
    *
    * A report of a signature that does not match takes some tens of milliseconds of synchronous
    * work, so these reports have a budget: each receiver starts at most 10 within any 60 s, and none
-   * once it has spent 300 ms on them. Beyond that `explain()` returns undefined; call it again
+   * once it has spent 1 s on them. Beyond that `explain()` returns undefined; call it again
    * later. So `onRejected` may call it for each rejected request, but an attacker who sends many
    * requests can use up the budget. All calls of `verifyPushRequest` in a process share one budget.
    * The report of an error is created once and returned again.
