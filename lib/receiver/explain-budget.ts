@@ -5,11 +5,7 @@ export type ExplainBudget = ReturnType<typeof createExplainBudget>;
  * Creates an unused budget: `maxReports` reports and `maxWorkMs` of work within any `windowMs`; the
  * last report may exceed it. The period slides: a report counts until it is `windowMs` old.
  */
-export function createExplainBudget({
-  windowMs = 60_000,
-  maxReports = 10,
-  maxWorkMs = 1_000,
-} = {}) {
+export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWorkMs = 1000 } = {}) {
   let reports: { startMs: number; workMs: number }[] = [];
 
   return {
