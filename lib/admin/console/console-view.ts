@@ -182,7 +182,7 @@ export interface Rejections {
 export interface Totals {
   sinceMs: number;
   received: number;
-  /** By the response: an event of a queue is stored, whatever its handlers do later. */
+  /** By the response: the result of an event of a queue is "stored", also when its handlers fail later. */
   byResult: Readonly<Record<RequestResult, number>>;
   /** Number of errors by code. */
   byCode: Readonly<Record<string, number>>;
