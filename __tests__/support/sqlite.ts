@@ -1,6 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "../../lib/durable/sqlite/node-sqlite";
 
 const folders: string[] = [];
 
@@ -9,6 +10,14 @@ export function createFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "push-sqlite-"));
   folders.push(folder);
   return join(folder, "push.db");
+}
+
+/** Runs statements on a file, as another program does. */
+export function execute(file: string, sql: string): string {
+  const connection = connect(file);
+  connection.exec(sql);
+  connection.close();
+  return file;
 }
 
 const PAGE_BYTES = 4096;

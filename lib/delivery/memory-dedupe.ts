@@ -47,9 +47,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     ttlMs,
     maxEntries,
     maxBytes,
-    onEvict() {
-      warnOnce("DEDUPE_EVICTED", () => [EVICTED], store);
-    },
+    onEvict: () => warnOnce("DEDUPE_EVICTED", EVICTED, store),
   });
 
   const store: DedupeStore = {

@@ -84,13 +84,13 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
     if (error.code === "CLOSING" || listenerCount > 0 || logger !== undefined) return;
     const message = `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`;
     const describeDetail = () => describeCause(error) ?? formatCause(explainFirst(error));
-    warnOnce(error.code, () => [message, describeDetail()], errorListeners);
+    warnOnce(error.code, message, errorListeners, describeDetail);
   }
 
   function warnOfUnhandled({ type }: PushEvent | UnknownPushEvent): void {
     if (logger !== undefined) return;
     const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events. (Said once.)`;
-    warnOnce("EVENT_UNHANDLED", () => [message], errorListeners);
+    warnOnce("EVENT_UNHANDLED", message, errorListeners);
   }
 
   /** Returns the likeliest cause of a rejection, for the first of its code within 60 s. */

@@ -13,6 +13,6 @@ export async function callSafely(owner: object, call: () => unknown): Promise<vo
   } catch (error) {
     const name = readText(error, "name") ?? "a value that is not an Error";
     const message = `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`;
-    warnOnce("LISTENER_FAILED", () => [message], owner);
+    warnOnce("LISTENER_FAILED", message, owner);
   }
 }

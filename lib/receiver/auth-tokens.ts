@@ -89,7 +89,8 @@ const LOOKUP_MS = 8_000;
 /** How long tokens are used without a lookup. */
 const FOUND_MS = 1_000;
 /** How long an identity that is not verified is not looked up, without a token or after a failure. */
-const [UNKNOWN_MS, FAILED_MS] = [10_000, 2_000];
+const UNKNOWN_MS = 10_000;
+const FAILED_MS = 2_000;
 
 const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
 

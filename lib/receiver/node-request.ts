@@ -100,8 +100,8 @@ export class NodeRequest implements IncomingRequest {
     if (!isAnnounced || (!wasRead && length === 0)) return "";
     if (bytes + rest.length === 0) throw consumed(NOTHING_KEPT);
     const name = bytes === 0 ? "the stream" : collected === req.body ? "req.body" : "req.rawBody";
-    const of = length > 0 ? length : `at least ${expected}`;
-    throw consumed(`${name} has ${bytes || rest.length} of ${of} bytes`);
+    const all = length > 0 ? length : `at least ${expected}`;
+    throw consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
   }
 }
 

@@ -14,11 +14,9 @@ export function createWarnOfPath(publicUrls: readonly string[]) {
   return function warnOfPath(target: string, isMounted: boolean): void {
     if (isMounted || !target.startsWith("/")) return;
     if (paths.some((path) => isAtOrBelow(target, path))) return;
-    const describe = () => {
-      const path = shortenPath(new URL(publicUrls[0] ?? "").pathname);
-      return `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`;
-    };
-    warnOnce("MOUNTED_WITHOUT_PATH", () => [describe()], paths);
+    const path = shortenPath(paths[0] ?? "");
+    const message = `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`;
+    warnOnce("MOUNTED_WITHOUT_PATH", message, paths);
   };
 }
 
@@ -30,9 +28,10 @@ function isAtOrBelow(target: string, path: string): boolean {
 /** Emits the process warning `DEADLINE_LATE`, once, for a deadline after the 15 s of the service. */
 export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
   if (deadlineMs <= 15_000) return;
-  warnOnce("DEADLINE_LATE", () => [
+  warnOnce(
+    "DEADLINE_LATE",
     `deadlineMs is ${deadlineMs}: the service gives up after 15 s and delivers the event again while its handlers still run. Use at most 14_000, and acknowledge: "before" or a queue for longer work.`,
-  ]);
+  );
 }
 
 /** Emits `GET_UNCONFIRMED`, once for a receiver: an attacker may have other products sign URLs. */
@@ -54,5 +53,5 @@ export function warnOfWait(settings: PushWebhooksSettings): void {
   if (confirm !== undefined || areUuidsShared || process.env.NODE_ENV !== "production") return;
   const message =
     "waitForChallenge is used, the uuids of events are kept in the memory of this process, and there is no option confirm. After a restart, an approval that is sent again completes a login. Set confirm, or share uuids with the option dedupe or queue.";
-  warnOnce("WAIT_UNCONFIRMED", () => [message], settings);
+  warnOnce("WAIT_UNCONFIRMED", message, settings);
 }

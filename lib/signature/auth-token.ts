@@ -43,14 +43,16 @@ const SHORT_CHARACTERS = 16;
 export function warnOfShortToken(tokens: readonly string[]): void {
   if (process.env.NODE_ENV !== "production") return;
   if (tokens.every((token) => token.length >= SHORT_CHARACTERS)) return;
-  warnOnce("AUTH_TOKEN_SHORT", () => [
+  warnOnce(
+    "AUTH_TOKEN_SHORT",
     `An auth token has fewer than ${SHORT_CHARACTERS} characters, so it can be guessed with one captured request. Pass the auth token of the account at the service.`,
-  ]);
+  );
 }
 
 /** Emits the process warning `AUTH_TOKEN_UNUSABLE`, once, for a text that {@link isAuthToken} rejects. */
 export function warnOfUnusableToken(): void {
-  warnOnce("AUTH_TOKEN_UNUSABLE", () => [
+  warnOnce(
+    "AUTH_TOKEN_UNUSABLE",
     `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
-  ]);
+  );
 }

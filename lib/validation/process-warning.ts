@@ -13,16 +13,17 @@ export function emitWarning(code: string, message: string, detail?: string): voi
 /**
  * Emits a process warning, the first of its code for an owner only.
  *
- * @param describe returns the message and the detail; called for the warning that is emitted.
  * @param owner the receiver, the store or the logger that it is about; by default the process.
+ * @param describeDetail called for the warning that is emitted only.
  */
 export function warnOnce(
   code: string,
-  describe: () => readonly [message: string, detail?: string | undefined],
+  message: string,
   owner: object = process,
+  describeDetail?: () => string | undefined,
 ): void {
   const codes = emitted.get(owner) ?? new Set();
   if (codes.has(code)) return;
   emitted.set(owner, codes.add(code));
-  emitWarning(code, ...describe());
+  emitWarning(code, message, describeDetail?.());
 }

@@ -15,7 +15,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { queuedEvent, silent } from "../../support/durable";
 import { until } from "../../support/waiting";
-import { createFile, damagePages, removeFiles } from "../../support/sqlite";
+import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 
 jest.setTimeout(30_000);
 
@@ -49,14 +49,6 @@ async function createDamaged(from: number, to: number): Promise<string> {
     file,
     Array.from({ length: to - from + 1 }, (_, index) => from + index),
   );
-  return file;
-}
-
-/** Runs statements on a file, as another program does. */
-function execute(file: string, sql: string): string {
-  const connection = connect(file);
-  connection.exec(sql);
-  connection.close();
   return file;
 }
 

@@ -11,10 +11,9 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
-import { connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { TYPESCRIPT } from "../../support/child-processes";
 import { silent } from "../../support/durable";
-import { createFile, damagePages, removeFiles } from "../../support/sqlite";
+import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { describeSetups, type Rejection, type Setup } from "../setups/describe-setups";
 import type { Outcome } from "../setups/try-setup";
 
@@ -41,14 +40,6 @@ async function createQueueFile(name = "setup"): Promise<string> {
   const queue = open(file, name)();
   await queue.ready();
   await queue.close();
-  return file;
-}
-
-/** Runs statements on a file, as another program does. */
-function execute(file: string, sql: string): string {
-  const connection = connect(file);
-  connection.exec(sql);
-  connection.close();
   return file;
 }
 
