@@ -1,6 +1,6 @@
 import type { PushWebhooksSettings } from "./options";
 import { isMemoryDedupe } from "../delivery/memory-dedupe";
-import { emitWarning, warnOnce } from "../validation/process-warning";
+import { warnOnce } from "../validation/process-warning";
 import { shortenPath } from "./incoming-request";
 
 /**
@@ -35,12 +35,12 @@ export function warnOfDeadline({ deadlineMs }: PushWebhooksSettings): void {
 }
 
 /** Emits `GET_UNCONFIRMED`, once for a receiver: an attacker may have other products sign URLs. */
-export function warnOfGet({ methods, confirm }: PushWebhooksSettings): void {
+export function warnOfGet(settings: PushWebhooksSettings): void {
+  const { methods, confirm } = settings;
   if (!methods.includes("GET") || confirm !== undefined) return;
-  emitWarning(
-    "GET_UNCONFIRMED",
-    "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.",
-  );
+  const message =
+    "The receiver accepts GET and has no option confirm. An attacker who can make the service call a URL by GET can send events. Set confirm, or use POST for the Webhook and remove GET from methods.";
+  warnOnce("GET_UNCONFIRMED", message, settings);
 }
 
 /**
