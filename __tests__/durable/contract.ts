@@ -1,6 +1,6 @@
 /** The tests that every engine of the durable queue passes. */
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
-import type { DeadLetterOptions } from "../../lib/durable/dead-letters";
+import type { DeadLetterOptions } from "../../lib/delivery/event-queue";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

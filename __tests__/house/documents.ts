@@ -65,10 +65,7 @@ export function checkDocuments(): string[] {
   const traces = matchAll(traceRows, /^- `([a-z-]+)`/gm).flat();
   compare("docs/observability.md, tracing channels", traces, TRACE_NAMES);
 
-  const routes = matchAll(
-    readText("lib/admin/console/console-routes.ts"),
-    /"\/console(\/[\w/:-]+)"/g,
-  );
+  const routes = matchAll(readText("lib/admin/console/console.ts"), /"\/console(\/[\w/:-]+)"/g);
   const routeText = readSection("docs/admin.md", "### Routes of the console");
   const unnamed = routes.flat().filter((route) => !routeText.includes(`\`${route}\``));
   findings.push(...unnamed.map((route) => `docs/admin.md: does not name the route ${route}`));

@@ -35,7 +35,7 @@ const HOMES: Record<string, RegExp> = {
   "node:crypto":
     /^(form\/hash|signature\/(signature|hmac)|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
   express:
-    /^admin\/(http\/json-body|router\/(router|routes|options|cross-site)|console\/console-routes)\.ts$/,
+    /^admin\/(http\/(json-body|route)|router\/(router|routes|options|cross-site)|console\/console)\.ts$/,
   zod: /^validation\/zod\.ts$/,
   "zod/mini": /^event\/(schema|parse)\.ts$/,
   "zod/v4/core": /^event\/schema\.ts$/,

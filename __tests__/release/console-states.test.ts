@@ -1,6 +1,7 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
 import type { Page } from "playwright-core";
 import type { AdminRouterOptions } from "express-push-verification/admin";
+import type { EventStatus } from "express-push-verification/durable";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../support/webhook-requests";
 import { describeWithBrowser, useBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
@@ -111,7 +112,7 @@ const STATES: State[] = [
           attempts: 8,
           failures: [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }],
           at: new Date(Date.UTC(2026, 2, 5, 9)),
-        });
+        } as unknown as EventStatus);
       return startBusy({ router: { queue: { ...createMemoryQueue(ERRORS), find } } });
     },
     async arrange(page) {

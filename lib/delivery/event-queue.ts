@@ -33,3 +33,96 @@ export interface EventQueue {
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
 }
+
+/** An attempt whose handlers failed. */
+export interface EventFailure {
+  /** When they failed. */
+  at: Date;
+  /** The code and the messages of their errors. */
+  error: string;
+  /** How long they ran; undefined when the process died. */
+  durationMs: number | undefined;
+  /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
+  process: string | undefined;
+}
+
+/** Where an event of a queue is. */
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled" | "discarded";
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** The place of an event in a queue; see `queue.find`. */
+export interface EventStatus {
+  /**
+   * - `"waiting"`: it waits for a worker.
+   * - `"active"`: its handlers run now.
+   * - `"delayed"`: its handlers failed, and run again at `at`.
+   * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
+   * - `"handled"`: its handlers succeeded; only its uuid is kept.
+   * - `"discarded"`: it was a dead letter, and was discarded; only its uuid is kept.
+   */
+  state: EventState;
+  /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */
+  accountSid: string | undefined;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined also when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** How often its handlers were started, since it was stored or retried; 0 when only its uuid is kept. */
+  attempts: number;
+  /** Its last failed attempts, at most 10, the oldest first; also those before a retry. */
+  failures: readonly EventFailure[];
+  /** When its handlers were or are to run, or when they failed for the last time. */
+  at: Date | undefined;
+}
+
+/** Chooses between events of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have an event of the uuid. */
+  accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
+}
+
+/** What a queue does with single events. */
+export interface EventOperations {
+  /** Lists the events that exhausted their attempts, the oldest failure first. */
+  deadLetters(): AsyncIterableIterator<DeadLetter>;
+  /**
+   * Runs the handlers of a dead letter again, with all attempts.
+   *
+   * @returns whether there was one.
+   * @throws TypeError when several accounts have one of this uuid and `accountSid` is not given.
+   */
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Runs the handlers of every dead letter again; returns how many there were. */
+  retryAll(): Promise<number>;
+  /**
+   * Removes a dead letter. Its uuid is kept, so that a replay is not handled.
+   *
+   * @returns whether there was one.
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /**
+   * Returns where an event is, dead letters included, or that it was handled or discarded;
+   * undefined for a uuid that the queue does not keep (any more).
+   *
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  find(uuid: string, options?: DeadLetterOptions): Promise<EventStatus | undefined>;
+}

@@ -1,4 +1,4 @@
-import type { EventQueue, QueuedEvent } from "../delivery/event-queue";
+import type { EventOperations, EventQueue, QueuedEvent } from "../delivery/event-queue";
 import type { Handlers } from "../delivery/handler-registry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import { CLOSED, type Health } from "../observability/health";
@@ -8,7 +8,7 @@ import { createRetry } from "../time/retry";
 import { validateOptions } from "../validation/validate-options";
 import { createClosedError, keepConnected, writeAtLast } from "./availability";
 import { createBatches } from "./batches";
-import { createEventOperations, type EventOperations } from "./dead-letters";
+import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
 import { createSharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
@@ -19,7 +19,7 @@ import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkers, type RunningWorker, type Workers } from "./worker";
 
 export type { Backoff } from "./backoff";
-export type { DeadLetter, EventStatus } from "./dead-letters";
+export type { DeadLetter, EventStatus } from "../delivery/event-queue";
 export type { QueueErrorCode } from "./queue-error";
 export type { QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";

@@ -1,19 +1,5 @@
+import type { EventState } from "../delivery/event-queue";
 import type { BatchLimits } from "./batches";
-
-/** An attempt whose handlers failed. */
-export interface EventFailure {
-  /** When they failed. */
-  at: Date;
-  /** The code and the messages of their errors. */
-  error: string;
-  /** How long they ran; undefined when the process died. */
-  durationMs: number | undefined;
-  /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
-  process: string | undefined;
-}
-
-/** Where an event of a queue is. */
-export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled" | "discarded";
 
 /** How many events a queue holds. */
 export interface QueueStats {

@@ -2,9 +2,9 @@ import { hostname } from "node:os";
 import * as z from "../validation/zod";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
-import type { QueuedEvent } from "../delivery/event-queue";
+import type { EventFailure, QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
-import { MAX_TIME_MS, type EventFailure, type NewEvent, type StoredOutcome } from "./storage";
+import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 import { hashText } from "../form/hash";
 
 /** How many failed attempts of an event are kept. */

@@ -190,7 +190,9 @@ describe("the options of the console", () => {
   });
 
   it("name the fix when the files of the page are missing", () => {
-    jest.spyOn(fs, "existsSync").mockReturnValue(false);
+    jest.spyOn(fs, "readFileSync").mockImplementation(() => {
+      throw new Error("no such file");
+    });
     const make = () => adminRouter({ client, authorize: () => true, console: true });
     expect(make).toThrow(
       /^adminRouter: the console's page is missing, no file ".*page\.html"\. .*build:page/,

@@ -1,9 +1,7 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
+import type { DeadLetter } from "../../../lib/delivery/event-queue";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
-
-type DeadLetter =
-  ReturnType<ConsoleQueue["deadLetters"]> extends AsyncIterable<infer One> ? One : never;
 
 /** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
@@ -44,5 +42,6 @@ export function createMemoryQueue(
     },
     retry: remove("retry"),
     discard: remove("discard"),
+    find: () => Promise.resolve(undefined),
   };
 }

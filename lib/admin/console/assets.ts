@@ -1,42 +1,38 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A file of the page. */
 export interface Asset {
+  /** Its path in the router. */
+  path: string;
   contentType: string;
   body: Buffer;
 }
 
-/** The files of the page, by their paths in the router. */
-export type Assets = ReadonlyMap<string, Asset>;
-
 /** Where the build puts them: beside this module. */
 const FOLDER = join(__dirname, "assets");
-const FILES: readonly (readonly [path: string, file: string, contentType: string])[] = [
+const FILES = [
   ["/", "page.html", "text/html; charset=utf-8"],
   ["/page.js", "page.js", "text/javascript; charset=utf-8"],
   ["/page.css", "page.css", "text/css; charset=utf-8"],
   ["/icon.svg", "icon.svg", "image/svg+xml"],
-];
+] as const;
 
 /**
  * Reads the files of the page, once for each router.
  *
  * @throws Error when they are missing: this is a bundle, or a checkout that was not built.
  */
-export function readAssets(): Assets {
-  const missing = FILES.find(([, file]) => !existsSync(join(FOLDER, file)));
-  if (missing !== undefined) {
-    throw new Error(
-      `adminRouter: the console's page is missing, no file ${JSON.stringify(join(FOLDER, missing[1]))}. In a checkout run "npm run build:page"; leave express-push-verification out of a bundle.`,
-    );
-  }
-  return new Map(
-    FILES.map(([path, file, contentType]) => [
-      path,
-      { contentType, body: readFileSync(join(FOLDER, file)) },
-    ]),
-  );
+export function readAssets(): Asset[] {
+  return FILES.map(([path, name, contentType]) => {
+    const file = join(FOLDER, name);
+    try {
+      return { path, contentType, body: readFileSync(file) };
+    } catch (cause) {
+      const message = `adminRouter: the console's page is missing, no file ${JSON.stringify(file)}. In a checkout run "npm run build:page"; leave express-push-verification out of a bundle.`;
+      throw new Error(message, { cause });
+    }
+  });
 }
 
 /** The page may load from and send to its own origin alone. */

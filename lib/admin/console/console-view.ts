@@ -137,12 +137,6 @@ export interface Series {
   bad: readonly number[];
 }
 
-/** Counters since the console started. */
-export interface Statistics {
-  /** The last hour, and the last day. */
-  series: readonly Series[];
-}
-
 /** The likeliest cause of a signature that does not match. */
 export interface Explanation {
   code: string;

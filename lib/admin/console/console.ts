@@ -1,95 +1,109 @@
+import type { Request, Response } from "express";
 import { hostname } from "node:os";
+import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { hideUserInfo } from "../../form/url";
-import { inspectReceiver } from "../../receiver/inspection";
+import { inspectReceiver, type ReceiverInspection } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
 import type { AdminClient } from "../client/client";
-import { readAssets } from "./assets";
-import type { ConsoleSettings } from "./console-view";
-import { createLive, type Live } from "./live";
-import type { ConsoleOptions } from "./options";
-import type { ConsoleQueue } from "./queue-view";
+import { RouterError } from "../http/router-error";
+import type { Route } from "../http/route";
+import { readAssets, type Asset } from "./assets";
+import type { ConsoleSettings, DeadLetterChoice } from "./console-view";
+import { findLogin, toWaitRow } from "./find-login";
+import { createLive } from "./live";
+import type { ConsoleRouterOptions } from "./options";
+import { changeDeadLetters, readQueue } from "./queue-view";
 import { createQueueStates } from "./queue-states";
-import { createRequestLog, type RequestLog } from "./request-log";
-import type { Assets } from "./assets";
-import type { ReceiverInspection } from "../../receiver/inspection";
+import { describeDetails, resendRequest } from "./request-details";
+import { createRequestLog } from "./request-log";
+import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
 
-/** A receiver that a console shows. */
-export interface ShownReceiver {
-  push: PushWebhooks;
-  inspection: ReceiverInspection;
-  log: RequestLog;
-  live: Live;
-}
-
-/** A console, as its routes use it. */
-export interface Console {
+/** What a console shows. */
+export interface ConsoleParts extends Pick<ConsoleRouterOptions, "receiver" | "queue"> {
   client: AdminClient;
-  assets: Assets;
-  reveals: boolean;
-  queue: ConsoleQueue | undefined;
-  receiver: ShownReceiver | undefined;
-  readSettings(): ConsoleSettings;
-}
-
-/** The parts of a console. */
-export interface ConsoleParts {
-  client: AdminClient;
-  receiver: PushWebhooks | undefined;
-  queue: ConsoleQueue | undefined;
   readOnly: boolean;
+  /** Whether identities are shown in full. */
+  reveals: boolean;
+  /** Names the person who sent a request. */
+  readActor(req: Request): Promise<string | undefined>;
 }
+
+const deadLetterSchema = z.strictObject({
+  uuid: z.string().min(1).max(256),
+  accountSid: z.string().max(64),
+  receiver: z.string().max(100).optional(),
+});
+const deadLetterChoiceSchema = z.union([
+  z.strictObject({ deadLetters: z.array(deadLetterSchema).min(1).max(1_000) }),
+  z.strictObject({
+    error: z.string().max(1_000).optional(),
+    count: z.int().min(1),
+    untilMs: z.number(),
+  }),
+]);
+
+const searchSchema = z.strictObject({ text: z.string().min(1).max(256) });
+
+const MAX_WAITS = 200;
 
 /**
- * Creates a console; from now on the last requests of the receiver are kept in memory.
+ * Creates the routes of a console: the files of its page, and the data that these read and write. From
+ * now on the last requests of the receiver are kept in memory.
  *
  * @throws Error when the files of the page are missing.
  */
-export function createConsole(
-  { client, receiver: push, queue, readOnly }: ConsoleParts,
-  { reveal: reveals = false }: ConsoleOptions,
-): Console {
-  const assets = readAssets();
-  const receiver = push === undefined ? undefined : showReceiver(push, queue, reveals);
-  return {
-    client,
-    assets,
+export function createConsole(parts: ConsoleParts): Route[] {
+  const { client, receiver: push, queue, readOnly, reveals } = parts;
+  const routes = readAssets().map((asset): Route => ({
+    method: "get",
+    path: asset.path,
+    sends: true,
+    run: (req, _input, _audited, res) => sendAsset(asset, req, res),
+  }));
+  const inspection = push && inspectReceiver(push);
+  const settings = {
+    name: inspection?.name,
+    readOnly,
     reveals,
-    queue,
-    receiver,
-    readSettings: () => ({
-      name: receiver?.inspection.name,
-      readOnly,
-      reveals,
-      keySid: client.keySid,
-      eventTypes: PUSH_EVENT_TYPES,
-      hasQueue: queue !== undefined,
-      receiver: receiver && describeReceiver(receiver, readOnly),
-    }),
+    keySid: client.keySid,
+    eventTypes: PUSH_EVENT_TYPES,
+    hasQueue: queue !== undefined,
   };
+  routes.push(
+    read("/console", (): ConsoleSettings => ({
+      ...settings,
+      receiver: push && inspection && describeReceiver(push, inspection, readOnly),
+    })),
+  );
+  if (push && inspection) routes.push(...listReceiverRoutes(parts, push, inspection));
+  if (queue === undefined) return routes;
+  routes.push(read("/console/queue", () => readQueue(queue, reveals)));
+  for (const change of ["retry", "discard"] as const) {
+    routes.push({
+      method: "post",
+      path: `/console/dead-letters/${change}`,
+      action: `dead-letter.${change}`,
+      input: deadLetterChoiceSchema,
+      async run(_req, choice: DeadLetterChoice, audited) {
+        await changeDeadLetters(queue, change, choice, audited);
+        return { count: audited.count };
+      },
+    });
+  }
+  return routes;
 }
 
-function showReceiver(
-  push: PushWebhooks,
-  queue: ConsoleQueue | undefined,
-  reveals: boolean,
-): ShownReceiver | undefined {
-  const inspection = inspectReceiver(push);
-  if (inspection === undefined) return undefined;
-  const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
-  const log = createRequestLog(inspection, owner, reveals);
-  return {
-    push,
-    inspection,
-    log,
-    live: createLive(log, queue && createQueueStates(log, queue, reveals)),
-  };
+/** The route that responds with the result of a function. */
+function read(path: string, run: Route["run"]): Route {
+  return { method: "get", path, run };
 }
 
 function describeReceiver(
-  { push, inspection }: ShownReceiver,
+  push: PushWebhooks,
+  inspection: ReceiverInspection,
   readOnly: boolean,
-): NonNullable<ConsoleSettings["receiver"]> {
+): ConsoleSettings["receiver"] {
   const publicUrls = push.publicUrls.map(hideUserInfo);
   return {
     publicUrls,
@@ -98,4 +112,89 @@ function describeReceiver(
     handledTypes: push.handledTypes(),
     canSendTest: inspection.signRequest !== undefined && !readOnly,
   };
+}
+
+/** A parameter of a path is a list only where the path has a wildcard. */
+function readId({ params }: Request): string {
+  return String(params.id);
+}
+
+function listReceiverRoutes(
+  { client, queue, reveals, readActor }: ConsoleParts,
+  push: PushWebhooks,
+  inspection: ReceiverInspection,
+): Route[] {
+  const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
+  const log = createRequestLog(inspection, owner, reveals);
+  const openStream = createLive(log, queue && createQueueStates(log, queue, reveals));
+  const { confirm, signRequest } = inspection;
+  const routes: Route[] = [
+    {
+      method: "get",
+      path: "/console/live",
+      sends: true,
+      run(req, _input, _audited, res) {
+        if (req.method === "HEAD") return res.status(204).end();
+        const { after } = req.query;
+        if (openStream(req, res, typeof after === "string" ? after : undefined)) return undefined;
+        const message = "Too many pages are open: close one, or wait a moment.";
+        throw new RouterError(503, "TOO_MANY_PAGES", message, 5);
+      },
+    },
+    read("/console/waits", () => {
+      const waits = inspection.readPendingWaits().list().slice(0, MAX_WAITS);
+      return waits.map((wait) => toWaitRow(wait, reveals));
+    }),
+    {
+      // A POST, as the address of a request is in many logs.
+      method: "post",
+      path: "/console/search",
+      input: searchSchema,
+      run: (_req, { text }: z.infer<typeof searchSchema>) =>
+        findLogin(text, { client, log, inspection, queue, reveals }),
+    },
+    read("/console/statistics", log.readSeries),
+    read("/console/requests/:id", (req) => describeDetails(log.find(readId(req)), queue, reveals)),
+    read("/console/requests/:id/explanation", (req) => log.explain(readId(req))),
+    read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
+    {
+      method: "post",
+      path: "/console/requests/:id/resend",
+      action: "request.resend",
+      async run(req, _input, audited) {
+        const id = readId(req);
+        const request = log.find(id);
+        if (request.queued !== undefined) audited.uuid = request.queued.uuid;
+        const problem = await resendRequest(request, { push, confirm }, queue);
+        const resent = { atMs: Date.now(), by: await readActor(req), problem };
+        log.update(id, { resent });
+        return resent;
+      },
+    },
+  ];
+  if (signRequest === undefined) return routes;
+  routes.push({
+    method: "post",
+    path: "/console/test-event",
+    action: "test-event.send",
+    input: testEventSchema,
+    async run(_req, choice: TestEventChoice, audited) {
+      const result = await sendTestEvent(choice, push, inspection, signRequest);
+      audited.uuid = result.uuid;
+      return result;
+    },
+  });
+  return routes;
+}
+
+function sendAsset({ path, contentType, body }: Asset, req: Request, res: Response): void {
+  const [pathname = ""] = req.originalUrl.split("?", 1);
+  if (path === "/" && !pathname.endsWith("/")) {
+    // Relative links need the slash. The last segment alone: a proxy may have rewritten the others.
+    res.setHeader("Location", `./${pathname.slice(pathname.lastIndexOf("/") + 1)}/`);
+    res.status(307).end();
+  } else {
+    res.setHeader("Content-Type", contentType);
+    res.status(200).end(body);
+  }
 }

@@ -13,15 +13,6 @@ const MAX_STREAMS = 50;
 /** How many rejections are explained for open pages, without a click, within 60 s. */
 const MAX_EXPLANATIONS = 3;
 
-/** The server-sent events of a console. */
-export interface Live {
-  /**
-   * Starts a stream after the cursor of an earlier one of this process, of several cursors with a
-   * comma between them, or from the beginning; returns false when too many pages are open.
-   */
-  open(req: IncomingMessage, res: ServerResponse, after?: string): boolean;
-}
-
 /** One open page. It has no queue: rows that it has not received are read from the log. */
 interface Stream {
   res: ServerResponse;
@@ -32,11 +23,13 @@ interface Stream {
 }
 
 /**
- * Creates the streams of a log. Without an open page there is no timer.
+ * Creates the function that starts a stream of server-sent events: after the cursor of an earlier one
+ * of this process, of several cursors with a comma between them, or from the beginning. It returns
+ * false when too many pages are open. Without an open page there is no timer.
  *
  * @param refresh brings rows up to date while a page is open.
  */
-export function createLive(log: RequestLog, refresh?: () => Promise<void>): Live {
+export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
   const streams = new Set<Stream>();
   let flushTimer: NodeJS.Timeout | undefined;
   let tickTimer: NodeJS.Timeout | undefined;
@@ -98,35 +91,33 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>): Live
     tickTimer = flushTimer = undefined;
   }
 
-  return {
-    open(req, res, after = "") {
-      if (streams.size >= MAX_STREAMS) return false;
-      const own = `${log.owner.id}-`;
-      const cursor = after.split(",").find((one) => one.startsWith(own));
-      const change = Number(cursor?.slice(own.length) ?? NaN);
-      const isComplete = !(change <= log.change);
-      const nowMs = performance.now();
-      const stream: Stream = {
-        res,
-        sentChange: isComplete ? 0 : change,
-        sentWaits: 0,
-        endAtMs: nowMs + MAX_AGE_MS,
-        isServing: () => isListening(req),
-      };
-      res.statusCode = 200;
-      res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
-      // no-transform: a middleware that compresses would hold the events back.
-      res.setHeader("Cache-Control", "no-store, no-transform");
-      res.setHeader("X-Accel-Buffering", "no");
-      res.flushHeaders();
-      explainNewest();
-      streams.add(stream);
-      res.once("close", () => remove(stream));
-      tickTimer ??= setInterval(tick, TICK_MS).unref();
-      void refresh?.();
-      send(stream, log.readTotals(), isComplete);
-      return true;
-    },
+  return function openStream(req: IncomingMessage, res: ServerResponse, after = ""): boolean {
+    if (streams.size >= MAX_STREAMS) return false;
+    const own = `${log.owner.id}-`;
+    const cursor = after.split(",").find((one) => one.startsWith(own));
+    const change = Number(cursor?.slice(own.length) ?? NaN);
+    const isComplete = !(change <= log.change);
+    const nowMs = performance.now();
+    const stream: Stream = {
+      res,
+      sentChange: isComplete ? 0 : change,
+      sentWaits: 0,
+      endAtMs: nowMs + MAX_AGE_MS,
+      isServing: () => isListening(req),
+    };
+    res.statusCode = 200;
+    res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
+    // no-transform: a middleware that compresses would hold the events back.
+    res.setHeader("Cache-Control", "no-store, no-transform");
+    res.setHeader("X-Accel-Buffering", "no");
+    res.flushHeaders();
+    explainNewest();
+    streams.add(stream);
+    res.once("close", () => remove(stream));
+    tickTimer ??= setInterval(tick, TICK_MS).unref();
+    void refresh?.();
+    send(stream, log.readTotals(), isComplete);
+    return true;
   };
 }
 

@@ -32,11 +32,8 @@ export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals:
 
   async function refreshRow(row: RequestRow): Promise<void> {
     const { uuid = "", accountSid = "" } = row;
-    const found = await findQueued(
-      { uuid, accountSid, event: log.find(row.id).queued?.event },
-      queue,
-      reveals,
-    );
+    const event = log.find(row.id).queued?.event;
+    const found = await findQueued(queue, uuid, accountSid, event, reveals);
     if (found === undefined) return;
     const { state, attempts, failures } = found;
     const failure = state === "handled" ? undefined : failures.at(-1)?.error;

@@ -1,66 +1,17 @@
+import type { DeadLetter, EventOperations } from "../../delivery/event-queue";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type {
-  DeadLetterChoice,
-  DeadLetterGroup,
-  DeadLetterName,
-  DeadLetterRow,
-  QueueView,
-} from "./console-view";
+import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 import { cutText } from "../../form/text";
 import type { Audited } from "../http/audit";
 import { maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
-/** A dead letter, as the queues of express-push-verification/durable list them. */
-interface ListedDeadLetter {
-  uuid: string;
-  accountSid: string;
-  receiver: string | undefined;
-  event: PushEvent | UnknownPushEvent | undefined;
-  error: string;
-  attempts: number;
-  failedAt: Date;
-}
-
-/** Chooses between dead letters of one uuid. */
-interface DeadLetterScope {
-  accountSid?: string | undefined;
-  receiver?: string | undefined;
-}
-
-/** An event, as the queues of express-push-verification/durable find it. */
-interface FoundEvent {
-  state: string;
-  event: PushEvent | UnknownPushEvent | undefined;
-  attempts: number;
-  failures: readonly {
-    at: Date;
-    error: string;
-    durationMs?: number | undefined;
-    process?: string | undefined;
-  }[];
-  at: Date | undefined;
-}
-
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
-export interface ConsoleQueue {
-  /** Counts the events of the queue; the console shows no age and no workers when they are absent. */
-  stats(): Promise<{
-    waiting: number;
-    active: number;
-    delayed: number;
-    deadLetters: number;
-    oldestWaitingMs?: number | undefined;
-    workers?: number | undefined;
-  }>;
+export interface ConsoleQueue extends Pick<EventOperations, "retry" | "discard" | "find"> {
+  /** Counts the events of the queue. */
+  stats(): Promise<Omit<QueueView, "atMs" | "groups" | "isCut">>;
   /** Lists the dead letters, the oldest failure first. */
-  deadLetters(): AsyncIterable<ListedDeadLetter>;
-  /** Runs the handlers of a dead letter again; resolves to whether there was one. */
-  retry(uuid: string, options?: DeadLetterScope): Promise<boolean>;
-  /** Tells where an event is; the console does not show it when this is absent. */
-  find?(uuid: string, options?: DeadLetterScope): Promise<FoundEvent | undefined>;
-  /** Removes a dead letter, so that its handlers do not run again; resolves to whether there was one. */
-  discard(uuid: string, options?: DeadLetterScope): Promise<boolean>;
+  deadLetters(): AsyncIterable<DeadLetter>;
 }
 
 const MAX_LISTED = 1_000;
@@ -70,34 +21,24 @@ const MAX_GROUPS = 50;
 /** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
 export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
   const atMs = Date.now();
-  const { oldestWaitingMs, workers, ...counts } = await queue.stats();
-  const groups = new Map<string, { count: number; deadLetters: DeadLetterRow[] }>();
+  const stats = await queue.stats();
+  const groups = new Map<string, { error: string; count: number; deadLetters: DeadLetterRow[] }>();
   let listed = 0;
   for await (const deadLetter of queue.deadLetters()) {
     if (++listed > MAX_LISTED) break;
     const error = errorOf(deadLetter);
-    const group = groups.get(error) ?? { count: 0, deadLetters: [] };
+    const group = groups.get(error) ?? { error, count: 0, deadLetters: [] };
     groups.set(error, group);
     group.count++;
     // The oldest come first, and the newest are shown.
-    group.deadLetters.push(toRow(deadLetter, reveals));
-    if (group.deadLetters.length > MAX_PER_GROUP) group.deadLetters.shift();
+    group.deadLetters.unshift(toRow(deadLetter, reveals));
+    if (group.deadLetters.length > MAX_PER_GROUP) group.deadLetters.pop();
   }
-  const sorted = [...groups].map(([error, { count, deadLetters }]): DeadLetterGroup => ({
-    error,
-    count,
-    deadLetters: deadLetters.toReversed(),
-  }));
   return {
+    ...stats,
     atMs,
-    waiting: counts.waiting,
-    active: counts.active,
-    delayed: counts.delayed,
-    deadLetters: counts.deadLetters,
-    oldestWaitingMs,
-    workers,
-    groups: sorted.toSorted((a, b) => b.count - a.count).slice(0, MAX_GROUPS),
-    isCut: listed > MAX_LISTED || sorted.length > MAX_GROUPS,
+    groups: [...groups.values()].toSorted((a, b) => b.count - a.count).slice(0, MAX_GROUPS),
+    isCut: listed > MAX_LISTED || groups.size > MAX_GROUPS,
   };
 }
 
@@ -106,7 +47,7 @@ export async function listDeadLetters(
   queue: ConsoleQueue,
   reveals: boolean,
   maxCount: number,
-  accepts: (deadLetter: ListedDeadLetter) => boolean,
+  accepts: (deadLetter: DeadLetter) => boolean,
 ): Promise<DeadLetterRow[]> {
   const found: DeadLetterRow[] = [];
   let listed = 0;
@@ -143,17 +84,17 @@ export async function changeDeadLetters(
     if ((choice.error ?? error) !== error) continue;
     if (choice.error !== undefined) audited.error = error;
     const { uuid, accountSid, receiver } = deadLetter;
-    await change({ uuid, accountSid, ...(receiver !== undefined && { receiver }) });
+    await change({ uuid, accountSid, receiver });
     if (--left === 0) return;
   }
 }
 
 /** Returns the part of an error that the errors of other events have too. */
-function errorOf({ error, event }: ListedDeadLetter): string {
+function errorOf({ error, event }: DeadLetter): string {
   return maskText(error, event);
 }
 
-function toRow(deadLetter: ListedDeadLetter, reveals: boolean): DeadLetterRow {
+function toRow(deadLetter: DeadLetter, reveals: boolean): DeadLetterRow {
   const { uuid, accountSid, receiver, event, error, attempts, failedAt } = deadLetter;
   return {
     uuid,

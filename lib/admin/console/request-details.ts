@@ -65,13 +65,7 @@ export async function describeDetails(
     ]),
     headers,
     responseHeaders,
-    queued:
-      event &&
-      (await findQueued(
-        { uuid: event.uuid, accountSid: event.account_sid, event },
-        queue,
-        reveals,
-      )),
+    queued: event && (await findQueued(queue, event.uuid, event.account_sid, event, reveals)),
   };
 }
 
@@ -81,27 +75,24 @@ function maskParam(name: string, value: string): string {
 
 /** Asks the queue for the state of an event; undefined when it does not know the event. */
 export async function findQueued(
-  {
-    uuid,
-    accountSid,
-    event,
-  }: { uuid: string; accountSid: string; event: PushEvent | UnknownPushEvent | undefined },
   queue: ConsoleQueue | undefined,
+  uuid: string,
+  accountSid: string,
+  event: PushEvent | UnknownPushEvent | undefined,
   reveals: boolean,
 ): Promise<QueuedState | undefined> {
-  const found = await queue?.find?.(uuid, { accountSid });
-  return (
-    found && {
-      state: found.state,
-      attempts: found.attempts,
-      failures: found.failures.map(({ at, error, ...run }) => ({
-        ...run,
-        atMs: at.getTime(),
-        error: maskText(error, event ?? found.event, reveals),
-      })),
-      atMs: found.at?.getTime(),
-    }
-  );
+  const found = await queue?.find(uuid, { accountSid });
+  if (found === undefined) return undefined;
+  const { state, attempts, failures } = found;
+  return {
+    state,
+    attempts,
+    failures: failures.map(({ at, error, durationMs, process }) => {
+      const masked = maskText(error, event ?? found.event, reveals);
+      return { atMs: at.getTime(), error: masked, durationMs, process };
+    }),
+    atMs: found.at?.getTime(),
+  };
 }
 
 /**
@@ -118,7 +109,7 @@ export async function resendRequest(
   if (queued === undefined) return "Its event is not in memory.";
   if (!isAccepted) return "Its event was not accepted.";
   const { event, accountSid, uuid, authTokenIndex, publicUrlIndex, receiver } = queued;
-  const state = (await queue?.find?.(uuid, { accountSid }))?.state;
+  const state = (await queue?.find(uuid, { accountSid }))?.state;
   if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
     return undefined;
   }

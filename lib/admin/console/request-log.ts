@@ -1,12 +1,11 @@
 import type { WebhookError } from "../../errors/webhook-error";
 import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
-import type { Explanation, LiveUpdate, RequestRow, Statistics, Totals } from "./console-view";
+import type { Explanation, LiveUpdate, RequestRow } from "./console-view";
+import { createCounters } from "./counters";
 import { RouterError } from "../http/router-error";
 import type { SignatureReport } from "../../signature/explain/causes";
 import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
-import { createStatistics } from "./statistics";
-import { createCounters } from "./totals";
 
 const MAX_ROWS = 200;
 /** An error refers to the parameters of its request: only the last ones can be explained. */
@@ -16,34 +15,7 @@ const KIND_HEADERS = new Set(["host", "user-agent"]);
 const MAX_KINDS = 100;
 
 /** The last webhook requests of a receiver, in the memory of this process. */
-export interface RequestLog {
-  /** The rows that changed after a change, the oldest first. */
-  listRows(afterChange?: number): RequestRow[];
-  /** Number of the last change. */
-  readonly change: number;
-  readTotals(): Totals;
-  readStatistics(): Statistics;
-  /** The process of these requests. */
-  readonly owner: LiveUpdate["process"];
-  /** Returns the details of a request. @throws RouterError when they are not in the memory of this process. */
-  find(id: string): KeptRequest;
-  /** Changes fields of a row, if it is still in memory. */
-  update(id: string, fields: Partial<RequestRow>): void;
-  /** Calls a listener after each change; returns the function that removes it. */
-  onChange(listener: () => void): () => void;
-  /**
-   * Finds why a signature does not match, within the receiver's budget.
-   *
-   * @throws RouterError when the request is no longer in memory, cannot be explained, or when
-   *   the budget is used up.
-   */
-  explain(id: string): RequestRow;
-  /**
-   * Explains the last request that can be explained and is not yet, of a kind of which none was, if
-   * there is one; returns whether there is a request.
-   */
-  explainNewest(): boolean;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** A request in the log. */
 interface Entry {
@@ -58,7 +30,7 @@ export function createRequestLog(
   inspection: ReceiverInspection,
   owner: LiveUpdate["process"],
   reveals: boolean,
-): RequestLog {
+) {
   const { hasQueue } = inspection;
   // A ring: a request is at its number modulo the size.
   const ring: (Entry | undefined)[] = Array.from({ length: MAX_ROWS });
@@ -66,7 +38,6 @@ export function createRequestLog(
   /** The kinds of which one was explained. */
   const explainedKinds = new Set<string>();
   const counters = createCounters(inspection.tokenCount);
-  const statistics = createStatistics();
   const listeners = new Set<() => void>();
   let change = 0;
   let lastNumber = 0;
@@ -77,9 +48,9 @@ export function createRequestLog(
     const earlier = ring[place];
     const request = keepRequest(observed);
     const canResend = request.queued !== undefined && request.isAccepted;
-    const context = { id: `${owner.id}-${number}`, reveals, hasQueue, canResend };
+    const known = { id: `${owner.id}-${number}`, canResend };
     const toRow = (attempt: number) =>
-      toRequestRow(observed, { ...context, change: ++change, attempt });
+      toRequestRow(observed, { ...known, change: ++change, attempt }, { reveals, hasQueue });
     if (earlier?.number === number) {
       const row = toRow(earlier.row.attempt);
       counters.fail(earlier.row, row.code ?? "");
@@ -89,7 +60,7 @@ export function createRequestLog(
       return;
     } else if (earlier !== undefined && earlier.number > number) {
       // While it ran, 200 later requests arrived: it is counted, and has no row.
-      count(toRow(1), observed);
+      counters.add(toRow(1), observed);
     } else {
       if (earlier !== undefined) explainable.delete(earlier.row.id);
       ring[place] = undefined;
@@ -97,15 +68,10 @@ export function createRequestLog(
       ring[place] = { number, row, request };
       // Requests finish in another order than they arrive.
       lastNumber = Math.max(lastNumber, number);
-      count(row, observed);
+      counters.add(row, observed);
       if (observed.error !== undefined) keepExplainable(row, observed, observed.error);
     }
     for (const listener of listeners) listener();
-  }
-
-  function count(row: RequestRow, observed: ObservedRequest): void {
-    counters.add(row, observed);
-    statistics.add(row);
   }
 
   function findAttempt({ queued }: ObservedRequest): number {
@@ -181,32 +147,43 @@ export function createRequestLog(
   inspection.observe(observe);
 
   return {
+    /** The rows that changed after a change, the oldest first. */
     listRows,
+    /** Number of the last change. */
     get change() {
       return change;
     },
-    readTotals: () => counters.read(inspection.readPendingWaits()),
-    readStatistics: () => statistics.read(Date.now()),
+    readTotals: () => counters.readTotals(inspection.readPendingWaits()),
+    readSeries: () => counters.readSeries(Date.now()),
+    /** The process of these requests. */
     owner,
-    find: (id) => getEntry(id).request,
+    /** Returns the details of a request. @throws RouterError when they are not in the memory of this process. */
+    find: (id: string) => getEntry(id).request,
+    /** Changes fields of a row, if it is still in memory. */
     update,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    explain(id) {
+    /** Adds a listener of each change. */
+    onChange: (listener: () => void) => void listeners.add(listener),
+    /**
+     * Finds why a signature does not match, within the receiver's budget.
+     *
+     * @throws RouterError when the request is no longer in memory, cannot be explained, or when
+     *   the budget is used up.
+     */
+    explain(id: string): RequestRow {
       const entry = getEntry(id);
       if (entry.row.explanation === undefined && !explainable.has(id)) {
         throw new RouterError(404, "NOT_FOUND", "This request cannot be explained.");
       }
-      if (!explainWithinBudget(id)) {
-        const message =
-          "No request can be explained now: at most 10 within a minute. Try again later.";
-        throw new RouterError(429, "BUDGET_USED_UP", message);
-      }
-      return entry.row;
+      if (explainWithinBudget(id)) return entry.row;
+      const message =
+        "No request can be explained now: at most 10 within a minute. Try again later.";
+      throw new RouterError(429, "BUDGET_USED_UP", message);
     },
-    explainNewest() {
+    /**
+     * Explains the last request that can be explained and is not yet, of a kind of which none was, if
+     * there is one; returns whether there is a request.
+     */
+    explainNewest(): boolean {
       const newest = [...explainable].toReversed();
       const [id] = newest.find(([, { kind }]) => !explainedKinds.has(kind)) ?? newest[0] ?? [];
       if (id === undefined) return false;

@@ -9,33 +9,29 @@ import { createPseudonym, maskIdentity, maskText } from "./mask";
 /** The uuid of the events that a console sends begins with it. */
 export const TEST_UUID_PREFIX = "console-test-";
 
-/** Values of a row that the observed request does not have. */
-export interface RowContext {
-  id: string;
-  change: number;
-  attempt: number;
-  reveals: boolean;
-  hasQueue: boolean;
-  canResend: boolean;
-}
-
-/** Makes the row of an observed request: no token, no signature, and identities masked. */
-export function toRequestRow(observed: ObservedRequest, context: RowContext): RequestRow {
+/**
+ * Makes the row of an observed request: no token, no signature, and identities masked.
+ *
+ * @param known the values that the request does not have.
+ */
+export function toRequestRow(
+  observed: ObservedRequest,
+  known: Pick<RequestRow, "id" | "change" | "attempt" | "canResend">,
+  { reveals, hasQueue }: { reveals: boolean; hasQueue: boolean },
+): RequestRow {
   const { queued, error, request, failedLater } = observed;
   const event = queued?.event;
   const { uuid } = event ?? {};
   return {
-    id: context.id,
-    change: context.change,
+    ...known,
     atMs: performance.timeOrigin + observed.startMs,
     durationMs: observed.durationMs,
-    result: findResult(observed, context.hasQueue),
+    result: findResult(observed, hasQueue),
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,
     message: error?.message ?? MESSAGES[observed.result ?? "new"],
-    failure: error && showFailure(error.cause, event, context.reveals),
-    attempt: context.attempt,
-    ...viewEvent(event, context.reveals),
+    failure: error && showFailure(error.cause, event, reveals),
+    ...viewEvent(event, reveals),
     uuid,
     accountSid: event?.account_sid,
     tokenIndex: queued?.authTokenIndex,
@@ -46,7 +42,6 @@ export function toRequestRow(observed: ObservedRequest, context: RowContext): Re
     isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
     explanation: undefined,
     canExplain: false,
-    canResend: context.canResend,
     resent: undefined,
   };
 }

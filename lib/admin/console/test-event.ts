@@ -1,24 +1,28 @@
 import { once } from "node:events";
-import { listEventPairs, type PushEventVersion } from "../../form/parameters";
-import type { PushEventType } from "../../event/event";
+import * as z from "../../validation/zod";
+import { listEventPairs } from "../../form/parameters";
+import { PUSH_EVENT_TYPES } from "../../event/event";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
 import type { TestEventResult } from "./console-view";
 import { TEST_UUID_PREFIX } from "./request-row";
 
-/** Which test event to send, and how it reaches the receiver. */
-export interface TestEventChoice {
-  type: PushEventType;
-  version: PushEventVersion;
+/** The schema of {@link TestEventChoice}. */
+export const testEventSchema = z.strictObject({
+  type: z.enum(PUSH_EVENT_TYPES),
+  version: z.enum(["v1", "v2"]).default("v2"),
   /** `"direct"`: to the receiver in this process. `"network"`: to its publicUrl. */
-  via: "direct" | "network";
-}
+  via: z.enum(["direct", "network"]).default("direct"),
+});
+
+/** Which test event to send, and how it reaches the receiver. */
+export type TestEventChoice = z.output<typeof testEventSchema>;
 
 const TIMEOUT_MS = 15_000;
 
 /** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
 function createTestParams(
-  { type, version }: Pick<TestEventChoice, "type" | "version">,
+  { type, version }: TestEventChoice,
   { allowedAccountSids, allowedServiceSids }: ReceiverInspection,
 ) {
   const zeros = "0".repeat(32);

@@ -35,6 +35,3 @@ export const BODY_SCHEMAS = {
   WebhookPage: z.object({ webhooks: z.array(webhook), meta }),
   Error: z.object({ code: z.union([z.string(), z.int()]), message: z.string(), status: z.int() }),
 };
-
-/** The name of a body in {@link BODY_SCHEMAS}. */
-export type BodyName = keyof typeof BODY_SCHEMAS;

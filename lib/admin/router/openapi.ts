@@ -1,13 +1,16 @@
 import { sidPattern } from "../../form/sid";
 import * as z from "../../validation/zod";
-import { BODY_SCHEMAS, type BodyName } from "./body-schemas";
+import type { Route } from "../http/route";
+import { BODY_SCHEMAS } from "./body-schemas";
 import { PAGE_PARAMETERS } from "./lists";
-import { ROUTES, type Route } from "./routes";
+
+const BODIES = z.registry<{ id: string }>();
+for (const [id, schema] of Object.entries(BODY_SCHEMAS)) BODIES.add(schema, { id });
 
 /** Creates the OpenAPI 3.1 document of a router. @experimental */
-export function createOpenApi(readOnly: boolean): object {
+export function createOpenApi(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of ROUTES.filter(({ action }) => !readOnly || action === undefined)) {
+  for (const route of routes) {
     const path = route.path.replace(":sid", "{sid}");
     paths[path] = { ...paths[path], [route.method]: describeRoute(route) };
   }
@@ -29,7 +32,7 @@ function describeRoute({ method, path, summary, status = 200, input, output }: R
     ...(input !== undefined && { requestBody: { required: true, content: refer(input) } }),
     responses: {
       [status]: { description: summary, ...(output && { content: refer(output) }) },
-      default: { description: "Error", content: refer("Error") },
+      default: { description: "Error", content: refer(BODY_SCHEMAS.Error) },
     },
   };
 }
@@ -50,14 +53,12 @@ function listParameters(method: string, path: string): object[] {
   }));
 }
 
-function refer(name: BodyName): object {
-  return { "application/json": { schema: { $ref: uriOf(name) } } };
+function refer(schema: z.ZodType): object {
+  return { "application/json": { schema: { $ref: uriOf(BODIES.get(schema)?.id ?? "") } } };
 }
 
 function describeSchemas(): object {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(BODY_SCHEMAS)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: uriOf });
+  const { schemas } = z.toJSONSchema(BODIES, { uri: uriOf });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]),
   );

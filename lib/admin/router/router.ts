@@ -5,9 +5,11 @@ import { adaptConsole } from "../../observability/logger";
 import { callSafely } from "../../observability/safe-call";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
-import { listConsoleRoutes, type ConsoleRoute } from "../console/console-routes";
 import { resolveConsoleOptions } from "../console/options";
+import { parseInput } from "../client/schemas";
 import { createAudit, type Audited, type AuditEntry } from "../http/audit";
+import { readJson } from "../http/json-body";
+import type { Route } from "../http/route";
 import { isAllowedHost, isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { ROUTER_RULES, type AdminRouterOptions } from "./options";
@@ -31,26 +33,24 @@ import { listRoutes } from "./routes";
  */
 export function adminRouter(options: AdminRouterOptions): Router {
   validateOptions("adminRouter", options, ROUTER_RULES);
-  const { client, authorize, readOnly = false, receiver, queue } = options;
+  const { client, authorize, readOnly = false } = options;
   const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
   // Required here: a script that uses only the client does not need Express.
   const { Router } = require("express") as typeof express;
   const router = Router();
   const consoleOptions = resolveConsoleOptions(options);
+  const { reveal: reveals = false } = consoleOptions ?? {};
   const consoleRoutes =
-    consoleOptions === undefined
-      ? []
-      : listConsoleRoutes(
-          createConsole({ client, receiver, queue, readOnly }, consoleOptions),
-          readActor,
-        );
-  const routes: ConsoleRoute[] = [
-    ...listRoutes(client),
+    consoleOptions === undefined ? [] : createConsole({ ...options, readOnly, reveals, readActor });
+  const isServed = ({ action }: Route) => !readOnly || action === undefined;
+  const documented = listRoutes(client);
+  const routes: Route[] = [
+    ...documented,
     {
       method: "get",
       path: "/openapi.json",
-      run: () => ({ status: 200, body: createOpenApi(readOnly) }),
+      run: () => createOpenApi(documented.filter(isServed)),
     },
     ...consoleRoutes,
   ];
@@ -113,20 +113,23 @@ export function adminRouter(options: AdminRouterOptions): Router {
     await audit(req, res, { code, ...audited });
   }
 
-  /** Creates the handler of a route; `run` returns undefined when it has responded itself. */
-  function handle(route: ConsoleRoute) {
+  /** Creates the handler of a route. */
+  function handle(route: Route) {
     // Another site may link to the page of the console, and may load nothing else of it.
+    const { input, output, status = 200, sends } = route;
     const rejectsForeign = consoleRoutes.includes(route) && route.path !== "/";
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       const audited: Audited = {};
       try {
         if (rejectsForeign && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
-        const reply = await route.run(req, res, audited);
-        if (reply !== undefined && !res.headersSent) {
-          if (reply.body === undefined) res.status(reply.status).end();
-          else res.status(reply.status).json(reply.body);
+        const given = input && parseInput("body", input, await readJson(req, res));
+        const found = await route.run(req, given, audited, res);
+        const body = output === undefined ? found : output.parse(found);
+        if (sends !== true && !res.headersSent) {
+          if (body === undefined) res.status(status).end();
+          else res.status(status).json(body);
         }
-        const sid = (reply?.body as { sid?: string } | undefined)?.sid;
+        const { sid } = Object(body) as { sid?: string };
         await audit(req, res, { sid, ...audited });
       } catch (error) {
         await reject(req, res, error, audited);
@@ -151,7 +154,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     if (isWrite && isCrossSite(req, allowedOrigins)) return reject(req, res, CROSS_SITE);
     next();
   });
-  const served = routes.filter(({ action }) => !readOnly || action === undefined);
+  const served = routes.filter(isServed);
   for (const route of served) router[route.method](route.path, handle(route));
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = served.filter((route) => route.path === path).map(({ method }) => method);

@@ -1,13 +1,7 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../form/text";
-import {
-  MAX_TIME_MS,
-  type EventState,
-  type Storage,
-  type StoredDeadLetter,
-  type StoredState,
-} from "../storage";
+import { MAX_TIME_MS, type Storage, type StoredDeadLetter, type StoredState } from "../storage";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -125,7 +119,7 @@ export function createRedisDeadLetters(
     return {
       id,
       // The other states of BullMQ are those of jobs with priorities, children and results.
-      state: isDue ? "waiting" : (known as EventState),
+      state: isDue ? "waiting" : (known as StoredState["state"]),
       body,
       attempts,
       errors,

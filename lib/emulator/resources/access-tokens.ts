@@ -1,5 +1,5 @@
 import { formatIso8601, type Clock } from "./dates";
-import { keepNewest } from "./keep-newest";
+import { keepNewest } from "../../memory/keep-newest";
 import { createAuthToken, createSid } from "./sids";
 
 /** Token with which a device may create one factor of a user. */

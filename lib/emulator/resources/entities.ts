@@ -6,7 +6,7 @@ import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
 import { formatIso8601, type Clock } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import type { Entity, Factor, FactorBinding } from "./factor";
-import { keepNewest } from "./keep-newest";
+import { keepNewest } from "../../memory/keep-newest";
 import { createSid } from "./sids";
 import { isTotpCode, type TotpConfig } from "./totp";
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Series, Statistics } from "../console-view";
+import type { Series } from "../console-view";
 import { send } from "./api";
 import { LoadedValue, Select } from "./blocks";
 import { formatCount, formatDate } from "./format";
@@ -10,7 +10,7 @@ import { createLoader } from "./store";
 const REFRESH_MS = 15_000;
 const HEIGHT = 40;
 
-const statistics = createLoader(() => send<Statistics>("GET", "console/statistics"));
+const statistics = createLoader(() => send<Series[]>("GET", "console/statistics"));
 
 /** Requests over time. */
 export function TrafficChart() {
@@ -26,7 +26,7 @@ export function TrafficChart() {
         />
       </div>
       <LoadedValue loader={statistics} what="chart" refreshMs={REFRESH_MS}>
-        {({ series }) => {
+        {(series) => {
           const shown = series[Number(index)];
           return shown && <Bars {...shown} />;
         }}
