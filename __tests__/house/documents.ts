@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { pushWebhooks, type WebhookErrorCode } from "express-push-verification";
 import { InputError } from "express-push-verification/admin";
+import { FAILURE_MESSAGES } from "../../lib/admin/client/api-error";
 import { ERRORS } from "../../lib/emulator/emulator-error";
 import { CAUSES } from "../../lib/signature/explain/causes";
 import { STATUS_BY_CODE } from "../../lib/errors/codes";
@@ -36,7 +37,7 @@ export function checkDocuments(): string[] {
   const headings = matchAll(readText("docs/errors.md"), /^### `([A-Z_]+)`$/gm).flat();
   const codes = [
     ...Object.keys(STATUS_BY_CODE),
-    ...listCodes("lib/admin/client/api-error.ts"),
+    ...Object.keys(FAILURE_MESSAGES),
     "SERVICE_ERROR",
     new InputError("", []).code,
   ];

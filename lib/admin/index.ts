@@ -1,14 +1,13 @@
 export { createAdminClient } from "./client/client";
-export type { AdminClient, Challenges, Factors, Keys, Webhooks } from "./client/client";
-export type { FetchedChallenge } from "./client/challenge";
-export type { FetchedFactor } from "./client/factor";
+export type { AdminClient } from "./client/client";
 export { confirmWith } from "./client/confirm-with";
 export type { ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions } from "./client/options";
 export type { Page } from "./client/list";
 export type { CreatedKey, Key } from "./client/key";
-export type { Webhook, WebhookEventType, WebhookInput } from "./client/webhook";
-export type { Finding } from "./client/webhook";
+export type { Finding, Webhook, WebhookEventType, WebhookInput } from "./client/webhook";
+export type { Challenges, Factors, FetchedChallenge, FetchedFactor } from "./client/resources";
+export type { Keys, Webhooks } from "./client/resources";
 
 export { ApiError } from "./client/api-error";
 export type { ApiErrorCode } from "./client/api-error";

@@ -76,7 +76,8 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
         if (isForOtherPage(headers)) {
           return reject(403, "a browser sent it for a page of another origin.");
         }
-        const bytes = await readLimited(req, MAX_BODY_BYTES);
+        // Not destroyed: the response to a body over the limit needs the connection.
+        const bytes = await readLimited(req.iterator({ destroyOnReturn: false }), MAX_BODY_BYTES);
         if (bytes === undefined) return reject(413, `it has more than ${MAX_BODY_BYTES} bytes.`);
         const body = bytes.toString("base64");
         const exact = { method, url, headers: pairHeaders(rawHeaders), body };

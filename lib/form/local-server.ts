@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { parseUrl } from "./url";
 
@@ -29,11 +29,10 @@ export function isForOtherPage({ host, origin, "sec-fetch-site": site }: Incomin
 }
 
 /** Reads a body; undefined for one that is over the limit, which is not read to its end. */
-export async function readLimited(req: IncomingMessage, maxBytes: number) {
-  const chunks: Buffer[] = [];
+export async function readLimited(body: AsyncIterable<Uint8Array>, maxBytes: number) {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // Not destroyed: the response to a body over the limit needs the connection.
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) return undefined;
     chunks.push(chunk);

@@ -1,6 +1,6 @@
 import type { AdminLogger } from "../../../lib/admin/router/options";
 import type { KeyInput } from "../../../lib/admin/client/key";
-import type { Receiver } from "../../../lib/admin/client/configuration-drift";
+import type { Receiver } from "../../../lib/admin/client/webhook";
 import type { WebhookChange } from "../../../lib/admin/client/webhook";
 import { expectTypeOf } from "expect-type";
 import type { z } from "zod";

@@ -1,25 +1,22 @@
 import { isNativeError } from "node:util/types";
 import { brand } from "../../errors/brand";
 
-/**
- * Failure that is not an error response of the service.
- *
- * - `UNREACHABLE`: no connection, or it was closed before the response; `cause` has the reason.
- * - `TIMEOUT`: no response within `timeoutMs`.
- * - `BAD_RESPONSE`: the response does not match the specification, or is over 8 MiB.
- * - `REDIRECTED`: the response is a redirect, which is not followed.
- * - `FOREIGN_PAGE`: a list links to a page of another origin, which is not requested.
- * - `OWN_KEY`: the client authenticates with the Key to delete; no request was sent.
- * - `MAIN_KEY_REQUIRED`: the client authenticates with a Standard key, which may not manage Keys.
- */
-export type ApiFailure =
-  | "UNREACHABLE"
-  | "TIMEOUT"
-  | "BAD_RESPONSE"
-  | "REDIRECTED"
-  | "FOREIGN_PAGE"
-  | "OWN_KEY"
-  | "MAIN_KEY_REQUIRED";
+/** The failures that are no error response of the service: their messages, without its address. */
+export const FAILURE_MESSAGES = {
+  UNREACHABLE: "The service could not be reached.",
+  TIMEOUT: "The service did not respond within timeoutMs.",
+  BAD_RESPONSE: "The response does not match the specification. Check the base URL of the service.",
+  REDIRECTED:
+    "The service responded with a redirect, which is not followed. Check the base URL of the service.",
+  FOREIGN_PAGE: "The service linked to a page of another origin, which is not requested.",
+  OWN_KEY:
+    "The client authenticates with this Key. Delete it with force, or with other credentials.",
+  MAIN_KEY_REQUIRED:
+    "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
+};
+
+/** The code of a failure; its `cause` has the reason of `UNREACHABLE`. */
+export type ApiFailure = keyof typeof FAILURE_MESSAGES;
 
 /** The code of an {@link ApiError}; `SERVICE_ERROR` when the service responded with an error. */
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
@@ -77,20 +74,6 @@ export interface FailedRequest {
   /** Shown instead of the path of the URL, which identifies a user, and of the service's message. */
   shownPath?: string;
 }
-
-/** The messages of failures, without the address of the service. */
-export const FAILURE_MESSAGES: Record<ApiFailure, string> = {
-  UNREACHABLE: "The service could not be reached.",
-  TIMEOUT: "The service did not respond within timeoutMs.",
-  BAD_RESPONSE: "The response does not match the specification. Check the base URL of the service.",
-  REDIRECTED:
-    "The service responded with a redirect, which is not followed. Check the base URL of the service.",
-  FOREIGN_PAGE: "The service linked to a page of another origin, which is not requested.",
-  OWN_KEY:
-    "The client authenticates with this Key. Delete it with force, or with other credentials.",
-  MAIN_KEY_REQUIRED:
-    "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
-};
 
 /**
  * Creates the error of a failure that is not an error response; `status` is 0 without a response.

@@ -1,13 +1,11 @@
 import * as z from "../../validation/zod";
 import { validateOptions } from "../../validation/validate-options";
 import type { Pair } from "../../form/parameters";
-import { checkWebhooks, type Receiver } from "./configuration-drift";
-import type { ChallengeKey, FetchedChallenge } from "./challenge";
-import type { FactorKey, FetchedFactor } from "./factor";
+import { checkWebhooks } from "./configuration-drift";
 import { ensureWebhook } from "./ensure-webhook";
+import type { Challenges, Factors, Keys, Webhooks } from "./resources";
 import { CLIENT_RULES, type AdminClientOptions, type CheckedClientOptions } from "./options";
-import type { CreatedKey, Key, KeyInput } from "./key";
-import { createList, type List } from "./list";
+import { createList } from "./list";
 import {
   challengeKeySchema,
   challengeSchema,
@@ -24,83 +22,7 @@ import {
   webhookSchema,
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
-import { createTransport, type RequestOptions, type Transport } from "./transport";
-import type { Ensured, Finding, Webhook, WebhookChange, WebhookInput } from "./webhook";
-
-/**
- * Keys of the account (section 4.1). Requires the credentials of the account or of a Main key: with
- * a Standard key, each method rejects with ApiError `MAIN_KEY_REQUIRED`.
- *
- * @throws (from the methods) ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known;
- *   InputError for a malformed SID and for a name over 64 characters.
- */
-export interface Keys extends List<Key> {
-  /** Fetches a Key, without its secret (section 4.1). */
-  fetch(sid: string, options?: RequestOptions): Promise<Key>;
-  /**
-   * Creates a Standard key and returns it with its secret, which no other response has. The path is
-   * that of the list: the specification does not show one.
-   */
-  create(input?: KeyInput, options?: RequestOptions): Promise<CreatedKey>;
-  /** Changes the name of a Key and returns the Key (section 4.1). */
-  update(sid: string, input: KeyInput, options?: RequestOptions): Promise<Key>;
-  /**
-   * Deletes a Key.
-   *
-   * @throws ApiError `OWN_KEY`, status 409, for the Key that the client authenticates with, unless
-   *   `force` is true.
-   */
-  delete(sid: string, options?: RequestOptions & { force?: boolean | undefined }): Promise<void>;
-}
-
-/**
- * Webhooks of the verification service (section 4.2).
- *
- * @throws (from the methods) ApiError, `SERVICE_ERROR` with status 404 for a SID that is not known;
- *   InputError for a malformed SID and for a parameter that section 4.2 does not allow.
- */
-export interface Webhooks extends List<Webhook> {
-  /** Fetches a Webhook. */
-  fetch(sid: string, options?: RequestOptions): Promise<Webhook>;
-  /**
-   * Creates a Webhook, by default enabled and of version v2. A second one for the same URL sends each
-   * event twice: {@link Webhooks.ensure} creates none.
-   */
-  create(input: WebhookInput, options?: RequestOptions): Promise<Webhook>;
-  /** Changes the given parameters of a Webhook, keeps the others, and returns the Webhook. */
-  update(sid: string, input: WebhookChange, options?: RequestOptions): Promise<Webhook>;
-  /** Deletes a Webhook: the service sends it no further events. */
-  delete(sid: string, options?: RequestOptions): Promise<void>;
-  /**
-   * Creates the Webhook of `webhook_url`, or changes the fields that differ; idempotent. Concurrent
-   * deployments end with one Webhook.
-   */
-  ensure(input: WebhookInput, options?: RequestOptions): Promise<Ensured>;
-  /** Lists the configuration drift between the Webhooks and a receiver. */
-  check(receiver: Receiver, options?: RequestOptions): Promise<Finding[]>;
-}
-
-/** Challenges of the verification service. A Standard key may read them. */
-export interface Challenges {
-  /**
-   * Fetches a challenge. Its errors do not show the user.
-   *
-   * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
-   *   InputError for a malformed `challengeSid` or `entityIdentity`.
-   */
-  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
-}
-
-/** Factors of the verification service. A Standard key may read them. */
-export interface Factors {
-  /**
-   * Fetches a factor. Its errors do not show the user.
-   *
-   * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
-   *   InputError for a malformed `factorSid` or `entityIdentity`.
-   */
-  fetch(key: FactorKey, options?: RequestOptions): Promise<FetchedFactor>;
-}
+import { createTransport, type Transport } from "./transport";
 
 /** Client of the two REST APIs of the service. */
 export interface AdminClient {

@@ -1,19 +1,7 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { hideUserInfo } from "../../form/url";
 import { findDuplicates, isEnabled, listSentTypes, sends } from "./subscriptions";
-import type { Finding, Webhook, WebhookChange, WebhookEventType } from "./webhook";
-
-/** Receiver to compare with the Webhooks, such as the result of `pushWebhooks()`. */
-export interface Receiver {
-  /** URL that the signatures are verified with. */
-  readonly publicUrl: string;
-  /** All URLs of the receiver while a domain moves. @default publicUrl alone */
-  readonly publicUrls?: readonly string[] | undefined;
-  /** Methods that the receiver accepts. @default ["POST"] */
-  readonly methods?: readonly string[] | undefined;
-  /** Returns the event types that have a handler. */
-  handledTypes(): readonly Exclude<WebhookEventType, "*">[];
-}
+import type { Finding, Receiver, Webhook, WebhookChange } from "./webhook";
 
 /**
  * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte, and

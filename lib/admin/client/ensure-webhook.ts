@@ -1,19 +1,8 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { findExtending, findMethod } from "./configuration-drift";
 import { compareAge, findDuplicates, isEnabled, sends } from "./subscriptions";
+import type { Webhooks } from "./resources";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
-
-interface Options {
-  signal: AbortSignal | undefined;
-}
-
-/** The operations of the client that {@link ensureWebhook} uses. */
-interface WebhookOperations {
-  list(options: Options & { pageSize: number }): AsyncIterable<Webhook>;
-  create(input: WebhookInput, options: Options): Promise<Webhook>;
-  update(sid: string, change: Partial<WebhookInput>, options: Options): Promise<Webhook>;
-  delete(sid: string, options: Options): Promise<void>;
-}
 
 /**
  * Creates the Webhook of a URL, or changes the fields that differ.
@@ -25,7 +14,7 @@ interface WebhookOperations {
  * `webhooks.check` reports these.
  */
 export async function ensureWebhook(
-  webhooks: WebhookOperations,
+  webhooks: Webhooks,
   input: WebhookInput,
   signal: AbortSignal | undefined,
 ): Promise<Ensured> {

@@ -1,7 +1,8 @@
 import { parseUrl } from "../../form/url";
 import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
-import type { RequestOptions, ResponseSchema, Transport } from "./transport";
+import type { RequestOptions } from "./options";
+import type { ResponseSchema, Transport } from "./transport";
 
 /** Query that selects a page of a list (specification, section 8). */
 export interface PageQuery extends RequestOptions {

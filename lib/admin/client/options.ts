@@ -27,6 +27,12 @@ export interface AdminClientOptions {
   fetch?: ServiceFetch | undefined;
 }
 
+/** Options of each method of the client. */
+export interface RequestOptions {
+  /** Aborts the request: the promise rejects with the signal's reason. @default none */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What the client uses of `fetch`. */
 type ServiceFetch = (
   url: string,

@@ -6,13 +6,14 @@ import { InputError } from "./input-error";
 
 const text = z.string().nullable().default(null);
 const count = z.number().nullable().default(null);
+const dates = { date_created: text, date_updated: text };
+const owned = { account_sid: text, service_sid: text, status: text, ...dates };
 
 /** The schema of a `Key` (section 2.1); unknown fields are kept. */
 export const keySchema = z.looseObject({
   sid: sidSchema("SK"),
   friendly_name: text,
-  date_created: text,
-  date_updated: text,
+  ...dates,
 });
 
 /** The schema of a `CreatedKey`. */
@@ -21,48 +22,36 @@ export const createdKeySchema = keySchema.extend({ secret: z.string().min(1) });
 /** The schema of a `Webhook` (section 2.3); unknown fields are kept. */
 export const webhookSchema = z.looseObject({
   sid: sidSchema("YW"),
-  service_sid: text,
-  account_sid: text,
+  ...owned,
   friendly_name: text,
   event_types: z.array(z.string()).nullable().default(null),
-  status: text,
   version: text,
   webhook_url: text,
   webhook_method: text,
-  date_created: text,
-  date_updated: text,
   url: text,
 });
 
 /** The schema of a `FetchedChallenge`; unknown fields are kept. */
 export const challengeSchema = z.looseObject({
   sid: sidSchema("YC"),
-  account_sid: text,
-  service_sid: text,
+  ...owned,
   identity: text,
   factor_sid: text,
-  status: text,
-  date_created: text,
-  date_updated: text,
   date_responded: text,
   expiration_date: text,
 });
 
 /** The schema of a `FetchedFactor`; unknown fields are kept. */
-export const factorSchema = z.looseObject({
-  sid: sidSchema("YF"),
-  account_sid: text,
-  service_sid: text,
-  identity: text,
-  status: text,
-  date_created: text,
-  date_updated: text,
-});
+export const factorSchema = z.looseObject({ sid: sidSchema("YF"), ...owned, identity: text });
 
+/** A URL drops the segments "." and "..", and has no form for a lone surrogate. */
 const entityIdentitySchema = z
   .string()
   .min(1)
-  .refine(isPathSegment, "must be well-formed, and not . or ..");
+  .refine(
+    (name) => name.isWellFormed() && name !== "." && name !== "..",
+    "must be well-formed, and not . or ..",
+  );
 
 /** The schema of a `ChallengeKey`. */
 export const challengeKeySchema = z.strictObject({
@@ -75,11 +64,6 @@ export const factorKeySchema = z.strictObject({
   entityIdentity: entityIdentitySchema,
   factorSid: sidSchema("YF"),
 });
-
-/** A URL drops the segments "." and "..", and has no form for a lone surrogate. */
-function isPathSegment(name: string): boolean {
-  return name.isWellFormed() && name !== "." && name !== "..";
-}
 
 /** The schema of a `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });

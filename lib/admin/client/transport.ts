@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { readLimited } from "../../form/local-server";
 import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/parameters";
 import { pauseAfter } from "../../time/backoff";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import type { CheckedClientOptions, ServiceResponse } from "./options";
-
-/** Options of each method of the client. */
-export interface RequestOptions {
-  /** Aborts the request: the promise rejects with the signal's reason. @default none */
-  readonly signal?: AbortSignal | undefined;
-}
+import type { CheckedClientOptions, RequestOptions, ServiceResponse } from "./options";
 
 /** Request to the service. */
 export interface ServiceRequest extends FailedRequest, RequestOptions {
@@ -28,6 +23,7 @@ export type Transport = ReturnType<typeof createTransport>;
 
 /** Limits are counted in seconds: with shorter pauses, 100 calls against 20 a second would fail. */
 const PAUSES = { firstMs: 200, longestMs: 2_000, jitter: 0.5 };
+/** No page of the service is larger. */
 const MAX_RESPONSE_BYTES = 8_388_608;
 
 /**
@@ -54,7 +50,13 @@ export function createTransport(options: CheckedClientOptions, username: string)
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
     const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
-    const json = parseJson(await readResponseText(request, response));
+    const chunks = (response.body ?? []) as AsyncIterable<Uint8Array>;
+    const bytes = await readLimited(chunks, MAX_RESPONSE_BYTES);
+    if (bytes === undefined) {
+      const cause = new Error(`The response is over ${MAX_RESPONSE_BYTES} bytes.`);
+      throw createApiError(request, "BAD_RESPONSE", cause);
+    }
+    const json = parseJson(bytes.toString("utf8"));
     const { status } = response;
     if (status >= 300 && status < 400) {
       throw createApiError(request, "REDIRECTED", undefined, status);
@@ -81,14 +83,20 @@ export function createTransport(options: CheckedClientOptions, username: string)
           return await attempt(request, schema, signal);
         } catch (cause) {
           const error = toApiError(request, timeout.signal.aborted, cause);
+          const { code, status, retryAfterSeconds } = error;
           // The previous attempt deleted the resource and its response was lost.
-          const isDeleted = retry > 0 && request.method === "DELETE" && error.status === 404;
+          const isDeleted = retry > 0 && request.method === "DELETE" && status === 404;
           const deleted = isDeleted ? schema.safeParse(undefined) : undefined;
           if (deleted?.success === true) return deleted.data;
-          const pauseMs = choosePause(error, retry);
+          const hasFailed = code === "UNREACHABLE" || status >= 500;
+          const isRetried =
+            status === 429
+              ? maxRetries > 0
+              : retry < maxRetries && hasFailed && request.method !== "POST";
+          const ownPauseMs = pauseAfter(retry + 1, PAUSES);
+          const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
           const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
-          const isLast = retry >= maxRetries && (error.status !== 429 || maxRetries === 0);
-          if (!isRetried(request, error) || isLast || isTooLate) throw error;
+          if (!isRetried || isTooLate) throw error;
           await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
           request.signal?.throwIfAborted();
         }
@@ -104,34 +112,6 @@ function toApiError(request: ServiceRequest, isTimeout: boolean, cause: unknown)
   if (cause instanceof ApiError) return cause;
   request.signal?.throwIfAborted();
   return createApiError(request, isTimeout ? "TIMEOUT" : "UNREACHABLE", cause);
-}
-
-function isRetried({ method }: ServiceRequest, { code, status }: ApiError): boolean {
-  if (status === 429) return true;
-  return method !== "POST" && (code === "UNREACHABLE" || status >= 500);
-}
-
-function choosePause({ retryAfterSeconds }: ApiError, retry: number): number {
-  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000;
-  return pauseAfter(retry + 1, PAUSES);
-}
-
-/** Reads a body of up to 8 MiB as UTF-8: no page of the service is larger. */
-async function readResponseText(
-  request: FailedRequest,
-  response: ServiceResponse,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) {
-      const cause = new Error(`The response is over ${MAX_RESPONSE_BYTES} bytes.`);
-      throw createApiError(request, "BAD_RESPONSE", cause);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Reads a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */

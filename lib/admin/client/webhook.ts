@@ -1,11 +1,7 @@
+import type { PushEventType } from "../../event/event";
+
 /** Type of event that a Webhook subscribes to; `*` means all (section 2.3). */
-export type WebhookEventType =
-  | "*"
-  | "factor.created"
-  | "factor.verified"
-  | "factor.deleted"
-  | "challenge.approved"
-  | "challenge.denied";
+export type WebhookEventType = "*" | PushEventType;
 
 /**
  * Webhook of the verification service (specification, section 2.3). Fields with listed values are
@@ -53,15 +49,24 @@ export interface WebhookInput {
   readonly version?: "v1" | "v2" | undefined;
 }
 
-/** Parameters to update a Webhook; omitted ones do not change (section 4.2). */
-export interface WebhookChange {
-  readonly friendly_name?: string | undefined;
-  /** At least one; they replace the current ones. */
-  readonly event_types?: readonly WebhookEventType[] | undefined;
-  /** An absolute http or https URL of up to 2048 characters. */
-  readonly webhook_url?: string | undefined;
-  readonly status?: "enabled" | "disabled" | undefined;
-  readonly version?: "v1" | "v2" | undefined;
+/**
+ * Parameters to update a Webhook; omitted ones do not change, and `event_types` replace the current
+ * ones (section 4.2).
+ */
+export type WebhookChange = {
+  readonly [Name in keyof WebhookInput]?: WebhookInput[Name] | undefined;
+};
+
+/** Receiver to compare with the Webhooks, such as the result of `pushWebhooks()`. */
+export interface Receiver {
+  /** URL that the signatures are verified with. */
+  readonly publicUrl: string;
+  /** All URLs of the receiver while a domain moves. @default publicUrl alone */
+  readonly publicUrls?: readonly string[] | undefined;
+  /** Methods that the receiver accepts. @default ["POST"] */
+  readonly methods?: readonly string[] | undefined;
+  /** Returns the event types that have a handler. */
+  handledTypes(): readonly PushEventType[];
 }
 
 /** One difference between a Webhook and a receiver (configuration drift). */
@@ -90,7 +95,7 @@ export interface Finding {
   /** SID of the Webhook; undefined for `NOT_CONFIGURED`. */
   readonly sid: string | undefined;
   /** The type that `EVENT_NOT_SUBSCRIBED` and `EVENT_NOT_HANDLED` are about. */
-  readonly eventType?: Exclude<WebhookEventType, "*"> | undefined;
+  readonly eventType?: PushEventType | undefined;
   /** The types of `DUPLICATE` that another enabled Webhook of the URL also sends. */
   readonly sharedTypes?: readonly string[] | undefined;
   /**

@@ -5,7 +5,7 @@ import { cutText } from "../../form/text";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
-import type { ChallengeKey } from "../client/challenge";
+import type { ChallengeKey } from "../client/resources";
 import type { AdminClient } from "../client/client";
 import type { FoundChallenge, LoginSearch, PendingWaitRow } from "./console-view";
 import { createPseudonym, maskIdentity } from "./mask";

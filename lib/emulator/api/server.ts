@@ -49,7 +49,8 @@ export function createApiServer(
     }
     // Before the body and the route: an unauthenticated client cannot probe for resources.
     const caller = authenticate(headers.authorization);
-    const body = await readLimited(req, MAX_BODY_BYTES);
+    // Not destroyed: the response to a body over the limit needs the connection.
+    const body = await readLimited(req.iterator({ destroyOnReturn: false }), MAX_BODY_BYTES);
     if (body === undefined) {
       throw new EmulatorError("BODY_TOO_LARGE", `The body is over ${MAX_BODY_BYTES} bytes`);
     }
