@@ -1,7 +1,6 @@
 import { openQueue, type StoppableEngine } from "./engine";
 import { describeWithPostgres } from "./postgres";
 import { createPostgres, type PostgresProcess } from "./postgres-server";
-import { until } from "./waiting";
 
 /** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
 export function describeOnPostgres(title: string, suite: (engine: StoppableEngine) => void): void {
@@ -14,15 +13,7 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
     const startAgain = async () => {
       if (!isUp()) await server.start();
     };
-    const setReadOnly = async (value: "on" | "off") => {
-      await server.query(`alter system set default_transaction_read_only = ${value}`);
-      await server.query("select pg_reload_conf()");
-      // The server signals its processes before it accepts this connection.
-      await until(async () => {
-        const [row] = await server.query("show default_transaction_read_only");
-        return row?.default_transaction_read_only === value;
-      });
-    };
+    const setReadOnly = (value: "on" | "off") => server.set("default_transaction_read_only", value);
     const freeze = {
       name: "is frozen",
       begin() {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { findFreePort } from "./ports";
 import { binaries, findServerUser, makeCluster } from "./postgres";
+import { until } from "./waiting";
 
 /** How a server is set up. */
 export interface ServerOptions {
@@ -33,6 +34,8 @@ export interface PostgresProcess {
   /** Signals all its processes, as a crash or a freeze of the machine would. */
   signalAll(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Changes a setting, and waits until new connections have it. */
+  set(name: string, value: string): Promise<void>;
   /** Ends it and removes its files. */
   remove(): Promise<void>;
 }
@@ -94,6 +97,11 @@ export async function createPostgres(options: ServerOptions = {}): Promise<Postg
     },
     signalAll(signal) {
       for (const pid of listProcesses(one.child!.pid!)) signalProcess(pid, signal);
+    },
+    async set(name, value) {
+      await query(`alter system set ${name} = '${value}'`);
+      await query("select pg_reload_conf()");
+      await until(async () => (await query(`show ${name}`))[0]?.[name] === value);
     },
     async remove() {
       await one.kill();

@@ -35,15 +35,8 @@ describeWithPostgres("the setup of Postgres", () => {
   const store = (queue: DurableQueue, deadlineAtMs = Number.POSITIVE_INFINITY) =>
     queue.store(queuedEvent(eventFixture("factor.created")), deadlineAtMs);
 
-  /** Changes a setting, and waits until new connections have it. */
-  async function setUp(name: string, value: string): Promise<void> {
-    await server.query(`alter system set ${name} = '${value}'`);
-    await server.query("select pg_reload_conf()");
-    await until(async () => (await server.query(`show ${name}`))[0]?.[name] === value);
-  }
-
   it("with fsync = off is used with a warning or none, and by any queue once it is on", async () => {
-    await setUp("fsync", "off");
+    await server.set("fsync", "off");
     const queue = open();
     await expect(queue.ready()).rejects.toThrow(QueueError);
     for (const durability of ["warn", "trust"] as const) {
@@ -52,12 +45,12 @@ describeWithPostgres("the setup of Postgres", () => {
       expect(await store(trusting)).toBe("new");
       expect(warn).toHaveBeenCalledTimes(durability === "warn" ? 1 : 0);
     }
-    await setUp("fsync", "on");
+    await server.set("fsync", "on");
     expect(await store(queue)).toBe("new");
   });
 
   it("that becomes read-only is rejected by an open queue, until it takes writes", async () => {
-    const setReadOnly = (value: string) => setUp("default_transaction_read_only", value);
+    const setReadOnly = (value: string) => server.set("default_transaction_read_only", value);
     const queue = open({ durability: "trust" });
     await queue.ready();
     await setReadOnly("on");

@@ -2,13 +2,13 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { postgresQueue, type PostgresQueueOptions } from "express-push-verification/durable";
+import { createCertificate } from "../../support/certificate";
 import { silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { describeWithPostgres, findServerUser } from "../../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
-import { until } from "../../support/waiting";
 import { describeSetups, type Rejection, type Setup } from "./describe-setups";
 
 type Options = Partial<PostgresQueueOptions>;
@@ -35,44 +35,34 @@ async function create(schema: string, sql = "select 1") {
   await server.query(sql.replaceAll("$", schema));
 }
 
-/** Changes a setting of the server, and waits until new connections have it. */
-async function change(name: string, value: string): Promise<void> {
-  await server.query(`alter system set ${name} = '${value}'`);
-  await server.query("select pg_reload_conf()");
-  await until(async () => (await server.query(`show ${name}`))[0]?.[name] === value);
-}
-
 /** A setting that is off, or on, for the time of the set-up. */
-const withSetting = (name: string, value: "on" | "off", options?: Options) => ({
-  async start() {
-    await change(name, value);
+const withSetting = (
+  [name, value, note = ""]: [name: string, value: "on" | "off", note?: string],
+  rejects?: Rejection,
+  options?: Options,
+): Setup => [
+  `${name} = ${value}${note}`,
+  async () => {
+    await server.set(name, value);
     return open(options);
   },
-  end: () => change(name, value === "on" ? "off" : "on"),
-});
-
-/** A role that may do what the docs list, except one right. */
-const withoutRight = (right: string): Setup => ({
-  title: `least rights, without ${right}`,
-  start: async () => {
-    await openAsLeast();
-    await server.query(`revoke ${right} from least`);
-    return openAs("least", "least");
-  },
-  end: () => server.query(`grant ${right} to least`),
-  rejects: REJECTED(new RegExp(`denied for \\w+ ${/\w+$/.exec(right)?.[0]}.*grant `)),
-});
+  rejects,
+  () => server.set(name, value === "on" ? "off" : "on"),
+];
 
 /** Opens a queue in a schema of another role, with the rights that the docs list. */
-async function openAsLeast() {
-  if (!(await hasRole("least"))) {
-    await create("least", "create role least login");
-    await server.query(`grant ${RIGHTS.join(" to least; grant ")} to least`);
-  }
-  return openAs("least", "least");
-}
-const hasRole = async (name: string) =>
-  (await server.query("select 1 from pg_roles where rolname = $1", [name])).length > 0;
+const openAsLeast = () => openAs("least", "least");
+
+/** A role that may do what the docs list, except one right. */
+const withoutRight = (right: string): Setup => [
+  `least rights, without ${right}`,
+  async () => {
+    await server.query(`revoke ${right} from least`);
+    return openAsLeast();
+  },
+  REJECTED(new RegExp(`denied for \\w+ ${/\w+$/.exec(right)?.[0]}.*grant `)),
+  () => server.query(`grant ${right} to least`),
+];
 
 const RIGHTS = [
   "usage on schema least",
@@ -85,164 +75,159 @@ const RIGHTS = [
 ];
 
 /** A server with a certificate of its own, and a URL with these parameters. */
-const withTls = (parameters: string) => ({
-  async start() {
-    const [key = "", cert = ""] = ["key", "cert"].map((name) => join(server.folder, `${name}.pem`));
-    const subject = ["-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1"];
-    const files = ["-keyout", key, "-out", cert, "-days", "1"];
-    execFileSync("openssl", ["req", "-x509", "-nodes", ...files, ...subject], { stdio: "ignore" });
+const withTls = (title: string, parameters: string, rejects?: Rejection): Setup => [
+  `TLS: ${title}`,
+  async () => {
+    const { key, cert } = createCertificate(server.folder);
     execFileSync("chown", [`--reference=${server.folder}`, key, cert]);
-    for (const name of ["key", "cert"]) {
-      await change(`ssl_${name}_file`, join(server.folder, `${name}.pem`));
-    }
-    await change("ssl", "on");
+    await server.set("ssl_key_file", key);
+    await server.set("ssl_cert_file", cert);
+    await server.set("ssl", "on");
     return open({ connection: `${server.url}?${parameters.replace("$CERT", cert)}` });
   },
-  end: () => change("ssl", "off"),
-});
+  rejects,
+  () => server.set("ssl", "off"),
+];
 
-/** Starts a pooler, which reads its configuration from a file, before the server. */
-async function startPooler(command: string, args: string[], text: string, name: string) {
-  const port = await findFreePort();
-  const file = join(server.folder, name);
-  writeFileSync(join(server.folder, "users.txt"), '"push" ""\n');
-  writeFileSync(file, text.replaceAll("PORT", String(port)));
-  execFileSync("chmod", ["a+rX", file, join(server.folder, "users.txt")]);
-  pooler = spawn(command, [...args, file], { ...findServerUser(), stdio: "ignore" });
-  return open({
-    schema: name.replace(/\W.*/, ""),
-    connection: server.url.replace(String(server.port), String(port)),
-  });
-}
-/** Ends a pooler and its processes at once, by the signal that it has for that. */
-async function stopPooler(signal: NodeJS.Signals): Promise<void> {
-  if (pooler?.kill(signal) === true) await once(pooler, "exit");
-}
-
-const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup => ({
-  title: `pgbouncer: ${mode} mode, ${size} connections`,
-  start: () =>
-    startPooler(
-      PGBOUNCER,
-      [],
-      `[databases]\n* = host=127.0.0.1 port=${server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = PORT\nunix_socket_dir =\nauth_type = trust\nauth_file = ${server.folder}/users.txt\npool_mode = ${mode}\ndefault_pool_size = ${size}\n`,
-      "pgbouncer.ini",
-    ),
-  end: () => stopPooler("SIGTERM"),
-  ...(rejects !== undefined && { rejects }),
-});
-
-const behindPgpool = (mode: string, rejects?: Rejection): Setup => ({
-  title: `pgpool-II: ${mode} mode`,
-  start() {
-    const folder = server.folder;
-    const lines = {
-      backend_clustering_mode: mode,
-      listen_addresses: "127.0.0.1",
-      port: "PORT",
-      backend_hostname0: "127.0.0.1",
-      backend_port0: String(server.port),
-      sr_check_user: "push",
-      ...Object.fromEntries(
-        ["unix_socket_directories", "pcp_socket_dir", "logdir", "memqcache_oiddir", "work_dir"].map(
-          (name) => [name, folder],
-        ),
-      ),
-      pid_file_name: `${folder}/pgpool.pid`,
-      pcp_port: String(server.port + 1),
-    };
-    const text = Object.entries(lines).map(([name, value]) => `${name} = '${value}'\n`);
-    return startPooler(PGPOOL, ["-n", "-a", "/dev/null", "-f"], text.join(""), "pgpool.conf");
+/** A pooler before the server, which reads its settings from a file and which a signal ends at once. */
+const behind = (
+  title: string,
+  [command = "", ...args]: string[],
+  end: NodeJS.Signals,
+  listSettings: (port: number) => Record<string, string | number>,
+  rejects?: Rejection,
+): Setup => [
+  title,
+  async () => {
+    const port = await findFreePort();
+    const [file, users] = ["pooler.ini", "users.txt"].map((name) => join(server.folder, name));
+    writeFileSync(users!, '"push" ""\n');
+    const lines = Object.entries(listSettings(port)).map(([name, value]) => `${name} = ${value}\n`);
+    writeFileSync(file!, lines.join(""));
+    execFileSync("chmod", ["a+rX", file!, users!]);
+    pooler = spawn(command, [...args, file!], { ...findServerUser(), stdio: "ignore" });
+    const connection = server.url.replace(String(server.port), String(port));
+    return open({ schema: basename(command), connection });
   },
-  end: () => stopPooler("SIGINT"),
-  ...(rejects !== undefined && { rejects }),
-});
+  rejects,
+  async () => {
+    if (pooler?.kill(end) === true) await once(pooler, "exit");
+  },
+];
+
+const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup =>
+  behind(
+    `pgbouncer: ${mode} mode, ${size} connections`,
+    [PGBOUNCER],
+    "SIGTERM",
+    (port) => ({
+      "[databases]\n*": `host=127.0.0.1 port=${server.port}`,
+      "[pgbouncer]\nlisten_addr": "127.0.0.1",
+      listen_port: port,
+      unix_socket_dir: "",
+      auth_type: "trust",
+      auth_file: `${server.folder}/users.txt`,
+      pool_mode: mode,
+      default_pool_size: size,
+    }),
+    rejects,
+  );
+
+const behindPgpool = (mode: string, rejects?: Rejection): Setup =>
+  behind(
+    `pgpool-II: ${mode} mode`,
+    [PGPOOL, "-n", "-a", "/dev/null", "-f"],
+    "SIGINT",
+    (port) => ({
+      backend_clustering_mode: mode,
+      listen_addresses: "'127.0.0.1'",
+      port,
+      backend_hostname0: "'127.0.0.1'",
+      backend_port0: server.port,
+      sr_check_user: "push",
+      unix_socket_directories: `'${server.folder}'`,
+      pcp_socket_dir: `'${server.folder}'`,
+      logdir: `'${server.folder}'`,
+      memqcache_oiddir: `'${server.folder}'`,
+      work_dir: `'${server.folder}'`,
+      pid_file_name: `'${server.folder}/pgpool.pid'`,
+      pcp_port: server.port + 1,
+    }),
+    rejects,
+  );
+
+async function openWithWrongPassword() {
+  await server.query("create role locked login password 'pw'");
+  const file = join(server.folder, "data", "pg_hba.conf");
+  const line = "host all locked 127.0.0.1/32 scram-sha-256";
+  writeFileSync(file, `${line}\n${readFileSync(file, "utf8")}`);
+  await server.query("select pg_reload_conf()");
+  return openAs("locked:hush", "push");
+}
 
 const REJECTED = (words: RegExp): Rejection => ["POSTGRES_REJECTED", words];
 const POOLED: Rejection = ["POSTGRES_POOLED", /Pass the address of Postgres/];
-const FOREIGN = (words: RegExp): Rejection => ["POSTGRES_FOREIGN", words];
+const NOT_DURABLE = (name: string): Rejection => [
+  "POSTGRES_NOT_DURABLE",
+  new RegExp(`${name} = on`),
+];
 
 const SETUPS: Setup[] = [
-  { title: "the defaults of Postgres", start: async () => open() },
-  {
-    title: "a Unix socket",
-    start: async () =>
-      open({
-        connection: { host: server.folder, port: server.port, user: "push", database: "postgres" },
-      }),
-  },
-  ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name): Setup[] => [
-    {
-      title: `${name} = off`,
-      ...withSetting(name, "off"),
-      rejects: ["POSTGRES_NOT_DURABLE", new RegExp(`${name} = on`)],
+  ["the defaults of Postgres", () => open()],
+  [
+    "a Unix socket",
+    () => {
+      const { folder: host, port } = server;
+      return open({ connection: { host, port, user: "push", database: "postgres" } });
     },
-    {
-      title: `${name} = off, "provider"`,
-      ...withSetting(name, "off", { durability: "provider" }),
-      ...(name === "synchronous_commit" && {
-        rejects: ["POSTGRES_NOT_DURABLE", new RegExp(`${name} = on`)],
-      }),
-    },
-  ]),
-  {
-    title: "default_transaction_read_only = on",
-    ...withSetting("default_transaction_read_only", "on"),
-    rejects: REJECTED(/default_transaction_read_only = off/),
-  },
-  {
-    title: "a wrong password",
-    async start() {
-      await server.query("create role locked login password 'pw'");
-      const file = join(server.folder, "data", "pg_hba.conf");
-      const line = "host all locked 127.0.0.1/32 scram-sha-256";
-      writeFileSync(file, `${line}\n${readFileSync(file, "utf8")}`);
-      await server.query("select pg_reload_conf()");
-      return openAs("locked:hush", "push");
-    },
-    rejects: REJECTED(/^(?!.*hush).*rejects the password/),
-  },
-  {
-    title: "a database that does not exist",
-    start: async () => open({ connection: server.url.replace("/postgres", "/missing") }),
-    rejects: REJECTED(/no such database/),
-  },
-  {
-    title: "a role that does not exist",
-    start: async () => openAs("stranger", "push"),
-    rejects: REJECTED(/rejects the role/),
-  },
-  {
-    title: "a role with CREATE on the database",
-    async start() {
+  ],
+  ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name) => {
+    const rejects = NOT_DURABLE(name);
+    const provider = { durability: "provider" } as const;
+    const byProvider = name === "synchronous_commit" ? rejects : undefined;
+    return [
+      withSetting([name, "off"], rejects),
+      withSetting([name, "off", ', "provider"'], byProvider, provider),
+    ];
+  }),
+  withSetting(
+    ["default_transaction_read_only", "on"],
+    REJECTED(/default_transaction_read_only = off/),
+  ),
+  ["a wrong password", openWithWrongPassword, REJECTED(/^(?!.*hush).*rejects the password/)],
+  [
+    "a database that does not exist",
+    () => open({ connection: server.url.replace("/postgres", "/missing") }),
+    REJECTED(/no such database/),
+  ],
+  ["a role that does not exist", () => openAs("missing", "push"), REJECTED(/rejects the role/)],
+  [
+    "a role with CREATE on the database",
+    async () => {
       await server.query("create role first login; grant create on database postgres to first");
       return openAs("first", "owned");
     },
-  },
-  {
-    title: "its member, without CREATE",
-    async start() {
+  ],
+  [
+    "its member, without CREATE",
+    async () => {
       await server.query("revoke create on database postgres from first");
       await server.query("create role app login in role first");
       return openAs("app", "owned");
     },
-  },
-  {
-    title: "no schema, without CREATE",
-    start: async () => openAs("app", "denied"),
-    rejects: REJECTED(/denied/),
-  },
-  { title: "least rights", start: () => openAsLeast() },
+  ],
+  ["no schema, without CREATE", () => openAs("app", "denied"), REJECTED(/denied/)],
+  ["least rights", openAsLeast],
   ...RIGHTS.map(withoutRight),
-  {
-    title: "least rights, row-level security",
-    async start() {
+  [
+    "least rights, row-level security",
+    async () => {
       await server.query("alter table least.member enable row level security");
-      return openAs("least", "least");
+      return openAsLeast();
     },
-    end: () => server.query("alter table least.member disable row level security"),
-    rejects: REJECTED(/row-level security/),
-  },
+    REJECTED(/row-level security/),
+    () => server.query("alter table least.member disable row level security"),
+  ],
   ...[
     ["the app's table event", "create table $.event (id int)", "has event"],
     ["the app's version(id)", "create table $.version (id int)", "has version"],
@@ -256,52 +241,35 @@ const SETUPS: Setup[] = [
       "create table $.version (version text); insert into $.version values ('2024.1'); create table $.queue (id int)",
       "has version, queue",
     ],
-  ].map(([title = "", sql = "", words = ""], index) => ({
-    title: `a schema with ${title}`,
-    async start() {
+  ].map(([title = "", sql = "", words = ""], index): Setup => [
+    `a schema with ${title}`,
+    async () => {
       const schema = `app${index}`;
       await server.query(`create schema ${schema}; ${sql.replaceAll("$", schema)}`);
       return open({ schema });
     },
-    rejects: FOREIGN(new RegExp(words)),
-  })),
+    ["POSTGRES_FOREIGN", new RegExp(words)],
+  ]),
   ...[
-    ["of a newer version", "update $.version set version = 99", "POSTGRES_NEWER", "99"],
-    ["without a column", "alter table $.event drop column errors", "POSTGRES_FOREIGN", "errors"],
-    [
-      "with a key of text",
-      "alter table $.delivery alter key type text",
-      "POSTGRES_FOREIGN",
-      "uuid",
-    ],
-    [
-      "without a primary key",
-      "alter table $.outcome drop constraint outcome_pkey",
-      "POSTGRES_FOREIGN",
-      "ON CONFLICT",
-    ],
-  ].map(([title = "", sql = "", code = "", words = ""], index): Setup => ({
-    title: `its own schema ${title}`,
-    async start() {
+    ["of a newer version", "update $.version set version = 99", "99", "POSTGRES_NEWER"],
+    ["without a column", "alter table $.event drop column errors", "errors"],
+    ["with a key of text", "alter table $.delivery alter key type text", "uuid"],
+    ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
+  ].map(([title = "", sql = "", words = "", code = "POSTGRES_FOREIGN"], index): Setup => [
+    `its own schema ${title}`,
+    async () => {
       await create(`own${index}`, sql);
       return open({ schema: `own${index}` });
     },
-    rejects: [code, new RegExp(words)],
-  })),
-  {
-    title: "TLS: sslmode=verify-full to a server without it",
-    start: async () => open({ connection: `${server.url}?sslmode=verify-full` }),
-    rejects: REJECTED(/does not support SSL/),
-  },
-  {
-    title: "TLS: a certificate of its own",
-    ...withTls("sslmode=verify-full"),
-    rejects: REJECTED(/ssl: \{ ca \}/),
-  },
-  {
-    title: "TLS: its certificate with sslrootcert",
-    ...withTls("sslmode=verify-full&sslrootcert=$CERT"),
-  },
+    [code, new RegExp(words)],
+  ]),
+  [
+    "TLS: sslmode=verify-full to a server without it",
+    () => open({ connection: `${server.url}?sslmode=verify-full` }),
+    REJECTED(/does not support SSL/),
+  ],
+  withTls("a certificate of its own", "sslmode=verify-full", REJECTED(/ssl: \{ ca \}/)),
+  withTls("its certificate with sslrootcert", "sslmode=verify-full&sslrootcert=$CERT"),
   ...(existsSync(PGBOUNCER)
     ? [
         behindPgbouncer("transaction", 5, POOLED),
@@ -318,6 +286,10 @@ const SETUPS: Setup[] = [
 describeWithPostgres("", () => {
   beforeAll(async () => {
     server = await startPostgresProcess();
+    await create(
+      "least",
+      `create role least login; grant ${RIGHTS.join(" to least; grant ")} to least`,
+    );
   });
   afterAll(() => server.remove());
 

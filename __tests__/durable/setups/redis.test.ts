@@ -1,9 +1,9 @@
 /** Redis as people run it; `npm run setups` prints the table. */
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { redisQueue, type RedisQueueOptions } from "express-push-verification/durable";
+import { createCertificate } from "../../support/certificate";
 import { silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { DURABLE, describeWithRedis, startRedis, stopRedis } from "../../support/redis";
@@ -29,12 +29,12 @@ afterEach(async () => {
 const open = (connection: RedisQueueOptions["connection"], durability?: Durability) => () =>
   redisQueue({ name: "setup", connection, durability, backoff: 20, logger: silent });
 
-/** A Redis with other settings, and a queue with another URL. */
+/** A Redis with other settings; a queue with another URL, or with a socket. */
 const withSettings =
-  (settings: Record<string, string>, authority = "//", durability?: Durability) =>
+  (settings: object, at: string | { path: string } = "//", durability?: Durability) =>
   async () => {
     const { url } = await startRedis({ ...DURABLE, ...settings });
-    return open(url.replace("//", authority), durability);
+    return open(typeof at === "string" ? url.replace("//", at) : at, durability);
   };
 
 /** A Redis that has renamed or removed commands. */
@@ -53,10 +53,7 @@ const withRights = (rights: string, durability?: Durability) => async () => {
 
 /** A Redis with TLS on one of its two ports, and a certificate of its own. */
 async function startWithTls() {
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const subject = "-subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1";
-  const words = `req -x509 -newkey rsa:2048 -nodes -days 2 ${subject} -keyout ${key} -out ${cert}`;
-  execFileSync("openssl", words.split(" "), { stdio: "ignore" });
+  const { key, cert } = createCertificate(folder);
   const port = await findFreePort();
   const files = { "tls-cert-file": cert, "tls-key-file": key, "tls-ca-cert-file": cert };
   const tls = { "tls-port": String(port), "tls-auth-clients": "no", ...files };
@@ -71,110 +68,93 @@ const withoutReply = (durability: Durability) => async () => {
   return open(proxy.url, durability);
 };
 
+async function openCluster() {
+  const nodes = await startRedisCluster(3);
+  return open({ cluster: nodes.map(({ port }) => ({ port, host: "127.0.0.1" })) }, "trust");
+}
+
+async function openReplica() {
+  const { url, redis } = await startRedis();
+  await redis.replicaof("127.0.0.1", "1");
+  return open(url);
+}
+
+async function openWithCa() {
+  const { port, ca } = await startWithTls();
+  return open({ host: "127.0.0.1", port, tls: { ca } });
+}
+
+const path = join(folder, "redis.sock");
 const LEAST = "+@all -@dangerous +info +config|get ~push:* &push:*";
+const WITHOUT_CONFIG = LEAST.replace("+config|get ", "");
 const REJECTED = (words: RegExp): Rejection => ["REDIS_REJECTED", words];
 const NOT_DURABLE = (words: RegExp): Rejection => ["REDIS_NOT_DURABLE", words];
 const wrongPolicies = "allkeys-lru,allkeys-lfu,allkeys-random,volatile-lru,volatile-ttl".split(",");
+const everysec = { appendfsync: "everysec" };
 
 const SETUPS: Setup[] = [
-  { title: "appendfsync always, noeviction", start: withSettings({}) },
-  {
-    title: "a Unix socket",
-    async start() {
-      const path = join(folder, "redis.sock");
-      await startRedis({ ...DURABLE, unixsocket: path });
-      return open({ path });
-    },
-  },
-  {
-    title: "a cluster",
-    start: async () =>
-      open(
-        {
-          cluster: (await startRedisCluster(3)).map(({ port }) => ({ port, host: "127.0.0.1" })),
-        },
-        "trust",
-      ),
-  },
-  {
-    title: "a node of a cluster",
-    start: async () => open((await startRedisCluster(1))[0]!.url),
-    rejects: REJECTED(/connection: \{ cluster:/),
-  },
-  {
-    title: "a replica",
-    async start() {
-      const { url, redis } = await startRedis();
-      await redis.replicaof("127.0.0.1", "1");
-      return open(url);
-    },
-    rejects: REJECTED(/replica/),
-  },
-  {
-    title: "the defaults of Redis",
-    start: withSettings({ appendonly: "no", appendfsync: "everysec" }),
-    rejects: NOT_DURABLE(/appendonly yes\n {2}appendfsync always/),
-  },
-  ...(["require", "provider"] as const).map((durability) => ({
-    title: `appendfsync everysec, "${durability}"`,
-    start: withSettings({ appendfsync: "everysec" }, "//", durability),
-    rejects: NOT_DURABLE(/appendfsync always/),
-  })),
-  ...(["warn", "trust"] as const).map((durability) => ({
-    title: `appendfsync everysec, "${durability}"`,
-    start: withSettings({ appendfsync: "everysec" }, "//", durability),
-  })),
-  ...wrongPolicies.map((policy) => ({
-    title: `maxmemory-policy ${policy}`,
-    start: withSettings({ "maxmemory-policy": policy }),
-    rejects: NOT_DURABLE(/maxmemory-policy noeviction/),
-  })),
-  {
-    title: "a wrong password",
-    start: withSettings({ requirepass: "pw" }, "//:hush@"),
-    rejects: REJECTED(/^(?!.*hush).*WRONGPASS/),
-  },
-  {
-    title: "no password",
-    start: withSettings({ requirepass: "pw" }),
-    rejects: REJECTED(/NOAUTH/),
-  },
-  { title: "the right password", start: withSettings({ requirepass: "pw" }, "//:pw@") },
+  ["appendfsync always, noeviction", withSettings({})],
+  ["a Unix socket", withSettings({ unixsocket: path }, { path })],
+  ["a cluster", openCluster],
+  [
+    "a node of a cluster",
+    async () => open((await startRedisCluster(1))[0]!.url),
+    REJECTED(/connection: \{ cluster:/),
+  ],
+  ["a replica", openReplica, REJECTED(/replica/)],
+  [
+    "the defaults of Redis",
+    withSettings({ appendonly: "no", ...everysec }),
+    NOT_DURABLE(/appendonly yes\n {2}appendfsync always/),
+  ],
+  ...(["require", "provider", "warn", "trust"] as const).map((durability, index): Setup => [
+    `appendfsync everysec, "${durability}"`,
+    withSettings(everysec, "//", durability),
+    index < 2 ? NOT_DURABLE(/appendfsync always/) : undefined,
+  ]),
+  ...wrongPolicies.map((policy): Setup => [
+    `maxmemory-policy ${policy}`,
+    withSettings({ "maxmemory-policy": policy }),
+    NOT_DURABLE(/maxmemory-policy noeviction/),
+  ]),
+  [
+    "a wrong password",
+    withSettings({ requirepass: "pw" }, "//:hush@"),
+    REJECTED(/^(?!.*hush).*WRONGPASS/),
+  ],
+  ["no password", withSettings({ requirepass: "pw" }), REJECTED(/NOAUTH/)],
+  ["the right password", withSettings({ requirepass: "pw" }, "//:pw@")],
   ...[
     ["an error", 'CONFIG ""\nRENAME CONFIG', "no such key"],
     ["an empty list", 'CONFIG ""\nSINTER CONFIG', "replied nothing"],
     ["unknown command", 'CONFIG ""', "unknown command"],
   ].flatMap(([reply, lines = "", words = ""]): Setup[] => [
-    {
-      title: `CONFIG replies ${reply}`,
-      start: withCommands(lines),
-      rejects: NOT_DURABLE(new RegExp(`${words}.*durability: "provider"`)),
-    },
-    { title: `CONFIG replies ${reply}, "provider"`, start: withCommands(lines, "provider") },
+    [
+      `CONFIG replies ${reply}`,
+      withCommands(lines),
+      NOT_DURABLE(new RegExp(`${words}.*durability: "provider"`)),
+    ],
+    [`CONFIG replies ${reply}, "provider"`, withCommands(lines, "provider")],
   ]),
-  {
-    title: "CONFIG is never answered",
-    start: withoutReply("require"),
-    rejects: NOT_DURABLE(/does not reply/),
-  },
-  ...(["provider", "warn", "trust"] as const).map((durability) => ({
-    title: `CONFIG is never answered, "${durability}"`,
-    start: withoutReply(durability),
-  })),
-  {
-    title: "no INFO",
-    start: withCommands('INFO ""'),
-    rejects: REJECTED(/^(?!.*password).*unknown command.*INFO included/i),
-  },
-  { title: "rights: +@all ~* &*", start: withRights("+@all ~* &*") },
-  { title: `rights: ${LEAST}`, start: withRights(LEAST) },
-  { title: "rights: +@all -info ~* &*", start: withRights("+@all -info ~* &*") },
-  { title: "rights: no CONFIG", start: withRights(LEAST.replace("+config|get ", ""), "provider") },
-  {
-    title: 'rights: no CONFIG, "require"',
-    start: withRights(LEAST.replace("+config|get ", "")),
-    rejects: NOT_DURABLE(/NOPERM.*durability: "provider"/),
-  },
+  ["CONFIG is never answered", withoutReply("require"), NOT_DURABLE(/does not reply/)],
+  ...(["provider", "warn", "trust"] as const).map((durability): Setup => [
+    `CONFIG is never answered, "${durability}"`,
+    withoutReply(durability),
+  ]),
+  [
+    "no INFO",
+    withCommands('INFO ""'),
+    REJECTED(/^(?!.*password).*unknown command.*INFO included/i),
+  ],
+  ["rights: +@all ~* &*", withRights("+@all ~* &*")],
+  [`rights: ${LEAST}`, withRights(LEAST)],
+  ["rights: +@all -info ~* &*", withRights("+@all -info ~* &*")],
+  ["rights: no CONFIG", withRights(WITHOUT_CONFIG, "provider")],
+  [
+    'rights: no CONFIG, "require"',
+    withRights(WITHOUT_CONFIG),
+    NOT_DURABLE(/NOPERM.*durability: "provider"/),
+  ],
   ...[
     ["+@all -@scripting ~* &*", "eval"],
     ["+@all -evalsha ~* &*", "evalsha"],
@@ -187,28 +167,22 @@ const SETUPS: Setup[] = [
     ["+@all -@sortedset ~* &*", "z"],
     ["+@all -@stream ~* &*", "xadd"],
     ["+@all -@write ~* &*", "set"],
-  ].map(([rights = "", words = ""]) => ({
-    title: `rights: ${rights}${rights.includes("&") ? "" : " (the default of Redis 7)"}`,
-    start: withRights(rights),
-    rejects: REJECTED(new RegExp(`${words}.*~push:\\* &push:\\*`, "i")),
-  })),
-  {
-    title: "TLS: its certificate with ca",
-    async start() {
-      const { port, ca } = await startWithTls();
-      return open({ host: "127.0.0.1", port, tls: { ca } });
-    },
-  },
-  ...["rediss", "redis"].map((scheme) => ({
-    title: `TLS: ${scheme}:// to a certificate of its own`,
-    start: async () => open(`${scheme}://127.0.0.1:${(await startWithTls()).port}`),
-    rejects: REJECTED(/tls: \{ ca \}/),
-  })),
-  {
-    title: "TLS: rediss:// to a port without it",
-    start: async () => open((await startRedis()).url.replace("redis:", "rediss:")),
-    rejects: REJECTED(/rediss:\/\//),
-  },
+  ].map(([rights = "", words = ""]): Setup => [
+    `rights: ${rights}${rights.includes("&") ? "" : " (the default of Redis 7)"}`,
+    withRights(rights),
+    REJECTED(new RegExp(`${words}.*~push:\\* &push:\\*`, "i")),
+  ]),
+  ["TLS: its certificate with ca", openWithCa],
+  ...["rediss", "redis"].map((scheme): Setup => [
+    `TLS: ${scheme}:// to a certificate of its own`,
+    async () => open(`${scheme}://127.0.0.1:${(await startWithTls()).port}`),
+    REJECTED(/tls: \{ ca \}/),
+  ]),
+  [
+    "TLS: rediss:// to a port without it",
+    async () => open((await startRedis()).url.replace("redis:", "rediss:")),
+    REJECTED(/rediss:\/\//),
+  ],
 ];
 
 describeWithRedis("", () => describeSetups("Redis", SETUPS));

@@ -34,40 +34,49 @@ const open =
   () =>
     sqliteQueue({ file, name, backoff: 20, logger: silent });
 
-/** The file of a queue that was closed. */
-async function createQueueFile(name = "setup"): Promise<string> {
-  const file = createFile();
+/** Creates the file of a queue, and closes it. */
+async function create(file: string, name = "setup"): Promise<void> {
   const queue = open(file, name)();
   await queue.ready();
   await queue.close();
-  return file;
 }
 
+/** A path at which something is made beforehand. */
+const withFile = (make: (file: string) => unknown) => async () => {
+  const file = createFile();
+  await make(file);
+  return open(file);
+};
+
 /** A file that the queue must leave as it is. */
-function rejected(
-  title: string,
-  rejects: Rejection,
-  create: () => string | Promise<string>,
-): Setup {
+function rejected(title: string, rejects: Rejection, make: (file: string) => unknown): Setup {
   let file: string;
   let before: Buffer;
-  return {
+  const start = withFile(async (path) => {
+    file = path;
+    await make(file);
+    before = readFileSync(file);
+  });
+  return [
     title,
+    start,
     rejects,
-    async start() {
-      file = await create();
-      before = readFileSync(file);
-      return open(file);
-    },
-    end() {
+    () => {
       expect(readFileSync(file).equals(before)).toBe(true);
       // SQLite itself opens those of a database.
       if (!before.toString("latin1").startsWith("SQLite format 3")) {
         expect(existsSync(`${file}-wal`)).toBe(false);
       }
     },
-  };
+  ];
 }
+
+/** The file of a queue that was changed so. */
+const changed = (title: string, rejects: Rejection, change: (file: string) => unknown) =>
+  rejected(title, rejects, async (file) => {
+    await create(file);
+    change(file);
+  });
 
 /** Tries a file as a user who may write to none of the files of another one. */
 function tryAsOtherUser(file: string): Outcome {
@@ -83,9 +92,9 @@ function tryAsOtherUser(file: string): Outcome {
 }
 
 const withPermissions =
-  (folderMode: number, files: Readonly<Record<string, number>>): Setup["start"] =>
-  async () => {
-    const file = "" in files ? await createQueueFile() : createFile();
+  (folderMode: number, files: Readonly<Record<string, number>>) => async () => {
+    const file = createFile();
+    if ("" in files) await create(file);
     if ("-wal" in files) writeFileSync(`${file}-wal`, "");
     for (const [ending, mode] of Object.entries(files)) chmodSync(file + ending, mode);
     chmodSync(dirname(file), folderMode);
@@ -96,131 +105,84 @@ const withPermissions =
     }
   };
 
-/** Mounts a place on another one, as containers do. */
-function mount(from: string, to: string): void {
-  execFileSync("mount", ["--bind", from, to]);
+/** Mounts a place on another one, as containers do; or a disk in memory. */
+function mount(to: string, ...from: string[]): void {
+  execFileSync("mount", [...from, to]);
   mounted = to;
 }
 
-const READONLY = (words: RegExp): Rejection => ["FILE_READONLY", words];
+const READONLY = (place: string): Rejection => [
+  "FILE_READONLY",
+  new RegExp(`\\(user \\d+\\) may not write to .*${place}\\.`),
+];
 const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
 const DAMAGED: Rejection = ["FILE_DAMAGED", /push\.db/];
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
+const TABLES = ["queue", "delivery", "event", "outcome", "member"];
 
 const MOUNTS: Setup[] = [
-  {
-    title: "a file that is a mount",
-    async start() {
-      const [from, to] = [await createQueueFile(), await createQueueFile()];
-      mount(from, to);
-      return open(to);
-    },
-    rejects: WRONG(/Mount the folder/),
-  },
-  {
-    title: "a folder that is a mount",
-    async start() {
-      const [from, to] = [await createQueueFile(), createFile()];
-      mount(dirname(from), dirname(to));
-      return open(to);
-    },
-  },
-  {
-    title: "a disk in memory",
-    async start() {
-      const file = createFile();
-      execFileSync("mount", ["-t", "tmpfs", "tmpfs", dirname(file)]);
-      mounted = dirname(file);
-      return open(file);
-    },
-  },
+  [
+    "a file that is a mount",
+    withFile(async (file) => {
+      await create(file);
+      const other = createFile();
+      await create(other);
+      mount(file, "--bind", other);
+    }),
+    WRONG(/Mount the folder/),
+  ],
+  [
+    "a folder that is a mount",
+    withFile(async (file) => {
+      const other = createFile();
+      await create(other);
+      mount(dirname(file), "--bind", dirname(other));
+    }),
+  ],
+  ["a disk in memory", withFile((file) => mount(dirname(file), "-t", "tmpfs", "tmpfs"))],
 ];
 
 const SETUPS: Setup[] = [
-  { title: "no file", start: async () => open(createFile()) },
-  { title: "its own file", start: async () => open(await createQueueFile()) },
-  {
-    title: "an empty file",
-    async start() {
-      const file = createFile();
-      writeFileSync(file, "");
-      return open(file);
-    },
-  },
+  ["no file", withFile(() => {})],
+  ["its own file", withFile(create)],
+  ["an empty file", withFile((file) => writeFileSync(file, ""))],
   ...(isRoot ? MOUNTS : []),
-  {
-    title: "a folder that does not exist",
-    async start() {
-      const file = createFile();
-      rmSync(dirname(file), { recursive: true });
-      return open(file);
-    },
-    rejects: WRONG(/folder that exists/),
-  },
-  {
-    title: "a folder in place of a file",
-    async start() {
-      const file = createFile();
-      mkdirSync(file);
-      return open(file);
-    },
-    rejects: WRONG(/path of a file/),
-  },
-  {
-    title: "a file of another user",
-    start: withPermissions(0o777, { "": 0o444 }),
-    rejects: READONLY(/\(user \d+\) may not write to .*push\.db\./),
-  },
-  {
-    title: "a folder of another user",
-    start: withPermissions(0o555, { "": 0o666 }),
-    rejects: READONLY(/\(user \d+\) may not write to .*push-sqlite-\w+\./),
-  },
-  {
-    title: "a folder of another user, no file",
-    start: withPermissions(0o555, {}),
-    rejects: READONLY(/\(user \d+\) may not write to .*push-sqlite-\w+\./),
-  },
-  {
-    title: "the -wal of another user's killed process",
-    start: withPermissions(0o777, { "": 0o666, "-wal": 0o444 }),
-    rejects: READONLY(/\(user \d+\) may not write to .*push\.db-wal\./),
-  },
+  [
+    "a folder that does not exist",
+    withFile((file) => rmSync(dirname(file), { recursive: true })),
+    WRONG(/folder that exists/),
+  ],
+  ["a folder in place of a file", withFile((file) => mkdirSync(file)), WRONG(/path of a file/)],
+  ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
+  ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
+  ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
+  [
+    "the -wal of another user's killed process",
+    withPermissions(0o777, { "": 0o666, "-wal": 0o444 }),
+    READONLY("push\\.db-wal"),
+  ],
   ...[
     "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)",
     "PRAGMA user_version = 7",
   ].map((sql) =>
-    rejected(`a database of another program: ${sql.replace(/;.*/, "")}`, FOREIGN, () =>
-      execute(createFile(), sql),
+    rejected(`a database of another program: ${sql.replace(/;.*/, "")}`, FOREIGN, (file) =>
+      execute(file, sql),
     ),
   ),
   ...[1, 49, 511, 2_900].map((count) =>
-    rejected(`no database, ${count} bytes`, FOREIGN, () => {
-      const file = createFile();
-      writeFileSync(file, "x".repeat(count));
-      return file;
-    }),
+    rejected(`no database, ${count} bytes`, FOREIGN, (file) =>
+      writeFileSync(file, "x".repeat(count)),
+    ),
   ),
-  rejected("the queue of another name", FOREIGN, () => createQueueFile("other")),
-  rejected("a newer version", ["FILE_NEWER", /push\.db/], async () =>
-    execute(await createQueueFile(), "PRAGMA user_version = 99"),
+  rejected("the queue of another name", FOREIGN, (file) => create(file, "other")),
+  changed("a newer version", ["FILE_NEWER", /push\.db/], (file) =>
+    execute(file, "PRAGMA user_version = 99"),
   ),
-  ...[
-    "ALTER TABLE event DROP COLUMN stalls",
-    ...["queue", "delivery", "event", "outcome", "member"].map((table) => `DROP TABLE ${table}`),
-  ].map((sql) =>
-    rejected(`after ${sql}`, DAMAGED, async () => execute(await createQueueFile(), sql)),
+  ...["ALTER TABLE event DROP COLUMN stalls", ...TABLES.map((table) => `DROP TABLE ${table}`)].map(
+    (sql) => changed(`after ${sql}`, DAMAGED, (file) => execute(file, sql)),
   ),
-  rejected("damaged pages", DAMAGED, async () => {
-    const file = await createQueueFile();
-    damagePages(file, [5, 6, 7]);
-    return file;
-  }),
-  rejected("a file that was cut off", DAMAGED, async () => {
-    const file = await createQueueFile();
-    truncateSync(file, 4096 * 5);
-    return file;
-  }),
+  changed("damaged pages", DAMAGED, (file) => damagePages(file, [5, 6, 7])),
+  changed("a file that was cut off", DAMAGED, (file) => truncateSync(file, 4096 * 5)),
 ];
 
 describeSetups("SQLite", SETUPS);
