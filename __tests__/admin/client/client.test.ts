@@ -1,4 +1,3 @@
-import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
 import { collect, until } from "../../support/waiting";
@@ -11,15 +10,9 @@ import {
   type WebhookInput,
 } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
-import keyPage0 from "../../fixtures/keys-page-0-of-3.json";
-import keyPageEmpty from "../../fixtures/keys-page-empty.json";
-import requests from "../../fixtures/requests.json";
-import webhookPageEmpty from "../../fixtures/webhooks-page-empty.json";
-import webhookPage1 from "../../fixtures/webhooks-page-1-of-3.json";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import {
   clientOptions,
-  MAIN_KEY,
   startUpstream,
   stopUpstreams,
   WEBHOOK,
@@ -60,9 +53,9 @@ describe("keys", () => {
     ]);
     expect(upstream.seen[0]).toMatchObject({
       contentType: "application/x-www-form-urlencoded",
-      form: [...new URLSearchParams(requests.createKey.body)],
+      form: [["FriendlyName", "billing-worker"]],
     });
-    expect(upstream.seen[2]?.form).toEqual([...new URLSearchParams(requests.updateKey.body)]);
+    expect(upstream.seen[2]?.form).toEqual([["FriendlyName", "billing-worker (blue)"]]);
   });
 
   it("are listed over three pages, forwards and backwards", async () => {
@@ -82,33 +75,20 @@ describe("keys", () => {
     expect(middle.items).toEqual(pages[1]?.items);
   });
 
-  it("read the fixtures' pages, nulls and unknown fields", async () => {
-    const odd = { ...keyPage0.keys[0], friendly_name: null, date_created: null, flags: ["x"] };
+  it("may be none, and have nulls and unknown members", async () => {
+    const odd = {
+      sid: KEY_SID,
+      friendly_name: null,
+      date_created: null,
+      date_updated: null,
+      x: [1],
+    };
     upstream.script.push(
-      { status: 200, body: keyPageEmpty },
-      { status: 200, body: { ...keyPage0, next_page_uri: null, keys: [odd] } },
+      { status: 200, body: { keys: [] } },
+      { status: 200, body: { keys: [odd] } },
     );
     expect(await collect(client.keys.list())).toEqual([]);
     expect(await collect(client.keys.list())).toEqual([odd]);
-  });
-
-  it("reject the deletion of the Key that the client uses, unless forced", async () => {
-    const asKey = createAdminClient(clientOptions(upstream.url, "main"));
-    const rejected = { code: "OWN_KEY", status: 409 };
-    await expect(asKey.keys.delete(MAIN_KEY)).rejects.toMatchObject(rejected);
-    expect(upstream.seen).toHaveLength(0);
-    await asKey.keys.delete(MAIN_KEY, { force: true });
-    await expect(asKey.keys.fetch(MAIN_KEY)).rejects.toHaveProperty("status", 401);
-  });
-
-  it("are rejected for a Standard Key", async () => {
-    const asKey = createAdminClient(clientOptions(upstream.url, "standard"));
-    await expect(asKey.keys.create()).rejects.toMatchObject({
-      code: "MAIN_KEY_REQUIRED",
-      status: 401,
-      cause: { serviceCode: 20003 },
-    });
-    expect([asKey.usesKey, client.usesKey]).toEqual([true, false]);
   });
 });
 
@@ -137,20 +117,15 @@ describe("webhooks", () => {
       `DELETE ${path}/${sid}`,
       `GET ${path}/${sid}`,
     ]);
-    expect(upstream.seen[0]?.form).toEqual([...new URLSearchParams(requests.createWebhook.body)]);
-    expect(upstream.seen[2]?.form.toSorted()).toEqual(
-      [...new URLSearchParams(requests.updateWebhook.body)].toSorted(),
-    );
-  });
-
-  it("read the fixtures' pages", async () => {
-    const meta = { ...webhookPage1.meta, next_page_url: null, previous_page_url: null };
-    upstream.script.push(
-      { status: 200, body: webhookPageEmpty },
-      { status: 200, body: { ...webhookPage1, meta } },
-    );
-    expect(await collect(client.webhooks.list())).toEqual([]);
-    expect(await collect(client.webhooks.list())).toEqual(webhookPage1.webhooks);
+    expect(upstream.seen[0]?.form).toEqual([
+      ["FriendlyName", input.friendly_name],
+      ...input.event_types.map((type) => ["EventTypes", type]),
+      ["WebhookUrl", input.webhook_url],
+    ]);
+    expect(upstream.seen[2]?.form.toSorted()).toEqual([
+      ["EventTypes", "*"],
+      ["Status", "disabled"],
+    ]);
   });
 });
 
@@ -283,16 +258,12 @@ describe("failures", () => {
 
   const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode: undefined });
   const bad = { status: 200, code: "BAD_RESPONSE" };
-  const redirect = { status: 302, headers: { location: "https://evil.example/" } };
   it.each<[string, object, object]>([
-    ["HTML", { status: 502, body: "<html>Bad gateway</html>" }, failed(502)],
-    ["HTML with 200", { status: 200, body: "<html>Sign in</html>" }, bad],
     ["nothing", { status: 400 }, failed(400)],
     ["nothing with 200", { status: 200 }, bad],
     ["truncated JSON", { status: 200, body: '{"sid":"SK' }, bad],
     ["JSON null", { status: 404, body: "null" }, failed(404)],
     ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
-    ["a redirect", redirect, { status: 302, code: "REDIRECTED" }],
     ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
   ])("survives %s", async (_what, scripted, expected) => {
     upstream.script.push(...Array(3).fill(scripted));
@@ -303,21 +274,6 @@ describe("failures", () => {
   it("rejects a response over 8 MiB", async () => {
     upstream.script.push(...Array(3).fill({ status: 200, body: "x".repeat(9_000_000) }));
     await expect(client.keys.fetch(KEY_SID)).rejects.toHaveProperty("code", "BAD_RESPONSE");
-  });
-
-  it("rejects with UNREACHABLE when nothing listens", async () => {
-    await stopUpstreams();
-    await expect(client.keys.fetch(KEY_SID)).rejects.toMatchObject({
-      code: "UNREACHABLE",
-      status: 0,
-      message: `The service at ${new URL(upstream.url).host} could not be reached: ECONNREFUSED.`,
-    });
-  });
-
-  it("gives up after timeoutMs", async () => {
-    const impatient = createAdminClient({ ...clientOptions(upstream.url), timeoutMs: 80 });
-    upstream.script.push({ status: 0, hangs: true });
-    await expect(impatient.webhooks.fetch(WEBHOOK_SID)).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
   it.each([
@@ -377,41 +333,10 @@ describe("tries again", () => {
     expect(upstream.seen).toHaveLength(5);
   });
 
-  it("until timeoutMs after 429: 100 calls against 20 a second without Retry-After", async () => {
-    let nowMs = 0;
-    const pauses: { untilMs: number; end: () => void }[] = [];
-    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
-    jest.spyOn(timers, "setTimeout").mockImplementation(
-      ((ms: number) =>
-        new Promise<void>((end) => {
-          pauses.push({ untilMs: nowMs + ms, end });
-        })) as typeof timers.setTimeout,
-    );
-    const received: number[] = [];
-    const key = JSON.stringify({ ...keyPage0.keys[0], sid: KEY_SID });
-    const limited = createAdminClient({
-      ...clientOptions(upstream.url),
-      fetch: async () => {
-        const second = Math.floor(nowMs / 1_000);
-        received[second] = (received[second] ?? 0) + 1;
-        return received[second] <= 20 ? new Response(key) : new Response(null, { status: 429 });
-      },
-    });
-    const left = new Set(Array.from({ length: 100 }, (_, index) => index));
-    const settled = Promise.allSettled(
-      [...left].map((index) => limited.keys.fetch(KEY_SID).finally(() => left.delete(index))),
-    );
-    while (left.size > 0) {
-      // A turn lets the calls of this moment reach their next pause.
-      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
-      pauses.sort((a, b) => a.untilMs - b.untilMs);
-      const next = pauses.shift();
-      nowMs = next?.untilMs ?? nowMs;
-      next?.end();
-    }
-    jest.restoreAllMocks();
-    expect((await settled).filter(({ status }) => status === "rejected")).toEqual([]);
-    expect(nowMs).toBeGreaterThan(4_000);
+  it("more often than maxRetries after 429, until timeoutMs", async () => {
+    const { sid } = upstream.createKey("x");
+    upstream.script.push(...Array(5).fill({ status: 429, headers: soon }));
+    await expect(client.keys.fetch(sid)).resolves.toHaveProperty("sid", sid);
   });
 
   it("not when Retry-After is later than timeoutMs", async () => {
