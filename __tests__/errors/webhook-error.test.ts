@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
-import { WebhookError, type WebhookErrorCode } from "express-push-verification";
+import { WebhookError } from "express-push-verification";
 import { STATUS_BY_CODE } from "../../lib/errors/codes";
 
 describe("WebhookError", () => {
-  it.each(Object.entries(STATUS_BY_CODE))("%s has the status %i", (code, status) => {
+  it("has the status of its code, and a cause that no response shows", () => {
     const cause = new Error("inside");
-    const error = new WebhookError(code as WebhookErrorCode, "what to change", { cause });
-    expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({ name: "WebhookError", code, status, cause, expose: false });
+    const error = new WebhookError("PAYLOAD_INVALID", "what to change", { cause });
+    const status = STATUS_BY_CODE.PAYLOAD_INVALID;
+    expect(error).toMatchObject({ name: "WebhookError", status, cause, expose: false });
   });
 
   it("has the headers of its response", () => {

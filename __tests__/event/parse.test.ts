@@ -36,7 +36,14 @@ describe("parseEvent", () => {
     });
 
     it.each(words("account_sid service_sid factor_sid challenge_sid"))("a malformed %s", (name) => {
-      for (const sid of ["", `XX${"0".repeat(32)}`, ACCOUNT_SID.toLowerCase(), "YF1"]) {
+      const digits = "0aF".repeat(10) + "12";
+      const prefix = { account_sid: "AC", service_sid: "VA", factor_sid: "YF" }[name] ?? "YC";
+      const wrong = ["", "1", `${digits}0`, `${digits}\n`, `${digits.slice(1)}g`];
+      for (const sid of [
+        ...wrong.map((end) => prefix + end),
+        `XX${digits}`,
+        ` ${prefix}${digits}`,
+      ]) {
         const malformed = () => parse("challenge.approved", "v2", { [name]: sid });
         expect(malformed).toThrow(invalidOf(`${name} is malformed`));
       }

@@ -87,6 +87,8 @@ describe("verifyPushRequest", () => {
     ["a parsed form of 1001", values(1001), "BODY_TOO_LARGE"],
     ["half a surrogate pair in a parsed form", { body: { x: "\ud800" } }, "BODY_MALFORMED"],
     ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
+    ["a form of numbers", { body: { a: [1] } as never }, "BODY_CONSUMED"],
+    ["a list", { body: ["a"] as never }, "BODY_CONSUMED"],
   ])("rejects %s", async (_what, change, code) => {
     const verified = verifyPushRequest({ ...request, ...change }, options);
     await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });

@@ -174,13 +174,13 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
 
   it("hides the user info of a webhook_url, and does not store the placeholder", async () => {
     const app = appOf({ makeApp });
-    const url = "https://svc:hush-hush@a.test/p";
+    const url = "https://svc:hush-hush@a.test/p@q";
     const created = await call(app, "post", "/admin/push/webhooks", {
       ...webhookInput,
       webhook_url: url,
     });
     const path = follow("/admin/push/webhooks", created.body.url as string);
-    const shown = "https://***@a.test/p";
+    const shown = "https://***@a.test/p@q";
     const changed = await call(app, "patch", path, { status: "disabled" });
     const { body: list } = await call(app, "get", "/admin/push/webhooks");
     const { body: fetched } = await call(app, "get", path);
