@@ -67,7 +67,7 @@ describeWithBrowser("the page of the login", () => {
   });
 
   it("says that the phone did not respond in time", async () => {
-    const page = await open(2_000);
+    const page = await open(1_000);
     await enterPassword(page);
     await visible(page, "expired");
     await expectGoodLooks(page, "login-expired");

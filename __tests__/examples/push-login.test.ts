@@ -90,7 +90,7 @@ describe("the login example", () => {
 
   it("ends the attempt when the phone does not respond in time", async () => {
     await app.stop();
-    await start(2_000);
+    await start(1_000);
     const late = openBrowser(url);
     await late.signIn();
     expect(await late.outcome()).toBe("expired");
@@ -128,7 +128,7 @@ describe("the login example", () => {
     expect([early.status, JSON.parse(early.text)]).toEqual([202, { state: "waiting" }]);
     await app.stop();
     // One wait until the end of the login.
-    await start(5_000, 30_000);
+    await start(1_500, 30_000);
     const browser = openBrowser(url);
     await browser.signIn();
     const logged = jest.spyOn(console, "error").mockImplementation(() => {});

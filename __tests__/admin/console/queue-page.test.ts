@@ -1,6 +1,5 @@
 import { describeWithBrowser, useBrowser } from "../../support/browser";
 import { startConsole, useConsoles } from "./console-app";
-import { HOSTILE } from "./hostile-texts";
 import { createMemoryQueue } from "./memory-queue";
 
 const { openPage } = useBrowser();
@@ -48,33 +47,16 @@ describeWithBrowser("the page of the queue", () => {
     const queue = createMemoryQueue(ERRORS);
     const app = await startConsole({ router: { queue } });
     const page = await openPage(`${app.url}#/queue`);
-    await page
-      .locator("article", { hasText: "alone" })
-      .getByRole("button", { name: "Discard" })
-      .click();
+    const alone = page.locator("article", { hasText: "alone" });
+    await alone.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
     expect(queue.changes).toEqual([]);
-    await page
-      .locator("article", { hasText: "alone" })
-      .getByRole("button", { name: "Discard" })
-      .click();
+    await alone.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("button", { name: "Discard 1 dead letter" }).click();
     await page.getByRole("button", { name: "Discard all 5" }).click();
     await page.getByRole("button", { name: "Discard 5 dead letters" }).click();
     await page.getByText("No dead letters.").waitFor();
     expect(queue.changes).toHaveLength(6);
-  });
-
-  it("retries and discards an error of any text", async () => {
-    const queue = createMemoryQueue(HOSTILE.flatMap((text) => [text, text]));
-    const app = await startConsole({ router: { queue } });
-    const page = await openPage(`${app.url}#/queue`);
-    for (let left = HOSTILE.length; left > 0; left--) {
-      await page.getByText(`Retry all ${2 * left}`).waitFor();
-      await page.getByRole("button", { name: "Retry these 2" }).first().click();
-      await page.getByRole("button", { name: "Retry 2 dead letters" }).click();
-    }
-    await page.getByText("No dead letters.").waitFor();
   });
 });
 

@@ -4,7 +4,6 @@ import type { Page } from "playwright-core";
 import type { RequestRow } from "../../../lib/admin/console/console-view";
 import { describeWithBrowser, useBrowser } from "../../support/browser";
 import { startConsole, useConsoles } from "./console-app";
-import { HOSTILE } from "./hostile-texts";
 
 const { openPage } = useBrowser();
 useConsoles();
@@ -39,16 +38,18 @@ async function openList({ reveal = false } = {}) {
 }
 
 describeWithBrowser("the search of requests", () => {
-  it.each([
-    ["a uuid", "one-unit", "challenge.approved v2"],
-    ["a part of a uuid", "wo-u", "challenge.denied v2"],
-    ["the SID of a challenge", CHALLENGE, "challenge.approved v2"],
-    ["the SID of a factor, pasted with spaces, in capitals", ` ${FACTOR} `, "challenge.denied v2"],
-  ])("finds by %s", async (_what, text, found) => {
+  it("finds by a uuid or a part of it, and by the SID of a challenge or of a factor, pasted", async () => {
     const { page } = await openList();
-    await search(page).fill(text.replace("b2", "B2"));
-    expect(await shownTypes(page)).toEqual([found]);
-    await page.getByRole("status").getByText("1 request found.").waitFor();
+    for (const [text, found] of [
+      ["one-unit", "challenge.approved v2"],
+      ["wo-u", "challenge.denied v2"],
+      [CHALLENGE, "challenge.approved v2"],
+      [` ${FACTOR.replace("b2", "B2")} `, "challenge.denied v2"],
+    ] as const) {
+      await search(page).fill(text);
+      await page.getByRole("status").getByText("1 request found.").waitFor();
+      expect(await shownTypes(page)).toEqual([found]);
+    }
   });
 
   it("keeps its rows when requests arrive, and shows all when it is emptied", async () => {
@@ -75,27 +76,13 @@ describeWithBrowser("the search of requests", () => {
     expect(await shownTypes(page)).toEqual(["challenge.approved v2"]);
   });
 
-  it("searches the entity when it is revealed", async () => {
-    const { page } = await openList({ reveal: true });
-    await page.getByLabel("Find by identity, uuid, SID or path").fill("jane.doe");
-    expect(await shownTypes(page)).toHaveLength(2);
-  });
-
-  it("does not search a masked entity", async () => {
-    const { page } = await openList();
-    expect(await page.getByText("jan…com").count()).toBe(2);
-    await search(page).fill("jan…com");
-    expect(await shownTypes(page)).toEqual([]);
-  });
-
-  it("takes hostile texts as texts", async () => {
-    const { page } = await openList();
-    for (const text of HOSTILE) {
-      await search(page).fill(text);
-      await page.getByText("No request matches this filter.").waitFor();
-    }
-    expect(await page.title()).toBe("Receiver · Push webhooks");
-    expect(await page.locator("main script, main img").count()).toBe(0);
+  it.each([
+    [true, "jane.doe", 2],
+    [false, "jan…com", 0],
+  ])("searches the entity only if it is revealed: %s", async (reveal, text, count) => {
+    const { page } = await openList({ reveal });
+    await page.getByLabel("Find by identity, uuid, SID or path").fill(text);
+    expect(await shownTypes(page)).toHaveLength(count);
   });
 
   it("is emptied when a notice shows its request", async () => {

@@ -212,40 +212,27 @@ describe("the rows", () => {
     expect(rows).toMatchObject([{ status: 500, failure: "(not shown)" }]);
   });
 
-  it("count the deliveries of a uuid", async () => {
-    const app = await startConsole();
-    for (const [uuid, type] of [
-      ["a", approve],
-      ["a", approve],
-      ["b", approve],
-      ["a", "challenge.denied"],
-    ] as const) {
-      await app.deliver(type, { uuid });
-    }
-    const { rows } = await readRequests(app);
-    expect(rows.map(({ uuid, attempt, result }) => [uuid, attempt, result])).toEqual([
-      ["a", 1, "handled"],
-      ["a", 2, "duplicate"],
-      ["b", 1, "handled"],
-      ["a", 3, "conflict"],
-    ]);
-  });
-
-  it("are the last 200, and the totals are of all", async () => {
+  it("count the deliveries of a uuid, and are the last 200, while the totals are of all", async () => {
     const app = await startConsole();
     await app.deliver(approve, { uuid: "first" });
     await deliverMismatches(app, 1);
+    await app.deliver(approve, { uuid: "again" });
+    await app.deliver(approve, { uuid: "again" });
+    await app.deliver("challenge.denied", { uuid: "again" });
+    const again = (await readRequests(app)).rows.slice(2);
+    expect(again.map(({ attempt, result }) => [attempt, result])).toEqual([
+      [1, "handled"],
+      [2, "duplicate"],
+      [3, "conflict"],
+    ]);
     for (let count = 0; count < 200; count++) await app.deliver();
     // Its first delivery is no longer among the rows.
     await app.deliver(approve, { uuid: "first" });
     const { rows, totals } = await readRequests(app);
-    expect([rows.length, rows[0]?.id, totals.received]).toEqual([200, await idOf(app, 4), 203]);
-    expect(rows.at(-1)).toMatchObject({
-      id: await idOf(app, 203),
-      result: "duplicate",
-      attempt: 1,
-    });
-    for (const id of [2, 3, 4, 0, 204, -1, "x"])
+    expect([rows.length, rows[0]?.id, totals.received]).toEqual([200, await idOf(app, 7), 206]);
+    const last = { id: await idOf(app, 206), result: "duplicate", attempt: 1 };
+    expect(rows.at(-1)).toMatchObject(last);
+    for (const id of [2, 6, 7, 0, 207, -1, "x"])
       expect(await explain(app, id)).toMatchObject({ status: 404 });
   });
 });
@@ -298,18 +285,16 @@ describe("the live stream", () => {
 
   it("has a changed number of pending waits", async () => {
     const app = await startConsole();
-    const streams = [await openLive(app), await openLive(app)];
-    for (const { next } of streams) await next();
+    const { next } = await openLive(app);
+    await next();
     const key = { challengeSid: CHALLENGE_SID, entityIdentity: "u" };
     const waiting = expect(app.push.waitForChallenge(key)).rejects.toHaveProperty(
       "code",
       "CLOSING",
     );
-    for (const { next } of streams) {
-      const { waits } = (await next()).totals;
-      expect(waits).toEqual({ count: 1, oldestMs: expect.any(Number) });
-      expect(waits.oldestMs).toBeLessThan(10_000);
-    }
+    const { waits } = (await next()).totals;
+    expect(waits).toEqual({ count: 1, oldestMs: expect.any(Number) });
+    expect(waits.oldestMs).toBeLessThan(10_000);
     await Promise.all([waiting, app.push.close()]);
     expect((await readRequests(app)).totals.waits).toEqual({ count: 0 });
   });
@@ -435,10 +420,6 @@ describe("the rotation of tokens", () => {
       { count: 2, lastAtMs: rows[3]?.atMs },
     ];
     expect(totals.rotation).toEqual([{ accountSid: ACCOUNT_SID, tokens }]);
-    // Also of requests that are no longer in the list.
-    for (let count = 0; count < 200; count++) await app.deliver();
-    const [use] = (await readRequests(app)).totals.rotation;
-    expect(use?.tokens.map(({ count }) => count)).toEqual([201, 2]);
   });
 
   it("has the accounts of a function that used another than the first token: 10, with 16 tokens each", async () => {
@@ -548,16 +529,12 @@ describe("GET /console/requests/:id", () => {
   });
 
   it("asks the queue where the event is, and masks the error of each attempt", async () => {
+    const run = { durationMs: 12, process: "4711 on web-1" };
     const { queue, asked } = createQueueWith({
       ...FOUND,
       state: "delayed",
       failures: [
-        {
-          at: new Date(2_000),
-          error: "HANDLER_FAILED: ECONNREFUSED",
-          durationMs: 12,
-          process: "4711 on web-1",
-        },
+        { at: new Date(2_000), error: "HANDLER_FAILED: ECONNREFUSED", ...run },
         { at: new Date(4_000), error: `HANDLER_FAILED: no user ${JANE}` },
       ],
     });
@@ -567,12 +544,7 @@ describe("GET /console/requests/:id", () => {
       state: "delayed",
       attempts: 3,
       failures: [
-        {
-          atMs: 2_000,
-          error: "HANDLER_FAILED: ECONNREFUSED",
-          durationMs: 12,
-          process: "4711 on web-1",
-        },
+        { atMs: 2_000, error: "HANDLER_FAILED: ECONNREFUSED", ...run },
         { atMs: 4_000, error: "HANDLER_FAILED: no user <entity_identity>" },
       ],
       atMs: 5_000,
@@ -598,7 +570,6 @@ describe("the row of a stored event", () => {
     ["dead", failures, { result: "failed", status: 200 }],
     ["discarded", [], { result: "failed", message: "Its event is discarded." }],
     ["handled", failures, { result: "handled" }],
-    ["discarded", [], { result: "failed", message: "Its event is discarded." }],
   ])(
     "has the state that the queue knows, and counts as stored: %s",
     async (state, attempts, row) => {
