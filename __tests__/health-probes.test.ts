@@ -22,13 +22,14 @@ it.each([
   const file = join(folder, "recipe.ts");
   writeFileSync(file, findRecipe("health"));
   type Recipe = { createHealthRoute(part: object): express.Router };
-  const health = async () => ({ status, code: "STORE_UNAVAILABLE" });
+  const shown = { status, code: "STORE_UNAVAILABLE" };
+  const health = async () => ({ ...shown, reason: "a text for the log" });
   const route = (require(file) as Recipe).createHealthRoute({ health });
   const path = /path: (\S+),/.exec(probe)?.[1] ?? "";
   const response = await fetch(
     `http://127.0.0.1:${await startServer(express().use(route))}${path}`,
   );
-  expect([response.status, await response.json()]).toEqual([expected, await health()]);
+  expect([response.status, await response.json()]).toEqual([expected, shown]);
 });
 
 it("the probe finds a worker that stopped within 30 s", () => {

@@ -3,13 +3,11 @@ import { execFile, spawn } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, Server, type RequestListener } from "node:http";
+import { createServer, Server } from "node:http";
 import { isBuiltin } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import express from "express";
-import type { PushWebhooks } from "express-push-verification";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -28,7 +26,7 @@ import {
   ROOT,
   type DocsBlock,
 } from "../support/docs";
-import { startReceiver, startTarget, stopEmulators } from "../support/emulators";
+import { startReceiver, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 import { runCommand } from "../support/terminals";
@@ -204,8 +202,6 @@ describe("README and docs", () => {
       await tryServers(code);
       if (typeof exported.POST === "function") await runRoute(exported.POST as Route);
       if (typeof exported.story === "function") await runStory(exported.story as Story);
-      if (typeof exported.createHealthRoute === "function")
-        await runHealthRoute(exported.createHealthRoute as HealthRoute);
     });
 
     it.each(named(scripts))("%s, in CommonJS", async (name, code) => {
@@ -310,24 +306,5 @@ async function runStory(story: Story): Promise<void> {
     ["challenge.approved", "succeeded", 1],
   ]);
   expect(events).toHaveLength(3);
-  await stopEmulators();
-}
-
-type HealthRoute = (part: Pick<PushWebhooks, "health">) => RequestListener;
-
-/** A probe restarts a process that is unhealthy; one that is degraded keeps its traffic. */
-async function runHealthRoute(createHealthRoute: HealthRoute): Promise<void> {
-  for (const [health, status] of [
-    [{ status: "healthy" }, 200],
-    [{ status: "degraded", code: "STORE_UNAVAILABLE", since: "2024-03-05T09:00:00Z" }, 200],
-    [{ status: "unhealthy", code: "WORKER_STOPPED" }, 503],
-  ] as const) {
-    const reason = "a text for the log";
-    const route = createHealthRoute({
-      health: () => Promise.resolve({ ...health, reason }) as never,
-    });
-    const response = await fetch(`${await startTarget(express().use(route))}/health`);
-    expect([response.status, await response.json()]).toEqual([status, health]);
-  }
   await stopEmulators();
 }

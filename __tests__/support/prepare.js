@@ -1,11 +1,9 @@
 "use strict";
 
-const { chmodSync, mkdtempSync } = require("node:fs");
+const { chmodSync, existsSync, mkdtempSync } = require("node:fs");
 const { tmpdir } = require("node:os");
-const { join } = require("node:path");
+const { delimiter, join } = require("node:path");
 const { buildPage } = require("../../lib/admin/console/page/build");
-const findChromium = require("./find-chromium");
-const findRedis = require("./find-redis");
 
 /** Runs once before all tests. */
 module.exports = function prepare() {
@@ -15,8 +13,28 @@ module.exports = function prepare() {
   process.env.PUSH_TEST_RUN = mkdtempSync(join(tmpdir(), "push-run-"));
   // The user of PostgreSQL writes there, too.
   chmodSync(process.env.PUSH_TEST_RUN, 0o755);
-  findRedis();
-  findChromium();
+  find("PUSH_TEST_REDIS_SERVER", ["redis-server", "valkey-server"]);
+  find(
+    "PUSH_TEST_CHROMIUM",
+    ["chromium", "chromium-browser", "google-chrome"],
+    process.env.CHROMIUM_PATH,
+  );
   // The router looks for the page beside its own module; here that is in lib.
   buildPage(join(__dirname, "../../lib/admin/console/assets"));
 };
+
+/**
+ * Finds a program on the PATH; without it, tests are skipped, and the run ends with how to get it.
+ *
+ * @throws Error with CI=true and without it: there, no test may be skipped.
+ */
+function find(variable, names, chosen = "") {
+  if (process.env[variable] !== undefined) return;
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const files = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const found = [chosen, ...files].find((file) => existsSync(file));
+  process.env[variable] = found ?? "";
+  if (found === undefined && process.env.CI === "true") {
+    throw new Error(`The tests need one of these on the PATH: ${names.join(", ")}.`);
+  }
+}
