@@ -10,7 +10,7 @@ import { useWarnings } from "../support/warnings";
 const warnings = useWarnings();
 
 function observe() {
-  const { push, receive } = createReceiver();
+  const { push, receive } = createReceiver({ methods: ["POST"] });
   const inspection = inspectReceiver(push) as ReceiverInspection;
   const observed: ObservedRequest[] = [];
   const stop = inspection.observe((request) => void observed.push({ ...request }));

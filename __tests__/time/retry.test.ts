@@ -58,7 +58,7 @@ describe("createRetry", () => {
   });
 
   it("limits the only attempt to 250 ms at maxRetrying", async () => {
-    const retry = createRetry({ retryForMs: 2_000, maxRetrying: 1 });
+    const retry = createRetry({ retryForMs: 600, maxRetrying: 1 });
     let isHeld = true;
     const held = retry(never).catch(() => (isHeld = false));
     await expect(retry(never)).rejects.toHaveProperty("code", "OVERLOADED");
