@@ -76,7 +76,10 @@ export function checkDocuments(): string[] {
       findings.push(`README.md: does not link to ${file}`);
   }
   const pages = ["SECURITY.md", "docs/architecture.md", "docs/durable-engine.md"].map(readText);
-  const named = matchAll(pages.join("\n"), /`([\w-]+\/[\w/-]+(?:\.test)?\.ts|[\w-]+\.test\.ts)`/g).flat();
+  const named = matchAll(
+    pages.join("\n"),
+    /`([\w-]+\/[\w/-]+(?:\.test)?\.ts|[\w-]+\.test\.ts)`/g,
+  ).flat();
   const missing = named.filter(
     (file) => ![file, `__tests__/${file}`].some((path) => existsSync(join(ROOT, path))),
   );

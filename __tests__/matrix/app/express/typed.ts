@@ -9,7 +9,8 @@ import {
   type PushEvent,
   type UnknownPushEvent,
 } from "express-push-verification";
-import { adminRouter, createAdminClient, type Webhook } from "express-push-verification/admin";
+import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import type { AdminClientOptions, Webhook } from "express-push-verification/admin";
 import { redisQueue, type DurableQueue } from "express-push-verification/durable";
 import { createEmulator, type WebhookDelivery } from "express-push-verification/emulator";
 import { eventFixture, signedRequest } from "express-push-verification/testing";
@@ -28,7 +29,8 @@ push.on("challenge.approved", (event, { signal }) => {
 push.on("challenge.aproved", () => {});
 
 /** An app with all that the package has for it. */
-export function createApp(client: ReturnType<typeof createAdminClient>): express.Express {
+export function createApp(options: AdminClientOptions): express.Express {
+  const client = createAdminClient(options);
   const app = express();
   app.use("/webhooks/push", push);
   app.use("/admin", adminRouter({ client, authorize: (req) => req.get("x-staff") === "yes" }));
