@@ -11,12 +11,16 @@ import type {
   ChallengeDeniedEvent,
   FactorCreatedEvent,
   HandlerContext,
+  Logger,
   PushEvent,
   PushEventType,
   PushWebhooks,
   UnknownPushEvent,
   WebhookErrorCode,
 } from "express-push-verification";
+import type { WebhookEventType } from "express-push-verification/admin";
+import type { Receiver } from "../lib/admin/client/webhook";
+import type { AdminLogger } from "../lib/admin/router/options";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
 
@@ -92,6 +96,12 @@ describe("types, checked by the compiler", () => {
     expect(() => pushWebhooks({ ...options, acknowledge: "never" })).toThrow(TypeError);
     // @ts-expect-error: misspelt code
     void new WebhookError("SIGNATURE_WRONG", "");
+  });
+
+  it("equals the types that stand in for it elsewhere", () => {
+    expectTypeOf<WebhookEventType>().toEqualTypeOf<PushEventType | "*">();
+    expectTypeOf<AdminLogger>().toEqualTypeOf<Logger>();
+    expectTypeOf<PushWebhooks>().toExtend<Receiver>();
   });
 
   it("is accepted as a middleware and as a listener", () => {

@@ -146,13 +146,6 @@ describe("createAcceptOnce", () => {
     });
   });
 
-  it("rejects if the store stays down", async () => {
-    const run = jest.fn(async () => {});
-    const rejected = once(scripted([new Error("down")]), 60)(keyOf("a"), run);
-    await expect(rejected).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
-    expect(run).not.toHaveBeenCalled();
-  });
-
   it.each<Claim | Error>([new Error("down"), "done", "conflict"])(
     "claims again for the next delivery after %s",
     async (first) => {
