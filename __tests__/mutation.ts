@@ -52,7 +52,6 @@ const TESTS: Record<string, string[]> = {
   "signature/signature": [
     "signature/signature",
     "signature/auth-token",
-    "signature/signed-request",
     "receiver/verify-push-request",
   ],
 };

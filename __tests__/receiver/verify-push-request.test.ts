@@ -4,6 +4,8 @@ import {
   type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
+import { listEventPairs } from "../../lib/form/parameters";
+import { signRequest } from "../../lib/signature/signed-request";
 import { about, requests } from "../fixtures/webhook-requests.json";
 import {
   ACCOUNT_SID,
@@ -16,6 +18,7 @@ import {
   type TestRequest,
 } from "../support/webhook-requests";
 
+const NAME = "x-service-signature";
 const options: VerifyOptions = {
   authToken: AUTH_TOKEN,
   publicUrl: PUBLIC_URL,
@@ -29,7 +32,7 @@ const requestOf = ({ path: url, body = "", ...rest }: TestRequest): PushRequest 
 
 describe("verifyPushRequest", () => {
   it.each(requests.map((request) => [request.id, request] as const))(
-    "returns the event of the recorded %s",
+    "returns the event of the recorded %s, which signRequest creates",
     async (_id, { method, url, body, headers, version }) => {
       const { token: authToken, configuredUrl: publicUrl } = about;
       const params = [...new URLSearchParams(body ?? url.slice(publicUrl.length))];
@@ -44,6 +47,11 @@ describe("verifyPushRequest", () => {
         const settings = { ...options, authToken, publicUrl };
         expect(await verifyPushRequest(received, settings)).toEqual(event);
       }
+      const pairs = listEventPairs(version as "v1" | "v2", Object.fromEntries(params));
+      const signing = { authToken, webhookUrl: publicUrl, contentType: "", signatureHeader: NAME };
+      const signed = signRequest({ ...signing, method: method as "GET" | "POST", params: pairs });
+      expect(signed).toMatchObject({ url, body: body ?? undefined });
+      expect(signed.headers[NAME]).toBe(record[NAME]);
     },
   );
 

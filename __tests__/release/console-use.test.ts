@@ -261,25 +261,3 @@ describeWithBrowser("the console of a queue", () => {
     }
   });
 });
-
-describeWithBrowser("the console of two Webhooks of one URL", () => {
-  it("advises nothing about their different types, and asks before it disables one", async () => {
-    const app = await startConsole();
-    app.push.on(["challenge.approved", "factor.created"], () => {});
-    for (const type of ["challenge.approved", "factor.created"] as const) {
-      app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: [type] });
-    }
-    const page = await openPage(`${app.url}#/webhooks`);
-    const webhooks = page.locator("article");
-    await webhooks.nth(1).waitFor();
-    expect(await page.locator(".badge, main .notice").count()).toBe(0);
-    await webhooks.first().getByRole("button", { name: "Disable" }).click();
-    await page.getByRole("button", { name: "Disable webhook" }).click();
-    // The other one cannot be missed: no button deletes it.
-    await page.getByRole("button", { name: "Enable the webhook" }).click();
-    await page.locator("main .notice").waitFor({ state: "detached" });
-    expect(await page.getByRole("button", { name: "Delete this webhook" }).count()).toBe(0);
-    const all = await app.upstream.listWebhooks();
-    expect(all.map(({ status }) => status)).toEqual(["enabled", "enabled"]);
-  });
-});

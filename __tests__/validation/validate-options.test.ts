@@ -26,13 +26,8 @@ describe("validateOptions", () => {
     ).not.toThrow();
   });
 
+  // receiver/options.test.ts has the values that each rule rejects.
   it.each<[unknown, ...string[]]>([
-    [{ token: "right", limitBytes: "64kb" }, "limitBytes", "from 1 to 10", '"64kb"'],
-    [{ token: "right", limitBytes: 0 }, "limitBytes", "received 0"],
-    [{ token: "right", limitBytes: 11 }, "received 11"],
-    [{ token: "right", limitBytes: Number.NaN }, "received NaN"],
-    [{ token: "right", limitBytes: null }, "received null"],
-    [{ token: "right", mode: "port" }, "mode", "'exact' or 'ports'".replaceAll("'", '"'), '"port"'],
     [{ token: "right", limitByte: 5 }, '"limitByte"', 'Did you mean "limitBytes"?'],
     [{ token: "right", LIMITBYTES: 5 }, 'Did you mean "limitBytes"?'],
     [{ token: "right", colour: 5 }, '"colour"', "limitBytes, mode, token, url"],
@@ -43,9 +38,6 @@ describe("validateOptions", () => {
     [{ token: [] }, "an empty array"],
     [{ token: 5 }, "a number (not shown)"],
     [undefined, "make", "nothing"],
-    [null, "null"],
-    [[], "an empty array"],
-    ["text", "a string"],
   ])("rejects %j and says why", (options, ...words) => {
     expect(() => check(options)).toThrow(TypeError);
     for (const word of words) expect(() => check(options)).toThrow(word);

@@ -183,41 +183,27 @@ const MAIN = { sid: `SK${"b".repeat(32)}`, secret: SECRET, type: "main" as const
 
 const keysOf = (emulator: Emulator) => `${keysPath(emulator)}.json`;
 
-describe("credentials", () => {
-  it("are required for each path, also for unknown ones", async () => {
-    const emulator = await startEmulator();
-    for (const path of [
-      keysOf(emulator),
-      webhooksPath(emulator),
-      "/_control/factors",
-      "/nowhere",
-    ]) {
-      const rejected = await callApi(emulator, "GET", path, { as: null });
-      expect(rejected).toMatchObject(pick(errors.missingCredentials));
-      expect(rejected.headers.get("www-authenticate")).toBe('Basic realm="API"');
-    }
-  });
-
-  it("are rejected when they are wrong or malformed", async () => {
-    const emulator = await startEmulator({ keys: [MAIN] });
-    for (const as of [
-      [emulator.accountSid, `${emulator.authToken}0`],
-      [emulator.accountSid, ""],
-      [`AC${"0".repeat(32)}`, emulator.authToken],
-      [`SK${"0".repeat(32)}`, SECRET],
-      [MAIN.sid, SECRET.toLowerCase()],
-      ["constructor", ""],
-    ] as [string, string][]) {
-      const rejected = await callApi(emulator, "GET", keysOf(emulator), { as });
-      expect(rejected).toMatchObject(pick(errors.wrongCredentials));
-    }
-    for (const authorization of ["Bearer abc", "Basic", "Basic !!!", "Basic ?"]) {
-      const response = await fetch(emulator.url + keysOf(emulator), { headers: { authorization } });
-      expect(response.status).toBe(401);
-    }
-  });
+it("credentials are required for each path, and rejected when they are wrong or malformed", async () => {
+  const emulator = await startEmulator({ keys: [MAIN] });
+  const keys = keysOf(emulator);
+  for (const path of [keys, webhooksPath(emulator), "/_control/factors", "/nowhere"]) {
+    const rejected = await callApi(emulator, "GET", path, { as: null });
+    expect(rejected).toMatchObject({ status: 401, body: errors.missingCredentials.body });
+    expect(rejected.headers.get("www-authenticate")).toBe('Basic realm="API"');
+  }
+  for (const as of [
+    [emulator.accountSid, `${emulator.authToken}0`],
+    [emulator.accountSid, ""],
+    [`AC${"0".repeat(32)}`, emulator.authToken],
+    [`SK${"0".repeat(32)}`, SECRET],
+    [MAIN.sid, SECRET.toLowerCase()],
+    ["constructor", ""],
+  ] as [string, string][]) {
+    const rejected = await callApi(emulator, "GET", keys, { as });
+    expect(rejected).toMatchObject({ status: 401, body: errors.wrongCredentials.body });
+  }
+  for (const authorization of ["Bearer abc", "Basic", "Basic !!!", "Basic ?"]) {
+    const response = await fetch(emulator.url + keys, { headers: { authorization } });
+    expect(response.status).toBe(401);
+  }
 });
-
-function pick({ status, body }: { status: number; body: object }) {
-  return { status, body };
-}

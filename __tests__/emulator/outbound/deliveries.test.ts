@@ -41,7 +41,7 @@ const FORM = "application/x-www-form-urlencoded";
 const CONTENT_TYPES = ["application/x-www-urlencoded", FORM, `${FORM}; charset=UTF-8`];
 
 const EVERY = (["v1", "v2"] as const).flatMap((version) =>
-  ["", "?tenant='blue'%2f", "?q=ö", "?flag", "?"].flatMap((query, index) =>
+  ["", "?tenant='blue'%2f", "?q=ö", "?flag", "?b=1&", "?"].flatMap((query, index) =>
     // After a bare question mark a signed POST could be replayed as a GET, which is rejected.
     (["POST", "GET"] as const).slice(0, query === "?" ? 1 : 2).map((webhook_method, method) => {
       const contentType = CONTENT_TYPES[(index + method) % 3] ?? "";
