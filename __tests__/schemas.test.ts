@@ -41,11 +41,11 @@ type KnownName<Type> = keyof {
 type Compared<Type, Name extends keyof Type> =
   Name extends KnownName<Type> ? ([Type[Name]] extends [undefined] ? never : Name) : never;
 
-type Outputs<Schemas extends Record<string, z.ZodType>> = Comparable<{
-  [Name in keyof Schemas]: z.output<Schemas[Name]>;
+type Outputs<Rows extends Record<string, z.ZodType>> = Comparable<{
+  [Name in keyof Rows]: z.output<Rows[Name]>;
 }>;
-type Inputs<Schemas extends Record<string, z.ZodType>> = Comparable<{
-  [Name in keyof Schemas]: z.input<Schemas[Name]>;
+type Inputs<Rows extends Record<string, z.ZodType>> = Comparable<{
+  [Name in keyof Rows]: z.input<Rows[Name]>;
 }>;
 
 type ParsedEvent = z.output<typeof pushEventSchema>;
