@@ -62,7 +62,10 @@ export class EmulatorError extends Error {
   }
 }
 
-/** Creates the error of a resource that does not exist; its message holds the path. */
-export function notFound(path: string): EmulatorError {
-  return new EmulatorError("NOT_FOUND", `The requested resource ${path} was not found`);
+/** Returns the resource of a path. @throws EmulatorError 20404 when it does not exist. */
+export function existing<Resource>(resource: Resource | undefined, path: string): Resource {
+  if (resource !== undefined) return resource;
+  // The messages of the verification API omit the version.
+  const shownPath = path.replace(/^\/v2(?=\/)/, "");
+  throw new EmulatorError("NOT_FOUND", `The requested resource ${shownPath} was not found`);
 }

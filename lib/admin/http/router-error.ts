@@ -5,16 +5,15 @@ import { InputError } from "../client/input-error";
 /** Error that the router responds with: its code is a number of the service, or a name of the router. */
 export class RouterError extends Error {
   override readonly name = "RouterError";
-  readonly status: number;
-  readonly code: number | string;
-  /** Value of the header `Retry-After`, in seconds. */
-  readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: number | string, message: string, retryAfterSeconds?: number) {
+  constructor(
+    readonly status: number,
+    readonly code: number | string,
+    message: string,
+    /** Value of the header `Retry-After`. */
+    readonly retryAfterSeconds?: number,
+  ) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

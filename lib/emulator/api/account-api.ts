@@ -1,8 +1,8 @@
 import * as z from "../../validation/zod";
-import { created, existing } from "./endpoint-router";
+import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { EmulatorError, notFound } from "../emulator-error";
+import { EmulatorError, existing } from "../emulator-error";
 import { toKeyResource, type StoredKeys } from "../resources/keys";
 import { cutPage, type ListRules } from "./pagination";
 import { readForm, readParameters } from "./parameters";
@@ -13,6 +13,7 @@ const KEY_PARAMETERS = z.object({ friendly_name: z.string().optional() });
 /** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 const KEY_LIST: ListRules = {
   prefix: "SK",
+  unit: "uri",
   sortedBy: "date_updated",
   newestFirst: true,
   invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
@@ -20,24 +21,15 @@ const KEY_LIST: ListRules = {
 
 /** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {
-  const findKey = (request: EndpointRequest) => existing(keys.find(request.params[1]), request);
+  const findKey = ({ params, path }: EndpointRequest) => existing(keys.find(params[1]), path);
 
   const endpoints: Endpoints = {
     "/Keys.json": {
       GET(request) {
-        const page = cutPage(keys.list(), request.query, request.path, KEY_LIST);
+        const { items, start, meta } = cutPage(keys.list(), request.query, request.path, KEY_LIST);
         // The envelope of the specification (section 2.2).
-        return {
-          keys: page.items.map(toKeyResource),
-          uri: page.url,
-          first_page_uri: page.first,
-          next_page_uri: page.next,
-          previous_page_uri: page.previous,
-          page: page.page,
-          page_size: page.pageSize,
-          start: page.start,
-          end: page.start + Math.max(page.items.length - 1, 0),
-        };
+        const end = start + Math.max(items.length - 1, 0);
+        return { keys: items.map(toKeyResource), ...meta, start, end };
       },
       POST(request) {
         // The account API creates Standard keys only.
@@ -61,7 +53,7 @@ export function createAccountEndpoints(accountSid: string, keys: StoredKeys): En
     endpoints,
     check({ path, caller, params: [account] }) {
       assertMayManageKeys(caller);
-      if (!isSid("AC", account)) throw notFound(path);
+      existing(isSid("AC", account) ? account : undefined, path);
       // Credentials are valid for their own account only.
       if (account !== accountSid) throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
     },

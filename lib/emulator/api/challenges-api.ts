@@ -1,6 +1,6 @@
 import * as z from "../../validation/zod";
 import { isSid } from "../../form/sid";
-import { created, EndpointResponse, entityUrlOf, existing } from "./endpoint-router";
+import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
@@ -9,6 +9,7 @@ import { SIGNATURE_FIELDS_VALUE } from "../resources/auth-payload";
 import type { Challenge } from "../resources/challenge";
 import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
+import { existing } from "../emulator-error";
 import type { EmulatorSettings } from "../options";
 import { textSchema } from "../resources/schemas";
 import { createSid } from "../resources/sids";
@@ -50,10 +51,10 @@ export function createChallengeEndpoints(
   const [, vendor = ""] = /^(?:X-)?(.*?)(?:-Signature)?$/i.exec(signatureHeader) ?? [];
   const headers = { [`${vendor}-Verify-Signature-Fields`]: SIGNATURE_FIELDS_VALUE };
 
-  const findEntity = (request: EndpointRequest) =>
-    existing(entities.findEntity(request.params[1]), request);
-  const findChallenge = (request: EndpointRequest) =>
-    existing(entities.findChallenge(request.params[2], request.params[1]), request);
+  const findEntity = ({ params, path }: EndpointRequest) =>
+    existing(entities.findEntity(params[1]), path);
+  const findChallenge = ({ params, path }: EndpointRequest) =>
+    existing(entities.findChallenge(params[2], params[1]), path);
 
   function toResource(stored: Challenge, request: EndpointRequest) {
     const { entity_identity: identity, ...challenge } = stored;

@@ -1,6 +1,6 @@
 import { decodeSafely } from "../../form/text";
 import type { Pair } from "../../form/parameters";
-import { EmulatorError, notFound } from "../emulator-error";
+import { EmulatorError } from "../emulator-error";
 import type { Caller } from "./credentials";
 
 /** An authenticated request to one of the service's endpoints. */
@@ -22,15 +22,11 @@ export interface EndpointRequest {
 
 /** Response of the server; without `body`, the response has no body. */
 export class EndpointResponse {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, body?: unknown, headers: Record<string, string> = {}) {
-    this.status = status;
-    this.body = body;
-    this.headers = headers;
-  }
+  constructor(
+    readonly status: number,
+    readonly body?: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 }
 
 /** Creates the response to a request that created a resource. */
@@ -91,14 +87,4 @@ export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
 export function entityUrlOf({ url }: EndpointRequest, identity: string): string {
   const [serviceUrl = ""] = /^.*?\/v2\/Services\/[^/]+/.exec(url) ?? [];
   return `${serviceUrl}/Entities/${encodeURIComponent(identity)}`;
-}
-
-/** Returns the resource of a path. @throws EmulatorError 20404 when it does not exist. */
-export function existing<Resource>(
-  resource: Resource | undefined,
-  { path }: EndpointRequest,
-): Resource {
-  if (resource !== undefined) return resource;
-  // The messages of the verification API omit the version.
-  throw notFound(path.replace(/^\/v2(?=\/)/, ""));
 }

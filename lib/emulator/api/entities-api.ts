@@ -1,5 +1,5 @@
 import * as z from "../../validation/zod";
-import { created, entityUrlOf, existing } from "./endpoint-router";
+import { created, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
@@ -7,6 +7,7 @@ import { readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
 import type { Entity, Factor } from "../resources/factor";
+import { existing } from "../emulator-error";
 import type { EmulatorSettings } from "../options";
 import { isPublicKey } from "../resources/auth-payload";
 import { textSchema } from "../resources/schemas";
@@ -56,14 +57,10 @@ const NEW_FACTOR = z.discriminatedUnion("factor_type", [
 ]);
 /** The parameters that verify or change a factor. */
 const change = { auth_payload: payloadSchema.optional(), friendly_name: nameSchema.optional() };
-const CHANGED_PUSH_FACTOR = z.object({
-  ...change,
-  config: group(z.object(pushConfig).partial().shape),
-});
-const CHANGED_TOTP_FACTOR = z.object({
-  ...change,
-  config: group(z.object(totpConfig).partial().shape),
-});
+const CHANGED_FACTOR = {
+  push: z.object({ ...change, config: group(z.object(pushConfig).partial().shape) }),
+  totp: z.object({ ...change, config: group(z.object(totpConfig).partial().shape) }),
+};
 const NEW_ACCESS_TOKEN = z.object({
   identity: identitySchema,
   factor_type: z.literal("push"),
@@ -82,10 +79,10 @@ export function createEntityEndpoints(
 ): Endpoints {
   const owner = { account_sid: accountSid, service_sid: serviceSid };
 
-  const findEntity = (request: EndpointRequest) =>
-    existing(entities.findEntity(request.params[1]), request);
-  const findFactor = (request: EndpointRequest) =>
-    existing(entities.findFactor(request.params[2], request.params[1]), request);
+  const findEntity = ({ params, path }: EndpointRequest) =>
+    existing(entities.findEntity(params[1]), path);
+  const findFactor = ({ params, path }: EndpointRequest) =>
+    existing(entities.findFactor(params[2], params[1]), path);
 
   function toEntityResource(entity: Entity, request: EndpointRequest) {
     const url = entityUrlOf(request, entity.identity);
@@ -130,8 +127,7 @@ export function createEntityEndpoints(
       GET: (request) => toFactorResource(findFactor(request), request),
       POST(request) {
         const factor = findFactor(request);
-        const isTotp = factor.factor_type === "totp";
-        const schema = isTotp ? CHANGED_TOTP_FACTOR : CHANGED_PUSH_FACTOR;
+        const schema = CHANGED_FACTOR[factor.factor_type === "totp" ? "totp" : "push"];
         const given = readParameters(readForm(request), schema);
         if (given.auth_payload !== undefined) entities.verifyFactor(factor, given.auth_payload);
         entities.changeFactor(factor, given.friendly_name ?? factor.friendly_name, given.config);
@@ -148,7 +144,7 @@ export function createEntityEndpoints(
     },
     "/AccessTokens/{Sid}": {
       GET(request) {
-        const accessToken = existing(accessTokens.find(request.params[1]), request);
+        const accessToken = existing(accessTokens.find(request.params[1]), request.path);
         return { ...accessToken, ...owner, url: request.url };
       },
     },

@@ -7,6 +7,8 @@ import { isSid, type SidPrefix } from "../../form/sid";
 /** Order of a list, by a date and then by SID, and the codes of its errors. */
 export interface ListRules {
   prefix: SidPrefix;
+  /** How the members of a response name its links. */
+  unit: "uri" | "url";
   sortedBy: "date_created" | "date_updated";
   newestFirst: boolean;
   /** Code of the error for an invalid value of each parameter. */
@@ -65,21 +67,24 @@ export function cutPage<Item extends ListItem>(
   const filterQuery = filters.length === 0 ? "" : `${encodeForm(filters)}&`;
   const linkTo = (index: number, pageToken = "") =>
     `${url}?${filterQuery}PageSize=${pageSize}&Page=${index}${pageToken && `&PageToken=${pageToken}`}`;
+  const { unit } = rules;
   return {
     items: sorted.slice(start, end),
-    /** Index from 0, for the response and its links; the page token alone selects the page. */
-    page,
-    pageSize,
     /** Number of items before this page. */
     start: first === undefined ? 0 : start,
-    url: linkTo(page, token),
-    first: linkTo(0),
-    previous:
-      start === 0 || beginning === undefined
-        ? null
-        : linkTo(Math.max(page - 1, 0), writeToken("PB", beginning)),
-    next:
-      following === undefined ? null : linkTo(page + 1, writeToken("PA", positionOf(following))),
+    meta: {
+      // Index from 0, for the response and its links; the page token alone selects the page.
+      page,
+      page_size: pageSize,
+      [unit]: linkTo(page, token),
+      [`first_page_${unit}`]: linkTo(0),
+      [`previous_page_${unit}`]:
+        start === 0 || beginning === undefined
+          ? null
+          : linkTo(Math.max(page - 1, 0), writeToken("PB", beginning)),
+      [`next_page_${unit}`]:
+        following === undefined ? null : linkTo(page + 1, writeToken("PA", positionOf(following))),
+    },
   };
 }
 
@@ -94,18 +99,9 @@ export function listPage<Item extends ListItem>(
 ): object {
   const code = "REQUEST_INVALID";
   const invalid = { PageSize: code, Page: code, PageToken: code } as const;
-  const rules = { prefix, sortedBy: "date_created", newestFirst, invalid } as const;
-  const page = cutPage(all, request.query, request.url, rules);
-  const meta = {
-    page: page.page,
-    page_size: page.pageSize,
-    first_page_url: page.first,
-    previous_page_url: page.previous,
-    url: page.url,
-    next_page_url: page.next,
-    key,
-  };
-  return { [key]: page.items.map((item) => toResource(item, request)), meta };
+  const rules = { prefix, unit: "url", sortedBy: "date_created", newestFirst, invalid } as const;
+  const { items, meta } = cutPage(all, request.query, request.url, rules);
+  return { [key]: items.map((item) => toResource(item, request)), meta: { ...meta, key } };
 }
 
 function readPageParameters(pairs: readonly Pair[], { prefix, invalid }: ListRules) {

@@ -1,10 +1,10 @@
 import * as z from "../../validation/zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, existing, notEmulated } from "./endpoint-router";
+import { created, notEmulated } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
-import { EmulatorError } from "../emulator-error";
+import { EmulatorError, existing } from "../emulator-error";
 import { listOf, readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
@@ -40,8 +40,8 @@ export function createVerifyEndpoints(
     url: `${baseUrl}/v2/Services/${owner.serviceSid}/Webhooks/${webhook.sid}`,
   });
 
-  const findWebhook = (request: EndpointRequest) =>
-    existing(webhooks.find(request.params[1]), request);
+  const findWebhook = ({ params, path }: EndpointRequest) =>
+    existing(webhooks.find(params[1]), path);
 
   const endpoints: Endpoints = {
     "": {
@@ -72,9 +72,7 @@ export function createVerifyEndpoints(
   return {
     prefix: "/v2/Services/{ServiceSid}",
     endpoints,
-    check(request) {
-      const { caller, method, path, params } = request;
-      const [service, identity] = params;
+    check({ caller, method, path, params: [service, identity] }) {
       if (typeof caller === "object") {
         // An access token registers a device of its own user, and is rejected everywhere else.
         const isOwn = caller.entity_identity === identity;
@@ -82,7 +80,7 @@ export function createVerifyEndpoints(
           throw new EmulatorError("NOT_AUTHENTICATED", "Authenticate");
         }
       }
-      existing(service === owner.serviceSid ? service : undefined, request);
+      existing(service === owner.serviceSid ? service : undefined, path);
     },
   };
 }

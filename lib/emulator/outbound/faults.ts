@@ -15,44 +15,34 @@ import { faultSchema, validateFields } from "../resources/schemas";
  * - `unknown-event-type`: the request has a type that does not exist yet.
  * - `extra-parameters`: the request has parameters that do not exist yet.
  */
-export type Fault =
-  DuplicateFault | DelayFault | PlainFault | UnknownEventTypeFault | ExtraParametersFault;
-
-/** The webhook requests that a fault happens to. */
-interface FaultScope {
+export type Fault = {
   /** How many webhook requests it happens to, from 1 to 1,000,000. @default 1 */
   times?: number | undefined;
   /** The type of the events that it happens to. @default every type */
   event_type?: PushEventType | undefined;
-}
-
-interface DuplicateFault extends FaultScope {
-  kind: "duplicate";
-  /** How many deliveries are added, all at the same time, from 1 to 100. @default 1 */
-  copies?: number | undefined;
-}
-
-interface DelayFault extends FaultScope {
-  kind: "reorder" | "delay";
-  /** The delay, in milliseconds; for `reorder`, the longest one. At most 600,000. @default 1_000 */
-  delay_ms?: number | undefined;
-}
-
-interface PlainFault extends FaultScope {
-  kind: "drop-connection" | "wrong-signature" | "old-token";
-}
-
-interface UnknownEventTypeFault extends FaultScope {
-  kind: "unknown-event-type";
-  /** The type of the event. @default "challenge.expired" */
-  type?: string | undefined;
-}
-
-interface ExtraParametersFault extends FaultScope {
-  kind: "extra-parameters";
-  /** The parameters by name. @default { risk_score: "12" } */
-  params?: Readonly<Record<string, string>> | undefined;
-}
+} & (
+  | { kind: "drop-connection" | "wrong-signature" | "old-token" }
+  | {
+      kind: "duplicate";
+      /** How many deliveries are added, all at the same time, from 1 to 100. @default 1 */
+      copies?: number | undefined;
+    }
+  | {
+      kind: "reorder" | "delay";
+      /** In milliseconds; for `reorder`, the longest one. At most 600,000. @default 1_000 */
+      delay_ms?: number | undefined;
+    }
+  | {
+      kind: "unknown-event-type";
+      /** The type of the event. @default "challenge.expired" */
+      type?: string | undefined;
+    }
+  | {
+      kind: "extra-parameters";
+      /** The parameters by name. @default { risk_score: "12" } */
+      params?: Readonly<Record<string, string>> | undefined;
+    }
+);
 
 /** The name of a fault. */
 export type FaultKind = Fault["kind"];

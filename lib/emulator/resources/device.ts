@@ -39,7 +39,7 @@ export function createDevice(entities: Entities): Device {
     signChallenge(keys.privateKey, findChallenge(entities, sid), status);
 
   function answer(sid: string, status: Decision, given: ChallengeDecision = {}): Challenge {
-    const decision = structuredClone(validateFields(decisionSchema, given));
+    const decision = validateFields(decisionSchema, given);
     const challenge = findChallenge(entities, sid);
     return structuredClone(entities.answerChallenge(challenge, sign(sid, status), decision));
   }

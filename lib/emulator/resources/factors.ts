@@ -1,6 +1,6 @@
 import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
 import type { Entities } from "./entities";
-import { notFound } from "../emulator-error";
+import { existing } from "../emulator-error";
 import type { Factor, FactorBinding, NewFactor } from "./factor";
 import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 
@@ -35,11 +35,11 @@ export interface FactorControl {
 
 /** Creates the methods of an emulator that act on entities for users and devices. */
 export function createFactors(entities: Entities): FactorControl {
-  const findFactor = (sid: string) => entities.findFactor(sid) ?? fail(`/Factors/${sid}`);
+  const findFactor = (sid: string) => existing(entities.findFactor(sid), `/Factors/${sid}`);
 
   function decide(sid: string, status: "approved" | "denied", given: ChallengeDecision = {}) {
     const challenge = findChallenge(entities, sid);
-    const decision = structuredClone(validateFields(decisionSchema, given));
+    const decision = validateFields(decisionSchema, given);
     return structuredClone(entities.decide(challenge, status, decision));
   }
 
@@ -49,7 +49,7 @@ export function createFactors(entities: Entities): FactorControl {
     verifyFactor: (sid) => structuredClone(entities.markVerified(findFactor(sid))),
     deleteFactor: (sid) => entities.deleteFactor(findFactor(sid)),
     createChallenge(given) {
-      const { factor_sid, ...fields } = structuredClone(validateFields(newChallengeSchema, given));
+      const { factor_sid, ...fields } = validateFields(newChallengeSchema, given);
       return structuredClone(entities.createChallenge(findFactor(factor_sid), fields));
     },
     fetchChallenge: (sid) => structuredClone(findChallenge(entities, sid)),
@@ -60,7 +60,7 @@ export function createFactors(entities: Entities): FactorControl {
 
 /** Finds a challenge. @throws EmulatorError 20404 when there is none. */
 export function findChallenge(entities: Entities, sid: string): Challenge {
-  return entities.findChallenge(sid) ?? fail(`/Challenges/${sid}`);
+  return existing(entities.findChallenge(sid), `/Challenges/${sid}`);
 }
 
 /** Creates a factor from the fields that a method receives. */
@@ -69,10 +69,6 @@ export function registerFactor(
   given: NewFactor = {},
   binding?: FactorBinding,
 ): Factor {
-  const { entity_identity, ...fields } = structuredClone(validateFields(newFactorSchema, given));
+  const { entity_identity, ...fields } = validateFields(newFactorSchema, given);
   return entities.createFactor(entity_identity, { ...fields, config: {} }, binding);
-}
-
-function fail(path: string): never {
-  throw notFound(path);
 }

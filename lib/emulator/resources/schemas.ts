@@ -100,13 +100,13 @@ export const faultSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Validates fields of a resource. @throws EmulatorError 60200 that names the first invalid one. */
+/** Validates fields of a resource, and returns a copy. @throws EmulatorError 60200 that names the first invalid one. */
 export function validateFields<Schema extends z.ZodType>(
   schema: Schema,
   fields: unknown,
 ): z.infer<Schema> {
   const result = schema.safeParse(fields);
-  if (result.success) return result.data;
+  if (result.success) return structuredClone(result.data);
   const issue = describeFirstIssue(result.error);
   throw new EmulatorError("PARAMETER_INVALID", `Invalid parameter: ${issue}`);
 }
