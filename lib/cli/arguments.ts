@@ -8,7 +8,12 @@ export class UsageError extends Error {
 }
 
 /** Creates an option that takes one of these values; without `byDefault`, it may be left out. */
-export function choice(flags: string, what: string, values: readonly string[], byDefault?: string) {
+export function choice(
+  flags: string,
+  what: string,
+  values: readonly string[],
+  byDefault?: string | readonly string[],
+) {
   return new Option(flags, what).choices(values).default(byDefault);
 }
 

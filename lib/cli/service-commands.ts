@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { ApiError, createAdminClient, type AdminClient, type Finding } from "../admin";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
+import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { choice, UsageError } from "./arguments";
 import { readSecret, readVariable, SERVICE_SETTINGS } from "./environment";
@@ -8,7 +8,7 @@ import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable } from "./terminal";
 import type { Terminal } from "./terminal";
 
-/** Options of each command that uses the service's APIs. */
+/** Options of the commands that use the service's APIs. */
 interface ServiceOptions {
   accountUrl?: string;
   verifyUrl?: string;
@@ -16,24 +16,13 @@ interface ServiceOptions {
   serviceSid?: string;
   username?: string;
   json?: boolean;
-}
-
-interface KeyOptions extends ServiceOptions {
-  name?: string;
-  force?: boolean;
-}
-
-interface EnsureOptions extends ServiceOptions {
-  url: string;
   name: string;
+  force?: boolean;
+  url: string;
   events: (PushEventType | "*")[];
+  handled: PushEventType[];
   status?: "enabled" | "disabled";
   version?: "v1" | "v2";
-}
-
-interface CheckOptions extends ServiceOptions {
-  url: string;
-  handled: PushEventType[];
 }
 
 /** Adds `keys list|create|delete`. */
@@ -51,23 +40,21 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .argument("<sid>", "SID of the Key")
     .option("--force", "also revoke the Key of --username");
 
-  addServiceAction(list, terminal, async (client) => {
+  addServiceAction(list, terminal, async (client, { json }) => {
     const all = await collect(client.keys.list({ signal }));
-    if (list.opts<KeyOptions>().json) return printJson(terminal, all);
+    if (json) return printJson(terminal, all);
     const rows = all.map((key) => [key.sid, key.date_created, key.friendly_name]);
     printTable(terminal, ["SID", "CREATED", "NAME"], rows);
   });
 
-  addServiceAction(create, terminal, async (client) => {
-    const { name, json } = create.opts<KeyOptions>();
+  addServiceAction(create, terminal, async (client, { name, json }) => {
     const key = await client.keys.create({ friendly_name: name }, { signal });
     if (json) return printJson(terminal, key);
     print(terminal, `${key.sid}\n${key.secret}`);
     printNote(terminal, "The secret is shown only once: store it now.");
   });
 
-  addServiceAction(remove, terminal, async (client, sid) => {
-    const { force, json } = remove.opts<KeyOptions>();
+  addServiceAction(remove, terminal, async (client, { force, json }, sid) => {
     await client.keys.delete(sid, { force, signal });
     if (json) return printJson(terminal, { sid, deleted: true });
     print(terminal, `deleted ${sid}`);
@@ -84,34 +71,26 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     .description("create or update the Webhook of a URL")
     .requiredOption("--url <url>", "webhook_url of the Webhook")
     .option("--name <name>", "friendly_name of the Webhook", "push webhooks")
-    .addOption(
-      new Option("--events <types...>", "types of events that the Webhook subscribes to")
-        .choices(["*", ...PUSH_EVENT_TYPES])
-        .default(["*"]),
-    )
+    .addOption(choice("--events <types...>", "types of events to send", ["*", ...TYPES], ["*"]))
     .addOption(choice("--status <status>", "status of the Webhook", ["enabled", "disabled"]))
     .addOption(choice("--version <version>", "version of its events", ["v1", "v2"]));
   const check = webhooks
     .command("check")
     .description("report the configuration drift between the Webhooks and a receiver")
     .requiredOption("--url <url>", "publicUrl of the receiver")
-    .addOption(
-      new Option("--handled <types...>", "types of events that the receiver handles")
-        .choices(PUSH_EVENT_TYPES)
-        .default([...PUSH_EVENT_TYPES]),
-    );
+    .addOption(choice("--handled <types...>", "types that the receiver handles", TYPES, TYPES));
 
-  addServiceAction(list, terminal, async (client) => {
+  addServiceAction(list, terminal, async (client, { json }) => {
     const all = await collect(client.webhooks.list({ signal }));
-    if (list.opts<ServiceOptions>().json) return printJson(terminal, all);
+    if (json) return printJson(terminal, all);
     const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
       return [sid, status, version, hideUserInfo(webhook_url ?? ""), (event_types ?? []).join(" ")];
     });
     printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
   });
 
-  addServiceAction(ensure, terminal, async (client) => {
-    const { url, name, events, status, version, json } = ensure.opts<EnsureOptions>();
+  addServiceAction(ensure, terminal, async (client, options) => {
+    const { url, name, events, status, version, json } = options;
     const input = { friendly_name: name, event_types: events, webhook_url: url, status, version };
     const ensured = await client.webhooks.ensure(input, { signal });
     if (json) return printJson(terminal, ensured);
@@ -119,8 +98,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     printFindings(terminal, ensured.findings);
   });
 
-  addServiceAction(check, terminal, async (client) => {
-    const { url, handled, json } = check.opts<CheckOptions>();
+  addServiceAction(check, terminal, async (client, { url, handled, json }) => {
     const receiver = { publicUrl: url, handledTypes: () => handled };
     const findings = await client.webhooks.check(receiver, { signal });
     if (findings.length > 0) terminal.hasFailed = true;
@@ -132,12 +110,12 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
 
 /**
  * Adds the options of the service to a command, each with a variable of the environment, and its
- * action, which receives a client and the argument of the command, or "".
+ * action, which receives a client, the options, and the argument of the command, or "".
  */
 function addServiceAction(
   command: Command,
   terminal: Terminal,
-  run: (client: AdminClient, argument: string) => Promise<void>,
+  run: (client: AdminClient, options: ServiceOptions, argument: string) => Promise<void>,
 ): void {
   for (const [flags, variable, description] of SERVICE_SETTINGS) {
     const option = new Option(flags, `${description}, or $${variable}`);
@@ -146,9 +124,10 @@ function addServiceAction(
     command.addOption(value === "" ? option : option.default(value, `$${variable}`));
   }
   command.option("--json", "print one JSON document").action(async () => {
-    const client = await connectToService(terminal, command.opts<ServiceOptions>());
+    const options = command.opts<ServiceOptions>();
+    const client = await connectToService(terminal, options);
     try {
-      await withProxy(terminal, () => run(client, command.args[0] ?? ""));
+      await withProxy(terminal, () => run(client, options, command.args[0] ?? ""));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.code === "OWN_KEY") {
