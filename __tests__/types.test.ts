@@ -20,7 +20,7 @@ import type {
 } from "express-push-verification";
 import type { WebhookEventType } from "express-push-verification/admin";
 import type { Receiver } from "../lib/admin/client/webhook";
-import type { AdminLogger } from "../lib/admin/router/options";
+import type { AdminRouterOptions } from "../lib/admin/router/options";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
 
@@ -100,7 +100,7 @@ describe("types, checked by the compiler", () => {
 
   it("equals the types that stand in for it elsewhere", () => {
     expectTypeOf<WebhookEventType>().toEqualTypeOf<PushEventType | "*">();
-    expectTypeOf<AdminLogger>().toEqualTypeOf<Logger>();
+    expectTypeOf<NonNullable<AdminRouterOptions["logger"]>>().toEqualTypeOf<Logger>();
     expectTypeOf<PushWebhooks>().toExtend<Receiver>();
   });
 

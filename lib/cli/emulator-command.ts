@@ -26,16 +26,14 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       const { port, host, webhookUrl = [], signatureHeader, contentType, version, json } = options;
       for (const url of webhookUrl) assertUrl("--webhook-url", url);
       const authToken = readVariable(terminal, "PUSH_AUTH_TOKEN");
-      const accountSid = readVariable(terminal, "PUSH_ACCOUNT_SID");
-      const serviceSid = readVariable(terminal, "PUSH_SERVICE_SID");
       const emulator = createEmulator({
         allowedHosts: options.allowedHost,
         signatureHeader,
         contentType,
         webhooks: webhookUrl.map((webhook_url) => ({ webhook_url, version })),
-        ...(authToken !== "" && { authToken }),
-        ...(accountSid !== "" && { accountSid }),
-        ...(serviceSid !== "" && { serviceSid }),
+        authToken: authToken || undefined,
+        accountSid: readVariable(terminal, "PUSH_ACCOUNT_SID") || undefined,
+        serviceSid: readVariable(terminal, "PUSH_SERVICE_SID") || undefined,
       });
       emulator.onDelivery((delivery) => {
         if (json === true) printJson(terminal, delivery, 0);

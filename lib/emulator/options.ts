@@ -1,8 +1,7 @@
 import type { PushEventType } from "../event/event";
 import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
-import { isHostname } from "../form/local-server";
-import { DURATION_MS, FUNCTION, HEADER_NAME, sidRule } from "../validation/option-rules";
+import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../validation/option-rules";
 import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
@@ -93,10 +92,7 @@ const RULES: OptionRules<EmulatorOptions> = {
     expected:
       'a list of webhooks such as { webhook_url: "http://127.0.0.1:3000/push", event_types: ["*"] }',
   },
-  allowedHosts: {
-    accepts: (value) => Array.isArray(value) && value.every(isHostname),
-    expected: 'a list of host names without port, such as ["emulator"]',
-  },
+  allowedHosts: HOSTNAMES,
   signatureHeader: HEADER_NAME,
   contentType: {
     accepts: (value) =>

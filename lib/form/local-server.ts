@@ -21,11 +21,14 @@ export function isLocalHost({ host = "" }: IncomingHttpHeaders, allowed: readonl
   return isLoopback || isIP(name) !== 0 || allowed.some((one) => one.toLowerCase() === name);
 }
 
-/** Returns whether a browser sent a request over HTTP for a page of another origin. */
-export function isForOtherPage({ host, origin, "sec-fetch-site": site }: IncomingHttpHeaders) {
-  // A page can neither set nor remove this header.
+/** Returns whether a browser sent a request for a page of another origin; by default over HTTP. */
+export function isForOtherPage(
+  { host, origin, "sec-fetch-site": site }: IncomingHttpHeaders,
+  isOwnOrigin = (one: string) => one === `http://${host}`,
+): boolean {
+  // A page can neither set nor remove this header, and it is correct when a proxy rewrites Host.
   if (site !== undefined) return site !== "same-origin" && site !== "none";
-  return origin !== undefined && origin !== `http://${host}`;
+  return origin !== undefined && !isOwnOrigin(origin);
 }
 
 /** Reads a body; undefined for one that is over the limit, which is not read to its end. */

@@ -54,13 +54,8 @@ export const DEDUPE_CHECKS: Readonly<Record<string, (store: DedupeStore) => Prom
     const first = `${prefix}a`;
     const claim = await claimFirst(store, { uuid: first });
     for (const uuid of [`${prefix}A`, `${prefix}a `, prefix, `${long}1`, `${long}2`]) {
-      const other = { ...nextOwner(claim), uuid };
-      await expectClaim(
-        store,
-        other,
-        `a claim of ${showResult(uuid)} after ${showResult(first)}`,
-        "new",
-      );
+      const name = `a claim of ${showResult(uuid)} after ${showResult(first)}`;
+      await expectClaim(store, { ...nextOwner(claim), uuid }, name, "new");
     }
   },
 

@@ -1,3 +1,4 @@
+import { isHostname } from "../form/local-server";
 import { isSid } from "../form/sid";
 import { hasMethods, MAX_TIMER_MS, wholeNumber, type OptionRule } from "./validate-options";
 
@@ -5,6 +6,12 @@ import { hasMethods, MAX_TIMER_MS, wholeNumber, type OptionRule } from "./valida
 export const HEADER_NAME: OptionRule = {
   accepts: (value) => typeof value === "string" && /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(value),
   expected: 'the name of a header, such as "X-Service-Signature"',
+};
+
+/** The rule for names of hosts. */
+export const HOSTNAMES: OptionRule = {
+  accepts: (value) => Array.isArray(value) && value.every(isHostname),
+  expected: 'a list of host names without port, such as ["staff.example.com"]',
 };
 
 /** The rule for a logger. */

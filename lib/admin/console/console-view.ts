@@ -2,7 +2,6 @@
 
 /** The settings of a console. */
 export interface ConsoleSettings {
-  /** The option `name` of the receiver. */
   name: string | undefined;
   readOnly: boolean;
   /** Whether identities are shown in full. */
@@ -55,12 +54,10 @@ export interface RequestRow extends EventView {
   id: string;
   /** Grows with each change of any row. */
   change: number;
-  /** When it arrived, in milliseconds since 1970. */
   atMs: number;
   durationMs: number;
   result: RequestResult;
   status: number;
-  /** The code of the error; undefined without one. */
   code: string | undefined;
   /** The message of the error, or why no handler ran. */
   message: string | undefined;
@@ -75,19 +72,13 @@ export interface RequestRow extends EventView {
   urlIndex: number | undefined;
   /** Undefined when the request was authenticated. */
   claimed: Claims | undefined;
-  /** JSON parameters that could not be read. */
   issues: readonly string[];
   /** Method and path. */
   target: string;
-  /** Whether it is an event that the console sent. */
   isTest: boolean;
-  /** Why the signature does not match; undefined until it was explained. */
   explanation: Explanation | undefined;
-  /** Whether the rejection can be explained. */
   canExplain: boolean;
-  /** Whether the handlers can run again for its event. */
   canResend: boolean;
-  /** When the handlers ran again for its event last; undefined if they did not. */
   resent: Resent | undefined;
 }
 
@@ -116,7 +107,6 @@ export interface RequestDetails {
 /** Where the event of a request is in the queue, which many processes may share. */
 export interface QueuedState {
   state: string;
-  /** How often its handlers were started. */
   attempts: number;
   /** Its last failed attempts, the oldest first; the errors as {@link RequestRow.failure}. */
   failures: readonly {
@@ -178,7 +168,6 @@ export interface Totals {
   received: number;
   /** By the response: the result of an event of a queue is "stored", also when its handlers fail later. */
   byResult: Readonly<Record<RequestResult, number>>;
-  /** Number of errors by code. */
   byCode: Readonly<Record<string, number>>;
   rejections: readonly Rejections[];
   waits: { count: number; oldestMs: number | undefined };
@@ -223,7 +212,6 @@ export interface LoginSearch {
   ids: readonly string[];
   deadLetters: readonly DeadLetterRow[];
   waits: readonly PendingWaitRow[];
-  /** The newest challenge that was found. */
   challenge: FoundChallenge | undefined;
 }
 
@@ -263,7 +251,6 @@ export type DeadLetterChoice =
 
 /** The state of the queue. */
 export interface QueueView {
-  /** When it was read. */
   atMs: number;
   waiting: number;
   active: number;
@@ -278,10 +265,8 @@ export interface QueueView {
 
 /** The result of a test event. */
 export interface TestEventResult {
-  /** The status of the response; undefined when there was none. */
   status: number | undefined;
   durationMs: number;
-  /** Why there was no response. */
   failure: string | undefined;
   uuid: string;
 }

@@ -23,7 +23,6 @@ import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-eve
 export interface ConsoleParts extends Pick<ConsoleRouterOptions, "receiver" | "queue"> {
   client: AdminClient;
   readOnly: boolean;
-  /** Whether identities are shown in full. */
   reveals: boolean;
   /** Names the person who sent a request. */
   readActor(req: Request): Promise<string | undefined>;

@@ -22,6 +22,7 @@ export function toRequestRow(
   const { queued, error, request, failedLater } = observed;
   const event = queued?.event;
   const { uuid } = event ?? {};
+  const failure = error && describeReasons(error.cause);
   return {
     ...known,
     atMs: performance.timeOrigin + observed.startMs,
@@ -30,7 +31,7 @@ export function toRequestRow(
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,
     message: error?.message ?? MESSAGES[observed.result ?? "new"],
-    failure: error && showFailure(error.cause, event, reveals),
+    failure: failure && event && maskText(failure, event, reveals),
     ...viewEvent(event, reveals),
     uuid,
     accountSid: event?.account_sid,
@@ -74,17 +75,6 @@ function readClaims(observed: ObservedRequest): Claims {
     factorSid: readSid("YF", "factor_sid"),
     challengeSid: readSid("YC", "challenge_sid"),
   };
-}
-
-/** Returns the messages of the errors of the handlers of an event; undefined if there are none. */
-function showFailure(
-  cause: unknown,
-  event: PushEvent | UnknownPushEvent | undefined,
-  reveals: boolean,
-): string | undefined {
-  if (event === undefined) return undefined;
-  const text = describeReasons(cause);
-  return text && maskText(text, event, reveals);
 }
 
 /** Describes an event as the console may show it. */

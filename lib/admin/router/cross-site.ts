@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { isLocalHost } from "../../form/local-server";
+import { isForOtherPage, isLocalHost } from "../../form/local-server";
 import { parseUrl } from "../../form/url";
 
 /** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
@@ -16,11 +16,8 @@ export function isHttpOrigin(value: unknown): boolean {
  * request with neither header comes from a script outside a browser.
  */
 export function isCrossSite(req: Request, allowedOrigins: ReadonlySet<string>): boolean {
-  const { origin, "sec-fetch-site": site } = req.headers;
-  if (origin !== undefined && allowedOrigins.has(origin)) return false;
-  // A page can neither set nor remove this header, and it is correct when a proxy rewrites Host.
-  if (site !== undefined) return site !== "same-origin" && site !== "none";
-  return origin !== undefined && !isOwnOrigin(origin, req);
+  if (allowedOrigins.has(req.headers.origin ?? "")) return false;
+  return isForOtherPage(req.headers, (origin) => isOwnOrigin(origin, req));
 }
 
 function isOwnOrigin(origin: string, req: Request): boolean {

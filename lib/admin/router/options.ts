@@ -1,15 +1,11 @@
 import type { Request } from "express";
 import type { Logger } from "../../observability/logger";
-import { isHostname } from "../../form/local-server";
-import { FUNCTION, LOGGER } from "../../validation/option-rules";
+import { FUNCTION, HOSTNAMES, LOGGER } from "../../validation/option-rules";
 import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
 import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
 import { isHttpOrigin } from "./cross-site";
-
-/** Logger of the router: the same as that of a receiver. */
-export type AdminLogger = Logger;
 
 /** Options of `adminRouter`. */
 export interface AdminRouterOptions extends ConsoleRouterOptions {
@@ -44,7 +40,7 @@ export interface AdminRouterOptions extends ConsoleRouterOptions {
   /** Returns the name of the person or program that sent a request. @default its IP address */
   actor?: ((req: Request) => string | undefined) | undefined;
   /** Logger of failures. @default none */
-  logger?: AdminLogger | undefined;
+  logger?: Logger | undefined;
 }
 
 /** Rules of {@link AdminRouterOptions}. */
@@ -69,10 +65,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     expected:
       'a list of origins as browsers send them: scheme, host and port without path, such as ["https://staff.example.com"]',
   },
-  allowedHosts: {
-    accepts: (value) => Array.isArray(value) && value.every(isHostname),
-    expected: 'a list of host names without port, such as ["staff.example.com"]',
-  },
+  allowedHosts: HOSTNAMES,
   onAudit: FUNCTION,
   actor: FUNCTION,
   logger: LOGGER,

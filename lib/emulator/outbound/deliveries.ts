@@ -69,7 +69,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   // Each pending delivery adds one listener.
   setMaxListeners(0, closing.signal);
 
-  /** Delivers an event to a webhook. */
   function deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
     if (closing.signal.aborted) return;
     const plan = faults.take(fields.type);
@@ -187,7 +186,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
     }
   }
 
-  /** Resolves when no delivery is pending. */
   async function settled(): Promise<void> {
     settling++;
     for (const one of pending.keys()) {
@@ -200,11 +198,9 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
 
   return {
     deliver,
-    /** Lists the newest deliveries, the oldest first. */
     list: () => [...deliveries],
     onDelivery: (listener: WebhookDeliveryListener) => void listeners.add(listener),
     settled,
-    /** Aborts the pending deliveries. */
     async close(): Promise<void> {
       closing.abort();
       await Promise.all(pending.values());

@@ -79,7 +79,6 @@ export function createEntities(
     return challenge;
   }
 
-  /** Returns the factor of a pending challenge. */
   function findPendingFactor(challenge: Challenge): Factor {
     const { sid, status } = readChallenge(challenge);
     const factor = factors.get(challenge.factor_sid);
@@ -133,7 +132,6 @@ export function createEntities(
     createEntity,
     findEntity: (identity = "") => entities.get(identity),
     listEntities: (): Iterable<Entity> => entities.values(),
-    /** Deletes an entity with its factors and challenges. */
     deleteEntity({ identity }: Entity): void {
       entities.delete(identity);
       for (const factor of factors.values()) {
@@ -186,7 +184,6 @@ export function createEntities(
       Object.assign(factor, change, { date_updated: readDate() });
     },
     deleteFactor,
-    /** Creates a challenge and notifies the device. */
     createChallenge(factor: Factor, fields: Omit<NewChallenge, "factor_sid">): Challenge {
       if (factor.status !== "verified") {
         throw new EmulatorError("FACTOR_UNVERIFIED", `The factor ${factor.sid} is not verified`);

@@ -26,7 +26,6 @@ interface LoadedProps<Value> {
 export function LoadedPage<Value>(
   props: Omit<LoadedProps<Value>, "what"> & {
     title: string;
-    /** The button that creates an item of the list. */
     create?: ComponentChildren;
     /** Stays when nothing could be loaded. */
     top?: ComponentChildren;

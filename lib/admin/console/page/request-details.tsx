@@ -100,7 +100,11 @@ function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | unde
   const events = [
     toEvent("Received", atMs),
     toEvent("Response", atMs + durationMs, `${status} ${code}`.trim(), after),
-    ...(queued?.failures ?? []).map(toFailure),
+    ...(queued?.failures ?? []).map((failed) => {
+      const { process, durationMs: ranMs = 0 } = failed;
+      const run = process && `after ${formatDuration(ranMs)} in process ${process}`;
+      return toEvent("Failed", failed.atMs, failed.error, run);
+    }),
   ];
   if (resent) events.push(toEvent("Ran again", resent.atMs, resent.by, resent.problem));
   return (
@@ -109,11 +113,6 @@ function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | unde
       <Fact name="Queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
     </Facts>
   );
-}
-
-function toFailure({ atMs, error, durationMs = 0, process }: QueuedState["failures"][number]) {
-  const run = process && `after ${formatDuration(durationMs)} in process ${process}`;
-  return toEvent("Failed", atMs, error, run);
 }
 
 function toEvent(name: string, atMs: number, ...texts: readonly (string | undefined)[]) {

@@ -48,7 +48,11 @@ export function RequestsPage() {
             <HoldButton release={() => setFocus(false)} />
             {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
             {settings.receiver?.canSendTest === true && (
-              <Button label="Send test event" class="primary" run={askToTest} />
+              <Button
+                label="Send test event"
+                class="primary"
+                run={() => openDialog(<TestEvent />)}
+              />
             )}
           </div>
         </div>
@@ -173,18 +177,13 @@ function describeToken({ count, lastAtMs }: TokenUse["tokens"][number], index: n
   return `token ${index + 1}: ${plural(count, "request")}${last}`;
 }
 
-const askToTest = () => openDialog(<TestEvent />);
-
 /** The dialog that sends a test event; it stays open and shows the response. */
 function TestEvent() {
   const [sent, setSent] = useState({ text: "", status: 0, uuid: "" });
   async function submit(data: FormData): Promise<string> {
-    const {
-      status = 0,
-      durationMs,
-      failure,
-      uuid,
-    } = await send<TestEventResult>("POST", "console/test-event", Object.fromEntries(data));
+    const body = Object.fromEntries(data);
+    const result = await send<TestEventResult>("POST", "console/test-event", body);
+    const { status = 0, durationMs, failure, uuid } = result;
     const text =
       status === 0
         ? `No response: ${failure}.`

@@ -8,7 +8,6 @@ import { replacePlace } from "./route";
 import { createLoader } from "./store";
 
 const REFRESH_MS = 15_000;
-const HEIGHT = 40;
 
 const statistics = createLoader(() => send<Series[]>("GET", "console/statistics"));
 
@@ -46,35 +45,19 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
   const startedMs = live.value.totals?.sinceMs ?? 0;
   return (
     <>
-      <svg viewBox={`0 0 ${steps.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {steps.map(({ good, wrong, text, time }, x) => {
-          const goodHeight = (HEIGHT * good) / most;
-          const badHeight = (HEIGHT * wrong) / most;
-          return (
-            <g onClick={() => replacePlace({ query: new URLSearchParams({ time }) })}>
-              <title>{text}</title>
-              <rect class="hit" x={x} width={1} height={HEIGHT} />
-              <rect
-                class="good"
-                x={x + 0.1}
-                y={HEIGHT - goodHeight}
-                width={0.8}
-                height={goodHeight}
-              />
-              <rect
-                class="bad"
-                x={x + 0.1}
-                y={HEIGHT - goodHeight - badHeight}
-                width={0.8}
-                height={badHeight}
-              />
-            </g>
-          );
-        })}
+      <svg viewBox={`0 0 ${steps.length} ${most}`} preserveAspectRatio="none" aria-hidden="true">
+        {steps.map(({ good, wrong, text, time }, x) => (
+          <g onClick={() => replacePlace({ query: new URLSearchParams({ time }) })}>
+            <title>{text}</title>
+            <rect class="hit" x={x} width={1} height={most} />
+            <rect class="good" x={x + 0.1} y={most - good} width={0.8} height={good} />
+            <rect class="bad" x={x + 0.1} y={most - good - wrong} width={0.8} height={wrong} />
+          </g>
+        ))}
         {startedMs > startMs && (
           <g>
             <title>This process started {formatDate(startedMs)}</title>
-            <rect class="info" x={(startedMs - startMs) / stepMs} width={0.15} height={HEIGHT} />
+            <rect class="info" x={(startedMs - startMs) / stepMs} width={0.15} height={most} />
           </g>
         )}
       </svg>
