@@ -1,7 +1,7 @@
 import type { ChallengeEvent, PushEventType } from "express-push-verification";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { parseEvent } from "../../lib/event/parse";
-import { decodeForm } from "../../lib/form/form";
+import { decodeForm, readBytes } from "../../lib/form/form";
 import { measureHeap } from "../support/heap";
 import { CHALLENGE_SID, encodeForm, eventPairs } from "../support/webhook-requests";
 
@@ -33,6 +33,16 @@ describe("createMemoryOutcomes", () => {
     },
   );
 
+  it.each([
+    ["the event", () => undefined],
+    ["the form", (form: string) => readBytes(form)],
+  ])("resolves a later wait with the event of %s", async (_what, formOf) => {
+    const outcomes = createMemoryOutcomes();
+    const event = eventOf("challenge.approved");
+    await outcomes.record("AC1", event, formOf(encodeForm(event.params)));
+    expect(await outcomes.wait(waitOf())).toEqual(event);
+  });
+
   it("keeps the first outcome", async () => {
     const outcomes = createMemoryOutcomes();
     await outcomes.record("AC1", eventOf("challenge.denied"));
@@ -57,8 +67,8 @@ describe("createMemoryOutcomes", () => {
           challenge_hidden_details: undefined,
         }),
       );
-      const params = decodeForm(Buffer.from(form + large));
-      await outcomes.record("busy", parseEvent(params) as ChallengeEvent);
+      const event = parseEvent(decodeForm(form + large)) as ChallengeEvent;
+      await outcomes.record("busy", event, readBytes(form + large));
       if (index % 50 === 0)
         await outcomes.record("quiet", eventOf("challenge.denied", sidOf(index)));
     }

@@ -3,12 +3,13 @@
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
 const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
-const { decodeForm } = require("../../dist/form/form.js");
+const { decodeForm, readBytes } = require("../../dist/form/form.js");
 const { parseEvent } = require("../../dist/event/parse.js");
 const { signRequest } = require("./requests.cjs");
 
 function holdOutcome(outcomes) {
-  outcomes.record("", parseEvent(decodeForm(Buffer.from(signRequest().body))));
+  const { body } = signRequest();
+  outcomes.record("", parseEvent(decodeForm(body)), readBytes(body));
 }
 
 function holdUuid(dedupe) {

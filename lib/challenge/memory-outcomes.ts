@@ -1,8 +1,9 @@
-import { countBytes, createFairMap } from "../memory/fair-map";
+import { createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
 import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/parameters";
+import { decodeForm, readBytes } from "../form/form";
+import { encodeForm } from "../form/text";
 import { createWaiters } from "./waiters";
 
 const BOUNDS = {
@@ -13,50 +14,27 @@ const BOUNDS = {
   /** How many bytes the outcomes may take: 16 MiB. */
   maxBytes: 16_777_216,
 };
-/** Measured: an outcome without its text, and the length of one name or value. */
+/** Measured: an outcome without the bytes of its form. */
 const OUTCOME_BYTES = 120;
-const LENGTH_BYTES = 8;
-
-/**
- * The parameters of an event: all names and values joined, and the length of each. The event, and
- * texts that are slices of the form, would take several times as much.
- */
-interface PackedParams {
-  text: string;
-  lengths: readonly number[];
-}
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
-  const outcomes = createFairMap<PackedParams>(BOUNDS);
+  /** The bytes of their forms, one a character: an event takes several times as much. */
+  const outcomes = createFairMap<string>(BOUNDS);
   const waiters = createWaiters();
 
   return {
-    record(account, event) {
+    record(account, event, form = readBytes(encodeForm(event.params))) {
       const { challenge_sid: challengeSid } = event;
-      const packed = packParams(event.params);
-      const bytes = OUTCOME_BYTES + countBytes(packed.text) + LENGTH_BYTES * packed.lengths.length;
-      const added = outcomes.add(account, challengeSid, packed, { bytes });
+      const bytes = OUTCOME_BYTES + form.length;
+      const added = outcomes.add(account, challengeSid, form, { bytes });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), event);
     },
     async wait(wait) {
-      const packed = outcomes.get(wait.account, wait.challengeSid);
-      return packed === undefined
+      const form = outcomes.get(wait.account, wait.challengeSid);
+      return form === undefined
         ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (parseEvent(unpackParams(packed)) as ChallengeEvent);
+        : (parseEvent(decodeForm(Buffer.from(form, "latin1"))) as ChallengeEvent);
     },
   };
-}
-
-function packParams(params: readonly Pair[]): PackedParams {
-  const texts = params.flat();
-  return { text: texts.join(""), lengths: texts.map(({ length }) => length) };
-}
-
-function unpackParams({ text, lengths }: PackedParams): Pair[] {
-  let at = 0;
-  const texts = lengths.map((length) => text.slice(at, (at += length)));
-  return texts.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, texts[index + 1] ?? ""] as const] : [],
-  );
 }

@@ -26,8 +26,10 @@ export interface OutcomeStore {
   /**
    * Stores an outcome, unless the challenge already has one. Returns undefined if it is stored at
    * once, else a promise that resolves when it is stored.
+   *
+   * @param form the bytes that the event was parsed from, one a character; smaller than the event.
    */
-  record(account: string, event: ChallengeEvent): void | Promise<void>;
+  record(account: string, event: ChallengeEvent, form?: string): void | Promise<void>;
   /**
    * Waits for the outcome of a challenge; resolves immediately if it is stored already.
    *

@@ -15,7 +15,7 @@ import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";
 
 /** Decides whether the handlers of an event run, or whether it is stored. */
-type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Acceptance>;
+type Accept = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Acceptance>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -112,13 +112,13 @@ function createAcceptNow(
     longestPauseMs: 2_000,
   });
 
-  return function acceptNow(queued, deadlineAtMs) {
+  return function acceptNow(queued, deadlineAtMs, form) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, event);
+      if (isChallengeEvent(event)) await outcomes.record(account, event, form);
       const timeoutMs =
         acknowledge === "after"
           ? Math.max(Math.min(handlerTimeoutMs, untilMark()), 1)

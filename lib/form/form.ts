@@ -22,6 +22,16 @@ export function isRawBody(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || isUint8Array(body);
 }
 
+/** Copies the bytes of a form into a text, one byte a character. */
+export function readBytes(form: string | Uint8Array): string {
+  return viewBytes(form).toString("latin1");
+}
+
+function viewBytes(form: string | Uint8Array): Buffer {
+  if (typeof form === "string") return Buffer.from(form);
+  return Buffer.from(form.buffer, form.byteOffset, form.length);
+}
+
 /** How many parameters a form may have. */
 export const MAX_PARAMETERS = 1000;
 
@@ -86,7 +96,7 @@ function decodeText(form: Uint8Array | string): string {
     return form;
   }
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  const text = Buffer.from(form.buffer, form.byteOffset, form.length).toString("utf8");
+  const text = viewBytes(form).toString("utf8");
   const isAscii = text.length === form.length && !text.includes(REPLACEMENT);
   if (!isAscii && !isUtf8(form)) throw malformed("has bytes that are not UTF-8");
   return text;

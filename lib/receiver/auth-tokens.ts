@@ -5,7 +5,7 @@ import type { Pair } from "../form/parameters";
 import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
-import { createHmacKey, type HmacKey } from "../signature/hmac";
+import { prepareKey, type HmacKey } from "../signature/hmac";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -44,7 +44,7 @@ type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 export interface FoundTokens {
   /** May be empty. */
   tokens: readonly string[];
-  keys: readonly HmacKey[];
+  keys: readonly (HmacKey | string)[];
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
   /** Whether a token has signed a request since a lookup: if none does now, there may be a new one. */
@@ -102,8 +102,8 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
     return findTokens;
   }
   const tokens = [authToken].flat();
-  // Once: creating a key for each request takes time.
-  const keys = tokens.map(createHmacKey);
+  // Once: preparing a key for each request takes time.
+  const keys = tokens.map(prepareKey);
   const found = { tokens, keys, serviceSids: undefined, hasMatched: false, noteMatch() {} };
   return () => found;
 }
@@ -142,7 +142,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       const found = {
         tokens,
         serviceSids,
-        keys: tokens.map(createHmacKey),
+        keys: tokens.map(prepareKey),
         hasMatched: false,
         noteMatch() {
           found.hasMatched = true;

@@ -5,11 +5,13 @@ import { uncoveredBody, type CheckedHeaders } from "./headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
+import { isRawBody, readBytes } from "../form/form";
 import type { Pair } from "../form/parameters";
 import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
-import { digest, findMatch, joinParams, type FoundMatch } from "../signature/signature";
+import { signText } from "../signature/hmac";
+import { findMatch, joinParams, type FoundMatch } from "../signature/signature";
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
@@ -19,6 +21,8 @@ export interface AuthenticatedRequest {
   /** Returns the signatures that the other tokens make; undefined when there is one token. */
   listOtherSignatures: (() => readonly string[]) | undefined;
   parts: SignedParts;
+  /** The bytes of the body, one a character; undefined for a GET, or if another parser read it. */
+  form: string | undefined;
   match: FoundMatch;
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
@@ -58,7 +62,10 @@ export function createAuthenticate(
     deadlineAtMs?: number,
   ): Promise<AuthenticatedRequest> {
     let mismatch: WebhookError | undefined;
-    for (const parts of listParts(request.target, method, body)) {
+    const alternatives = listParts(request.target, method, body);
+    // Copied now: the app may change the bytes while a lookup runs.
+    const form = method === "POST" && isRawBody(body) ? readBytes(body) : undefined;
+    for (const parts of alternatives) {
       const claimed =
         typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
       const joined = joinParams(parts.signedParams);
@@ -75,9 +82,9 @@ export function createAuthenticate(
         const { authTokenIndex, signedText } = match;
         // Computed on demand: only a conflict needs the signatures of other tokens.
         const listOthers = () =>
-          tokens.toSpliced(authTokenIndex, 1).map((token) => digest(token, signedText));
+          tokens.toSpliced(authTokenIndex, 1).map((token) => signText(token, signedText));
         const listOtherSignatures = tokens.length === 1 ? undefined : listOthers;
-        return { method, signature, listOtherSignatures, parts, match, serviceSids };
+        return { method, signature, listOtherSignatures, parts, form, match, serviceSids };
       }
       mismatch ??= createMismatch(tokens, () => {
         const receivedUrl = joinReceivedUrl(request);

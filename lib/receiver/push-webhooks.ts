@@ -101,7 +101,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         ambiguity,
         receiver: name,
       };
-      const accepted = await delivery.accept(queued, deadlineAtMs);
+      const accepted = await delivery.accept(queued, deadlineAtMs, authenticated.form);
       ({ result } = accepted);
       if (acknowledge === "after") await accepted.finished;
       else finishLater(accepted.finished, (error) => observe?.({ queued, result, error }, body));

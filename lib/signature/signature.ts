@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { Pair } from "../form/parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { signText, type HmacKey } from "./hmac";
@@ -59,7 +59,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
       "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );
   }
-  return digest(authToken, text);
+  return signText(authToken, text);
 }
 
 /**
@@ -99,9 +99,7 @@ export function findMatch(
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
       const signedText = signedUrl + joined;
-      const made =
-        typeof token === "string" ? digest(token, signedText) : signText(token, signedText);
-      const expected = Buffer.from(made, "latin1");
+      const expected = Buffer.from(signText(token, signedText), "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
     }
   }
@@ -160,15 +158,6 @@ function comparePairs(a: Pair, b: Pair): number {
 
 function compareCodeUnits(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
-}
-
-/** Returns the base64 of an HMAC keyed with a token; the service uses SHA-1 (section 5). */
-export function digest(
-  authToken: string,
-  text: string,
-  algorithm: "sha1" | "sha256" = "sha1",
-): string {
-  return createHmac(algorithm, authToken).update(text).digest("base64");
 }
 
 function assertSignable(owner: string, url: unknown, params: unknown): void {

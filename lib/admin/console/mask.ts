@@ -1,6 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import { cutText, parseJson } from "../../form/text";
-import { digest } from "../../signature/signature";
+import { digest } from "../../signature/hmac";
 
 type Event = PushEvent | UnknownPushEvent;
 

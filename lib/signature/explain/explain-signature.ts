@@ -11,7 +11,8 @@ import { isRawBody } from "../../form/form";
 import { listFlatPairs, type Pair } from "../../form/parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
-import { digest, listPairs } from "../signature";
+import { digest } from "../hmac";
+import { listPairs } from "../signature";
 
 const MAX_COMBINATIONS = 5_000;
 const MAX_HASHED_CHARACTERS = 6_000_000;
