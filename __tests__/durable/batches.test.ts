@@ -1,18 +1,18 @@
 import { createBatches, ORDERED } from "../../lib/durable/batches";
+import { createGate, nextTurn } from "../support/waiting";
 
 const LAST = 10_000;
 
 /** Batches of a store that stalls until `goOn` is called. */
 function createStalled() {
   const batches: number[][] = [];
-  let goOn = () => {};
-  const stalled = new Promise<void>((resolve) => (goOn = resolve));
+  const { opened, open } = createGate();
   const add = createBatches(async (items: readonly number[]) => {
     batches.push([...items]);
-    await stalled;
+    await opened;
     return items;
   }, ORDERED);
-  return { add, batches, goOn: () => goOn() };
+  return { add, batches, goOn: open };
 }
 
 it("runs the items of one turn as batches of 128, in their order", async () => {
@@ -26,7 +26,7 @@ it("runs the items of one turn as batches of 128, in their order", async () => {
 it("drops items that are not wanted any more while the store stalls, and keeps the others", async () => {
   const { add, batches, goOn } = createStalled();
   const first = add(-1);
-  await new Promise(setImmediate);
+  await nextTurn();
   // An item that is always wanted, before the others.
   const wantedFirst = add(-2);
   let newest = 0;

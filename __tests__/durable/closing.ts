@@ -1,42 +1,32 @@
 /** Closing workers and queues; run on each engine. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createHandlers, pushWebhooks } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { eventFixture } from "express-push-verification/testing";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-import { createSlowHandlers, operate, queuedEvent, silent } from "../support/durable";
+import {
+  AUTH_TOKEN as authToken,
+  eventRequest,
+  PUBLIC_URL as publicUrl,
+} from "../support/webhook-requests";
+import { createSlowHandlers, operate, silent, storeFactor, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { until } from "../support/waiting";
-import { send } from "../support/servers";
-
-/** One turn of the event loop. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+import { nextTurn, until } from "../support/waiting";
+import { closeServers, send, startServer } from "../support/servers";
 
 /** Describes the closing of a queue and its workers. */
 export function describeClosing(engine: StoppableEngine): void {
   let queue: DurableQueue;
-  const openQueue = () => engine.open({ logger: silent });
+  const store = (uuid: string, into = queue) => storeFactor(into, uuid);
 
   beforeEach(async () => {
-    await engine.start();
-    queue = openQueue();
+    queue = engine.open();
     await queue.ready();
   });
-  afterEach(async () => {
-    await queue.close({ deadlineMs: 200 });
-    await engine.stop();
-  });
-  const store = (uuid: string, into = queue) =>
-    into.store(queuedEvent(eventFixture("factor.created", { uuid })), Number.POSITIVE_INFINITY);
 
   /** Starts a worker whose handlers of a stored event run until `finish`. */
   async function startRunning() {
     const { handlers, handled, finish } = createSlowHandlers();
     const worker = queue.work(handlers);
     await store("slow");
-    await until(async () => (await queue.stats()).active === 1);
+    await untilStats(queue, { active: 1 });
     return { worker, handlers, handled, finish };
   }
 
@@ -44,7 +34,7 @@ export function describeClosing(engine: StoppableEngine): void {
     const { worker, handlers, handled, finish } = await startRunning();
     let isClosed = false;
     const closing = worker.close().then(() => (isClosed = true));
-    await turn();
+    await nextTurn();
     expect(isClosed).toBe(false);
     finish();
     await closing;
@@ -59,9 +49,9 @@ export function describeClosing(engine: StoppableEngine): void {
     const handled: string[] = [];
     for (let round = 0; round < 60; round++) {
       const worker = queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
-      for (let turns = round % 4; turns > 0; turns--) await turn();
+      for (let turns = round % 4; turns > 0; turns--) await nextTurn();
       const storing = [store(`${round} a`), store(`${round} b`)];
-      for (let turns = round % 7; turns > 0; turns--) await turn();
+      for (let turns = round % 7; turns > 0; turns--) await nextTurn();
       await worker.close();
       await Promise.all(storing);
       const { active, waiting } = await queue.stats();
@@ -78,16 +68,15 @@ export function describeClosing(engine: StoppableEngine): void {
       const closing = queue.close().then(() => (isClosed = true));
       await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
       expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
-      await turn();
+      await nextTurn();
       expect(isClosed).toBe(false);
       finish();
       await Promise.all([closing, workerClosed, queue.close()]);
       for (const result of await Promise.allSettled(operate(queue))) {
         expect(result).toMatchObject({ reason: { code: "CLOSING" } });
       }
-      const other = openQueue();
-      expect(await other.stats()).toMatchObject({ waiting: 0, active: 0, workers: 0 });
-      await other.close();
+      const counts = { waiting: 0, active: 0, workers: 0 };
+      expect(await engine.open().stats()).toMatchObject(counts);
     },
   );
 
@@ -102,7 +91,7 @@ export function describeClosing(engine: StoppableEngine): void {
 
   it("await using closes a worker and a queue", async () => {
     const handled: string[] = [];
-    const other = openQueue();
+    const other = engine.open();
     await other.ready();
     const worker = other.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
     await worker[Symbol.asyncDispose]();
@@ -121,24 +110,17 @@ export function describeClosing(engine: StoppableEngine): void {
 
   it("server, receiver, worker and queue in this order lose no request in flight", async () => {
     const handled = new Set<string>();
-    const push = pushWebhooks({
-      authToken: AUTH_TOKEN,
-      publicUrl: PUBLIC_URL,
-      queue,
-      logger: silent,
-    });
+    const push = pushWebhooks({ authToken, publicUrl, queue, logger: silent });
     push.onAny(async ({ uuid }) => {
-      await turn();
+      await nextTurn();
       handled.add(uuid);
     });
     const worker = queue.work(push.handlers, { concurrency: 4 });
     let received = 0;
-    const web = createServer((req, res) => {
+    const port = await startServer((req, res) => {
       received++;
       void push(req, res);
-    }).listen(0, "127.0.0.1");
-    await once(web, "listening");
-    const { port } = web.address() as AddressInfo;
+    });
     engine.freeze.begin();
     const sent = Array.from({ length: 40 }, async (_, index) => {
       const uuid = `in-flight-${index}`;
@@ -146,20 +128,18 @@ export function describeClosing(engine: StoppableEngine): void {
       return { uuid, status };
     });
     await until(() => received === 40);
-    web.close();
+    closeServers();
     const closing = push
       .close()
       .then(() => worker.close())
       .then(() => queue.close());
-    await turn();
+    await nextTurn();
     engine.freeze.end();
     const responses = await Promise.all(sent);
     await closing;
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 
-    const next = openQueue();
-    next.work(push.handlers);
+    engine.open().work(push.handlers);
     await until(() => handled.size === 40);
-    await next.close();
   });
 }

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
 import type { QueueOptions } from "express-push-verification/durable";
 import { createChildProcesses } from "../support/child-processes";
-import { entityIdentity, receiveInto, silent, type DurableReceiver } from "../support/durable";
+import { entityIdentity, receiveInto, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { collect, until } from "../support/waiting";
-import { stopServers } from "../support/servers";
+import { collect, createGate, until } from "../support/waiting";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
 const script = join(__dirname, "..", "support", "queue-process.ts");
@@ -30,7 +29,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     options: Partial<PushWebhooksOptions> = {},
     queueOptions: Partial<QueueOptions> = {},
   ): Promise<DurableReceiver> {
-    const queue = engine.open({ logger: silent, attempts: 3, backoff: 20, ...queueOptions });
+    const queue = engine.open({ attempts: 3, backoff: 20, ...queueOptions });
     receiver = await receiveInto(queue, {
       confirm: (event, context) => {
         calls.push(`confirm ${event.uuid}`);
@@ -60,26 +59,16 @@ export function describeConfirmation(engine: StoppableEngine): void {
       attempts,
     ]);
 
-  beforeEach(async () => {
+  beforeEach(() => {
     calls = [];
     confirm = () => true;
-    await engine.start();
   });
-  afterEach(async () => {
-    processes.killAll();
-    await receiver.close();
-    await stopServers();
-    await engine.stop();
-  });
+  afterEach(() => processes.killAll());
 
   it("get a 200 before confirm, and resolve waits and reach handlers only after it", async () => {
     const { push, queue, deliver } = await open();
-    let decide!: () => void;
-    const decided = new Promise<void>((resolve) => (decide = resolve));
-    confirm = async () => {
-      await decided;
-      return true;
-    };
+    const gate = createGate();
+    confirm = () => gate.opened.then(() => true);
     const waiting = wait();
     expect(await deliver(approval())).toBe(200);
     expect(await deliver(approval())).toBe(200);
@@ -87,7 +76,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await until(() => calls.length === 1);
     await expect(wait(300)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
     expect(calls).toEqual(["confirm approval"]);
-    decide();
+    gate.open();
     expect(await waiting).toHaveProperty("uuid", "approval");
     await until(() => calls.length === 3);
     expect(calls.toSorted()).toEqual(["confirm approval", "handle approval 1", "outcome approval"]);
@@ -215,10 +204,9 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await open();
     const waiting = wait();
     const messages: string[] = [];
-    const [kind, location, name] = engine.listArguments();
-    const place = { name, [kind === "sqlite" ? "file" : "connection"]: location };
-    const child = await processes.start([kind, JSON.stringify(place)], (message) =>
-      messages.push(message),
+    const child = await processes.start(
+      [engine.kind, JSON.stringify(engine.place())],
+      (message) => void messages.push(message),
     );
     const died = once(child, "exit");
     await receiver.deliver(approval());
@@ -237,17 +225,16 @@ export function describeConfirmation(engine: StoppableEngine): void {
     "keep their only attempt while the store %s after confirm",
     async (_name, outage) => {
       const { push, queue, deliver } = await open({}, { attempts: 1, storeTimeoutMs: 500 });
-      const begun = new Promise<void>((resolve) => {
-        confirm = async () => {
-          await outage.begin();
-          resolve();
-          return true;
-        };
-      });
+      const begun = createGate();
+      confirm = async () => {
+        await outage.begin();
+        begun.open();
+        return true;
+      };
       queue.work(push.handlers);
       const waiting = wait(50_000);
       expect(await deliver(approval())).toBe(200);
-      await begun;
+      await begun.opened;
       // The 503 comes after storeTimeoutMs.
       expect(await deliver(eventRequest("factor.created", { uuid: "late" }))).toBe(503);
       expect(calls).toEqual(["confirm approval"]);

@@ -14,42 +14,16 @@ import {
   type PushEvent,
   type WebhookErrorCode,
 } from "express-push-verification";
-import type { DurableQueue, WorkOptions } from "express-push-verification/durable";
+import type { DurableQueue, QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { createChildProcesses } from "../support/child-processes";
-import { queuedEvent, receiveInto, sidOf, silent } from "../support/durable";
+import { queuedEvent, receiveInto, sidOf, silent, untilStats } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
 import { HOSTILE_VALUES } from "../support/thrown-values";
-import { collect, until } from "../support/waiting";
-import { stopServers } from "../support/servers";
+import { collect, createGate, until } from "../support/waiting";
 import { startTelemetry } from "../support/telemetry";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
-/** Options that every engine has. */
-export interface ContractOptions {
-  attempts?: number;
-  backoff?: number;
-  dedupeTtlMs?: number;
-  maxWaiting?: number;
-}
-
-/** Options to open a queue with. */
-export type OpenOptions = ContractOptions & { logger: typeof silent };
-
-/** An engine under test. */
-export interface Engine {
-  kind: "postgres" | "redis" | "sqlite";
-  /** Returns the options with which another process opens the queue. */
-  place(): object;
-  /** Creates an empty store; the queues that are opened until `stop` share it. */
-  start(): Promise<void>;
-  /** Opens a queue as a process would. */
-  open(options: OpenOptions): DurableQueue;
-  /** Adds milliseconds to the times of all events, as if the clock had been set back since. */
-  moveTimes?(ms: number): Promise<void>;
-  stop(): Promise<void>;
-}
-
-const FOREVER = Number.POSITIVE_INFINITY;
 const ACCOUNTS = ["AC00000000000000000000000000000001", "AC00000000000000000000000000000002"];
 const factor = (uuid: string, overrides: Partial<QueuedEvent> = {}) =>
   queuedEvent(eventFixture("factor.created", { uuid }), overrides);
@@ -57,22 +31,25 @@ const challenge = (uuid: string, index: number, type = "challenge.approved" as c
   queuedEvent(eventFixture(type, { uuid, challenge_sid: sidOf(index) }));
 const ofAccount = (uuid: string, account = "") =>
   queuedEvent(eventFixture("factor.created", { uuid, account_sid: account }), { account });
+/** What the handlers of two events throw. */
+const THROWN: Record<string, Error> = {
+  dead: new PermanentError("no"),
+  later: new Error("later"),
+};
 const codeOf = (code: WebhookErrorCode) => expect.objectContaining({ code }) as unknown;
 
 /** Describes the behaviour that the engines have in common. */
-export function describeContract(engine: Engine): void {
+export function describeContract(engine: StoppableEngine): void {
   let queue: DurableQueue;
   let handled: { event: PushEvent; attempt: number }[];
   let fails: (event: PushEvent, attempt: number) => unknown;
-  const opened: DurableQueue[] = [];
 
-  async function open(options: Partial<OpenOptions> = {}): Promise<DurableQueue> {
-    const created = engine.open({ attempts: 3, backoff: 20, logger: silent, ...options });
-    opened.push(created);
+  async function open(options: Partial<QueueOptions> = {}): Promise<DurableQueue> {
+    const created = engine.open({ attempts: 3, backoff: 20, ...options });
     await created.ready();
     return created;
   }
-  const store = (queued: QueuedEvent, by = queue) => by.store(queued, FOREVER);
+  const store = (queued: QueuedEvent, by = queue) => by.store(queued, Infinity);
   const handlers = createHandlers().onUnhandled(async (any, { attempt }) => {
     const event = any as PushEvent;
     handled.push({ event, attempt });
@@ -86,19 +63,14 @@ export function describeContract(engine: Engine): void {
     fails = () => new PermanentError("down");
     const worker = work();
     for (const event of events) await store(event);
-    await until(async () => (await queue.stats()).deadLetters === events.length);
+    await untilStats(queue, { deadLetters: events.length });
     await worker.close();
   }
 
   beforeEach(async () => {
     handled = [];
     fails = () => undefined;
-    await engine.start();
     queue = await open();
-  });
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close({ deadlineMs: 0 });
-    await engine.stop();
   });
 
   describe("store", () => {
@@ -147,7 +119,7 @@ export function describeContract(engine: Engine): void {
         expect(await store(factor(uuid))).toBe("duplicate");
         work();
         await until(() => handled.length === 1);
-        await until(async () => (await queue.stats()).active === 0);
+        await untilStats(queue, { active: 0 });
       },
     );
   });
@@ -270,8 +242,6 @@ export function describeContract(engine: Engine): void {
       expect(metrics["messaging.client.sent.messages"]).toMatchObject([{ value: 2 }]);
       expect(metrics["messaging.client.consumed.messages"]).toMatchObject([{ value: 2 }]);
     } finally {
-      await receiver.push.close();
-      await stopServers();
       await telemetry.stop();
     }
   });
@@ -282,7 +252,7 @@ export function describeContract(engine: Engine): void {
       const error = jest.fn();
       work({}, await open({ logger: { ...silent, error } }));
       await store(factor("dead", { receiver: "shop" }));
-      await until(async () => (await queue.stats()).deadLetters === 1);
+      await untilStats(queue, { deadLetters: 1 });
       const deadLetters = await collect(queue.deadLetters());
       const event = handled[0]!.event;
       expect(deadLetters).toEqual([
@@ -318,7 +288,7 @@ export function describeContract(engine: Engine): void {
         .on("factor.created", () => Promise.reject(new PermanentError("for good")));
       queue.work(failing, { onError });
       await store(factor("a"));
-      await until(async () => (await queue.stats()).deadLetters === 1);
+      await untilStats(queue, { deadLetters: 1 });
       const error = "HANDLER_FAILED: for now; for good";
       expect(await collect(queue.deadLetters())).toMatchObject([{ attempts: 1, error }]);
       expect(onError.mock.calls).toMatchObject([[{ code: "HANDLER_FAILED" }, { uuid: "a" }]]);
@@ -331,7 +301,7 @@ export function describeContract(engine: Engine): void {
       const once = await open({ attempts: 1 });
       once.work(failing);
       for (const index of HOSTILE_VALUES.keys()) await store(factor(String(index)), once);
-      await until(async () => (await once.stats()).deadLetters === HOSTILE_VALUES.length);
+      await untilStats(once, { deadLetters: HOSTILE_VALUES.length });
       const errors = (await collect(once.deadLetters())).map(({ uuid, error }) => [uuid, error]);
       const unread = "A handler of this event failed; see the cause.";
       expect(errors.toSorted()).toEqual(
@@ -351,7 +321,7 @@ export function describeContract(engine: Engine): void {
       const once = await open({ attempts: 1 });
       once.work(hanging, { handlerTimeoutMs: 30 });
       await store(factor("slow"), once);
-      await until(async () => (await queue.stats()).deadLetters === 1);
+      await untilStats(queue, { deadLetters: 1 });
       const [deadLetter] = await collect(queue.deadLetters());
       expect([deadLetter?.error.split(":")[0], signal?.aborted]).toEqual(["HANDLER_TIMEOUT", true]);
     });
@@ -382,9 +352,11 @@ export function describeContract(engine: Engine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 20, deadLetters: 0 });
     });
 
-    it("discards one and keeps its uuid", async () => {
+    it("discards one once, also for two processes at a time, and keeps its uuid", async () => {
       await makeDead(factor("poison"));
-      expect([await queue.discard("poison"), await queue.discard("poison")]).toEqual([true, false]);
+      const other = await open();
+      const both = await Promise.all([queue.discard("poison"), other.discard("poison")]);
+      expect(both.toSorted()).toEqual([false, true]);
       expect(await collect(queue.deadLetters())).toEqual([]);
       expect(await store(factor("poison"))).toBe("duplicate");
       expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
@@ -435,13 +407,13 @@ export function describeContract(engine: Engine): void {
       const named = { accountSid: event.account_sid, receiver: "shop", event };
       const waiting = { state: "waiting", ...named, attempts: 0, failures: [] };
       expect(await find("a")).toEqual({ ...waiting, at: expect.any(Date) as Date });
-      let finish = () => {};
-      fails = () => new Promise((resolve) => void (finish = () => resolve(undefined)));
+      const gate = createGate();
+      fails = () => gate.opened;
       const worker = work();
       await until(() => handled.length === 1);
       expect(await find("a")).toMatchObject({ state: "active", ...named, attempts: 1 });
-      finish();
-      await until(async () => (await queue.stats()).active === 0);
+      gate.open();
+      await untilStats(queue, { active: 0 });
       expect(await find("a")).toEqual({ state: "handled", attempts: 0, failures: [] });
       await worker.close();
     });
@@ -452,7 +424,7 @@ export function describeContract(engine: Engine): void {
       const startMs = Date.now();
       work({}, slow);
       await store(factor("a"), slow);
-      await until(async () => (await queue.stats()).delayed === 1);
+      await untilStats(queue, { delayed: 1 });
       const found = await find("a");
       expect(found).toMatchObject({ state: "delayed", attempts: 1 });
       expect(found?.failures).toMatchObject([{ error: "HANDLER_FAILED: not yet" }]);
@@ -466,7 +438,7 @@ export function describeContract(engine: Engine): void {
       work();
       await store(factor("a"));
       for (const count of [3, 6]) {
-        await until(async () => (await queue.stats()).deadLetters === 1);
+        await untilStats(queue, { deadLetters: 1 });
         const { failures = [], ...found } = (await find("a")) ?? {};
         expect(found).toMatchObject({ state: "dead", attempts: 3 });
         const errors = Array.from(
@@ -491,7 +463,7 @@ export function describeContract(engine: Engine): void {
       fails = (_event, attempt) => new Error(`attempt ${attempt} ${"ü".repeat(2_000)}`);
       work({}, patient);
       await store(factor("a"), patient);
-      await until(async () => (await queue.stats()).deadLetters === 1);
+      await untilStats(queue, { deadLetters: 1 });
       const { failures = [] } = (await find("a")) ?? {};
       expect(failures).toHaveLength(10);
       for (const [index, { error }] of failures.entries()) {
@@ -589,26 +561,18 @@ export function describeContract(engine: Engine): void {
     });
   });
 
-  const { moveTimes } = engine;
-  if (moveTimes !== undefined) {
+  const { change } = engine;
+  if (change !== undefined) {
     describe("a clock that was set back by an hour", () => {
       it("delays no event, and hides no dead letter", async () => {
-        fails = ({ uuid }) =>
-          uuid === "dead"
-            ? new PermanentError("no")
-            : uuid === "later"
-              ? new Error("later")
-              : undefined;
+        fails = ({ uuid }) => THROWN[uuid];
         const slow = await open({ backoff: 20_000 });
         const worker = work({}, slow);
         for (const uuid of ["dead", "later"]) await store(factor(uuid));
-        await until(async () => {
-          const { delayed, deadLetters } = await queue.stats();
-          return delayed === 1 && deadLetters === 1;
-        });
+        await untilStats(queue, { delayed: 1, deadLetters: 1 });
         await worker.close();
         await store(factor("new"));
-        await moveTimes(3_600_000);
+        await change("run_at = run_at + 3600000, failed_at = failed_at + 3600000");
         handled = [];
         fails = () => undefined;
         work();
@@ -622,10 +586,10 @@ export function describeContract(engine: Engine): void {
         const slow = await open({ backoff: 3_600_000 });
         work({}, slow);
         await store(factor("a"));
-        await until(async () => (await queue.stats()).delayed === 1);
+        await untilStats(queue, { delayed: 1 });
         // Each beat compares the clocks: the first one of a worker makes it count.
         work();
-        await until(async () => (await queue.stats()).workers === 2);
+        await untilStats(queue, { workers: 2 });
         expect(await queue.stats()).toMatchObject({ delayed: 1, waiting: 0 });
       });
     });
@@ -634,27 +598,14 @@ export function describeContract(engine: Engine): void {
   describe("stats", () => {
     it("counts events by their state", async () => {
       const slow = await open({ backoff: 60_000 });
-      let finish = () => {};
-      fails = async ({ uuid }) => {
-        if (uuid === "dead") return new PermanentError("no");
-        if (uuid === "later") return new Error("later");
-        return new Promise((resolve) => {
-          finish = () => resolve(undefined);
-        });
-      };
+      const gate = createGate();
+      fails = ({ uuid }) => THROWN[uuid] ?? gate.opened;
       work({ concurrency: 3 }, slow);
       for (const uuid of ["dead", "later", "slow"]) await store(factor(uuid), slow);
       await until(() => handled.length === 3);
-      await until(async () => (await queue.stats()).delayed === 1);
-      await until(async () => (await queue.stats()).deadLetters === 1);
-      expect(await queue.stats()).toMatchObject({
-        waiting: 0,
-        active: 1,
-        delayed: 1,
-        deadLetters: 1,
-      });
-      finish();
-      await until(async () => (await queue.stats()).active === 0);
+      await untilStats(queue, { waiting: 0, active: 1, delayed: 1, deadLetters: 1 });
+      gate.open();
+      await untilStats(queue, { active: 0 });
     });
 
     it("tells how long the oldest waiting event has waited", async () => {
@@ -675,7 +626,7 @@ export function describeContract(engine: Engine): void {
       const worker = work({}, slow);
       const startMs = performance.now();
       await store(factor("a"), slow);
-      await until(async () => (await queue.stats()).delayed === 1);
+      await untilStats(queue, { delayed: 1 });
       await worker.close();
       await until(async () => (await queue.stats()).oldestWaitingMs > 0);
       const stats = await queue.stats();
@@ -685,27 +636,28 @@ export function describeContract(engine: Engine): void {
 
     it("counts it so when a worker is busy with other events", async () => {
       const slow = await open({ backoff: 500 });
-      const finish: (() => void)[] = [];
+      const gates: ReturnType<typeof createGate>[] = [];
       fails = ({ uuid }) => {
         if (uuid === "a") return new Error("no");
-        return new Promise((resolve) => void finish.push(() => resolve(undefined)));
+        gates.push(createGate());
+        return gates.at(-1)?.opened;
       };
       const startMs = performance.now();
       for (const uuid of ["a", "b", "c"]) await store(factor(uuid), slow);
       work({ concurrency: 1 }, slow);
-      await until(() => finish.length === 1);
-      await until(async () => (await queue.stats()).waiting === 2);
-      finish[0]?.();
-      await until(() => finish.length === 2);
+      await until(() => gates.length === 1);
+      await untilStats(queue, { waiting: 2 });
+      gates[0]?.open();
+      await until(() => gates.length === 2);
       // The end of "b" may be on its way.
-      await until(async () => (await queue.stats()).active === 1);
+      await untilStats(queue, { active: 1 });
       const stats = await queue.stats();
       expect(stats).toMatchObject({ waiting: 1, active: 1, delayed: 0 });
       expect(stats.oldestWaitingMs).toBeGreaterThan(0);
       expect(stats.oldestWaitingMs).toBeLessThanOrEqual(performance.now() - startMs - 500 + 1);
       fails = () => undefined;
-      finish[1]?.();
-      await until(async () => (await queue.stats()).waiting === 0);
+      gates[1]?.open();
+      await untilStats(queue, { waiting: 0 });
     });
 
     it("counts a dead letter that is retried as waiting since the retry", async () => {
@@ -734,10 +686,7 @@ export function describeContract(engine: Engine): void {
     const folder = mkdtempSync(join(tmpdir(), "push-contract-"));
     const log = join(folder, "log");
     const readLog = () => readFileSync(log, "utf8").split("\n").slice(0, -1);
-    const isIdle = async () => {
-      const { waiting, active, delayed } = await queue.stats();
-      return waiting + active + delayed === 0;
-    };
+    const idle = { waiting: 0, active: 0, delayed: 0 };
     let messages: string[];
 
     /** Starts a process that stores events in so many lanes. */
@@ -764,7 +713,7 @@ export function describeContract(engine: Engine): void {
       }
       for (const child of running) await processes.kill(child);
       work();
-      await until(isIdle, 30_000);
+      await untilStats(queue, idle);
       const done = new Set([...readLog(), ...handled.map(({ event }) => event.uuid)]);
       const stored = messages.filter((message) => message !== "ready");
       expect(stored.filter((uuid) => !done.has(uuid))).toEqual([]);
@@ -775,34 +724,28 @@ export function describeContract(engine: Engine): void {
       const uuids = ["slow", "slow-failing"];
       for (const uuid of uuids) await store(factor(uuid));
       await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
-      await until(async () => (await queue.stats()).workers === 1);
+      await untilStats(queue, { workers: 1 });
 
       child.kill("SIGSTOP");
-      let finish = () => {};
-      const finished = new Promise<undefined>((resolve) => {
-        finish = () => resolve(undefined);
-      });
-      fails = async ({ uuid }) => (uuids.includes(uuid) ? finished : undefined);
+      const gate = createGate();
+      fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
       work({ handlerTimeoutMs: 60_000 });
       await until(() => handled.length === 2, 15_000);
       expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
-      await until(async () => (await queue.stats()).workers === 1, 20_000);
+      await untilStats(queue, { workers: 1 });
 
       child.kill("SIGCONT");
-      await until(async () => (await queue.stats()).workers === 2, 15_000);
+      await untilStats(queue, { workers: 2 });
       child.send("finish");
       await until(() => readLog().length === 2);
       // Its reports on these events have arrived when it handles others.
       let count = 0;
       for (; readLog().length === 2; count++) await store(factor(`u${count}`));
-      await until(async () => {
-        const { waiting, active, delayed } = await queue.stats();
-        return active === 2 && waiting + delayed === 0;
-      });
-      finish();
-      await until(async () => (await queue.stats()).active === 0);
+      await untilStats(queue, { ...idle, active: 2 });
+      gate.open();
+      await untilStats(queue, { active: 0 });
       for (; count < 20; count++) await store(factor(`u${count}`));
-      await until(isIdle);
+      await untilStats(queue, idle);
       expect(handled.length + readLog().length).toBe(4 + count);
       expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
     }, 120_000);

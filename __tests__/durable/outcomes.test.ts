@@ -1,17 +1,15 @@
 import { createSharedOutcomes } from "../../lib/durable/outcomes";
 import type { QueueSettings } from "../../lib/durable/queue-options";
 import type { Storage } from "../../lib/durable/storage";
-
-const turn = () => new Promise(setImmediate);
+import { createGate, nextTurn } from "../support/waiting";
 
 it("asks a store that stalls for each awaited outcome once more at most, however often it is told", async () => {
   const reads: (readonly string[])[] = [];
-  let goOn = () => {};
-  const stalled = new Promise<void>((resolve) => (goOn = resolve));
+  const gate = createGate();
   const storage: Pick<Storage, "outcomes"> = {
     async outcomes(keys) {
       reads.push(keys);
-      await stalled;
+      await gate.opened;
       return [];
     },
   };
@@ -20,10 +18,10 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   const waits = Array.from({ length: 100 }, (_, index) =>
     outcomes.wait({ account: "", challengeSid: String(index), timeoutMs: 60_000 }),
   );
-  await turn();
+  await nextTurn();
   for (let times = 0; times < 50; times++) outcomes.recheck();
-  goOn();
-  for (let times = 0; times < 5; times++) await turn();
+  gate.open();
+  for (let times = 0; times < 5; times++) await nextTurn();
   expect(reads.flat()).toHaveLength(200);
   outcomes.close();
   expect(await Promise.allSettled(waits)).toHaveLength(100);

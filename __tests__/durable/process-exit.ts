@@ -11,16 +11,10 @@ const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 export function describeProcessExit(engine: StoppableEngine): void {
   const processes = createChildProcesses(script);
 
-  beforeEach(() => engine.start());
-  afterEach(async () => {
-    processes.killAll();
-    await engine.stop();
-  });
+  afterEach(() => processes.killAll());
 
   async function expectExit(during: EngineOutage, afterwards = NONE): Promise<void> {
-    const [kind, location, name] = engine.listArguments();
-    const place = { name, [kind === "sqlite" ? "file" : "connection"]: location };
-    const child = await processes.start([kind, JSON.stringify(place)], () => {});
+    const child = await processes.start([engine.kind, JSON.stringify(engine.place())], () => {});
     await during.begin();
     try {
       const exited = once(child, "exit");

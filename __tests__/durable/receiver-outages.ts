@@ -1,54 +1,29 @@
 /** A receiver while the store of its queue is away; run on each engine. */
 import { inspect } from "node:util";
-import { pushWebhooks, type PushWebhooks } from "express-push-verification";
-import type { DurableQueue, QueueOptions } from "express-push-verification/durable";
-import { operate, silent } from "../support/durable";
+import type { QueueOptions } from "express-push-verification/durable";
+import { operate, receiveInto } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
-import { send, startServer, stopServers } from "../support/servers";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
-
-interface Receiver {
-  queue: DurableQueue;
-  push: PushWebhooks;
-  port: number;
-  /** Sends an event with this uuid and resolves with the status of the response. */
-  deliver(uuid: string): Promise<number>;
-}
+import { send } from "../support/servers";
+import { eventRequest } from "../support/webhook-requests";
 
 /** Longer than any outage here. */
 const PATIENT = { storeTimeoutMs: 60_000 };
 
 /** Describes that webhook requests wait for the store, get 503 in time, and no event is lost. */
 export function describeReceiverOutages(engine: StoppableEngine): void {
-  let opened: DurableQueue[];
   let handled: string[];
 
-  async function receive(options: Partial<QueueOptions> = {}): Promise<Receiver> {
-    const queue = engine.open({ logger: silent, ...options });
-    opened.push(queue);
-    const push = pushWebhooks({
-      authToken: AUTH_TOKEN,
-      publicUrl: PUBLIC_URL,
-      queue,
-      logger: silent,
-    });
-    push.onAny(({ uuid }) => void handled.push(uuid));
-    const port = await startServer((req, res) => void push(req, res));
-    const deliver = async (uuid: string) =>
-      (await send(port, eventRequest("factor.created", { uuid }))).status;
-    return { queue, push, port, deliver };
+  /** Opens a receiver whose `deliver` sends an event with this uuid. */
+  async function receive(options: Partial<QueueOptions> = {}) {
+    const receiver = await receiveInto(engine.open(options));
+    receiver.push.onAny(({ uuid }) => void handled.push(uuid));
+    const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
+    return { ...receiver, deliver };
   }
 
-  beforeEach(async () => {
-    opened = [];
+  beforeEach(() => {
     handled = [];
-    await engine.start();
-  });
-  afterEach(async () => {
-    await Promise.all(opened.map((queue) => queue.close({ deadlineMs: 200 })));
-    await stopServers();
-    await engine.stop();
   });
 
   describe.each(engine.outages.map((outage) => [outage.name, outage] as const))(
@@ -111,7 +86,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
           receive(),
           receive({ ...PATIENT, logger: broken }),
         ]);
-        await Promise.all(opened.map((queue) => queue.ready()));
+        await Promise.all([app, hurried, closing, loud].map(({ queue }) => queue.ready()));
         app.queue.work(app.push.handlers);
         const stored: string[] = [];
         const ending = new AbortController();

@@ -3,19 +3,15 @@ import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import {
   createHandlers,
   pushWebhooks,
-  type Pair,
   type PushEvent,
   type PushWebhooksOptions,
 } from "express-push-verification";
-import {
-  redisQueue,
-  type DurableQueue,
-  type RedisQueueOptions,
-} from "express-push-verification/durable";
+import type { DurableQueue, QueueStats } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
 import { silent } from "./receivers";
-import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
-import { send, startServer } from "./servers";
-import { collect } from "./waiting";
+import { AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
+import { send, startServer, stopServers } from "./servers";
+import { collect, createGate, until } from "./waiting";
 
 export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
@@ -25,45 +21,61 @@ export { silent };
 /** The challenge SID with this number. */
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
 
+const opened: { close(options: { deadlineMs: number }): unknown }[] = [];
+
+/** Lets {@link closeOpened} close a queue, a receiver or a proxy. */
+export function closeLater<Part extends (typeof opened)[number]>(part: Part): Part {
+  opened.push(part);
+  return part;
+}
+
+/** After a test: closes its queues and receivers, and stops their servers. */
+export async function closeOpened(): Promise<void> {
+  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 200 })));
+  await stopServers();
+}
+
 /** A receiver on a queue of its own, with connections of its own. */
 export type DurableReceiver = Awaited<ReturnType<typeof receiveInto>>;
 
-/** Opens a receiver on a queue in Redis, and on a server of its own; `stopServers` closes the server. */
-export async function openReceiver(
-  queueOptions: Partial<RedisQueueOptions> & Pick<RedisQueueOptions, "connection">,
-  receiverOptions: Partial<PushWebhooksOptions> = {},
-): Promise<DurableReceiver> {
-  return receiveInto(
-    redisQueue({ name: QUEUE_NAME, logger: silent, ...queueOptions }),
-    receiverOptions,
-  );
-}
-
-/** The same with a queue of any engine. */
+/** Opens a receiver on a queue, and on a server of its own; {@link closeOpened} closes all three. */
 export async function receiveInto(
   queue: DurableQueue,
   receiverOptions: Partial<PushWebhooksOptions> = {},
 ) {
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: PUBLIC_URL,
-    logger: silent,
-    queue,
-    ...receiverOptions,
-  });
+  const push = closeLater(
+    pushWebhooks({
+      authToken: AUTH_TOKEN,
+      publicUrl: PUBLIC_URL,
+      logger: silent,
+      queue: closeLater(queue),
+      ...receiverOptions,
+    }),
+  );
   const port = await startServer((req, res) => void push(req, res));
   return {
     queue,
     push,
+    port,
     /** Sends a webhook request and returns the status of the response. */
     deliver: async (request: TestRequest) => (await send(port, request)).status,
-    /** Closes the receiver and the queue. */
-    async close(deadlineMs = 500) {
-      await push.close({ deadlineMs });
-      await queue.close({ deadlineMs });
-    },
   };
 }
+
+/** Stores an event under a uuid. */
+export const storeFactor = (queue: DurableQueue, uuid: string, deadlineAtMs = Infinity) =>
+  queue.store(queuedEvent(eventFixture("factor.created", { uuid })), deadlineAtMs);
+
+/** Waits until a queue counts so many events and workers. */
+export const untilStats = (
+  queue: DurableQueue,
+  expected: Partial<QueueStats>,
+  timeoutMs?: number,
+) =>
+  until(async () => {
+    const stats = await queue.stats();
+    return Object.entries(expected).every(([name, count]) => Reflect.get(stats, name) === count);
+  }, timeoutMs);
 
 /** Calls each operation of an operator, on an event that does not exist. */
 export function operate(queue: DurableQueue): Promise<unknown>[] {
@@ -74,8 +86,7 @@ export function operate(queue: DurableQueue): Promise<unknown>[] {
 /** Handlers that list the uuids of their events; that of "slow" runs until `finish` is called. */
 export function createSlowHandlers() {
   const handled: string[] = [];
-  let finish!: () => void;
-  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const { opened: finished, open: finish } = createGate();
   const handlers = createHandlers().onUnhandled(async (event) => {
     const { uuid } = event as PushEvent;
     handled.push(uuid);
@@ -97,11 +108,4 @@ export function queuedEvent(event: PushEvent, overrides: Partial<QueuedEvent> = 
     receiver: undefined,
     ...overrides,
   };
-}
-
-/** The smallest event that a queue stores; no worker can read it. */
-export function queuedParams(params: Pair[]): QueuedEvent {
-  const { uuid = "" } = Object.fromEntries(params);
-  const event = { uuid, account_sid: ACCOUNT_SID, params };
-  return queuedEvent(event as unknown as PushEvent);
 }

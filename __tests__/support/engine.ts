@@ -6,8 +6,9 @@ import {
   type DurableQueue,
   type QueueOptions,
 } from "express-push-verification/durable";
+import { closeLater, closeOpened, silent } from "./durable";
 
-export type EngineName = "redis" | "postgres" | "sqlite";
+const ENGINES = { postgres: postgresQueue, redis: redisQueue, sqlite: sqliteQueue };
 
 /** A time in which an engine stores nothing. */
 export interface EngineOutage {
@@ -18,38 +19,53 @@ export interface EngineOutage {
 }
 
 /** An engine under test, with a store of its own. */
-export interface StoppableEngine {
+export interface EngineUnderTest {
+  kind: keyof typeof ENGINES;
   /** Before each test: creates an empty queue. */
-  start(): Promise<void>;
-  /** Opens the queue as a process would. */
-  open(options?: Partial<QueueOptions>): DurableQueue;
+  start(): unknown;
+  /** The name of the queue, and where its store is: what {@link openQueue} needs in any process. */
+  place(): { name: string; connection?: string; schema?: string; file?: string };
   /** After each test, also during an outage: removes the queue. */
-  stop(): Promise<void>;
-  /** The arguments of a process that opens the queue with {@link openQueue}. */
-  listArguments(): [engine: EngineName, location: string, name: string];
+  stop(): unknown;
   /** The store does not reply; commands that were sent to it run afterwards. */
   freeze: EngineOutage;
   /** Whether workers keep their events however long the store is frozen; a lock of Redis lapses. */
   keepsRuns: boolean;
   /** The server ends as in a crash; undefined for an engine without a server. */
   kill?: EngineOutage;
-  /** Every way in which the store goes away, {@link StoppableEngine.freeze} among them. */
+  /** Every way in which the store goes away, {@link EngineUnderTest.freeze} among them. */
   outages: EngineOutage[];
   /** States in which the store rejects events; its error contains `error`. */
   failures: (EngineOutage & { error: string })[];
-  /** Changes one row of the events, as another program does; undefined without SQL. */
-  change?(assignment: string, index: number): Promise<void>;
+  /** Changes the event with this index, or all, as another program does; undefined without SQL. */
+  change?(assignment: string, index?: number): unknown;
   /** The number of connections to the store, without those of the test. */
   countConnections(): Promise<number>;
 }
 
-/** Opens a queue; `location` is a URL, or the path of a file. */
-export function openQueue(
-  engine: EngineName,
-  location: string,
-  options: QueueOptions,
-): DurableQueue {
-  if (engine === "sqlite") return sqliteQueue({ file: location, ...options });
-  if (engine === "postgres") return postgresQueue({ connection: location, ...options });
-  return redisQueue({ connection: location, ...options });
+/** An engine, and how a process opens its queue; it is closed after the test. */
+export type StoppableEngine = EngineUnderTest & {
+  open(options?: Partial<QueueOptions> & { connection?: string }): DurableQueue;
+};
+
+/** A suite that runs on each engine. */
+export type EngineSuite = (engine: StoppableEngine) => void;
+
+/** Opens a queue of an engine. */
+export function openQueue(kind: string, options: object): DurableQueue {
+  const create = ENGINES[kind as keyof typeof ENGINES] as (options: object) => DurableQueue;
+  return create({ logger: silent, ...options });
+}
+
+/** Runs a suite on an engine, with an empty queue for each test. */
+export function runSuite(suite: EngineSuite, engine: EngineUnderTest): void {
+  beforeEach(() => engine.start());
+  suite({
+    ...engine,
+    open: (options) => closeLater(openQueue(engine.kind, { ...engine.place(), ...options })),
+  });
+  afterEach(async () => {
+    await closeOpened();
+    await engine.stop();
+  });
 }

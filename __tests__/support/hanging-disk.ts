@@ -28,8 +28,7 @@ export function createHangingDisk() {
   return {
     /** The environment of the process. */
     env: { LD_PRELOAD: library, HANG_FILE: hangFile },
-    /** The process creates this file when its disk is to hang. */
-    hangFile,
+    hang: () => writeFileSync(hangFile, ""),
     /** Lets it go on. */
     release: () => rmSync(hangFile, { force: true }),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,14 +1,44 @@
-import { openQueue, type StoppableEngine } from "./engine";
+import {
+  postgresQueue,
+  type DurableQueue,
+  type PostgresQueueOptions,
+} from "express-push-verification/durable";
+import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
+import { runSuite, type EngineSuite } from "./engine";
 import { describeWithPostgres } from "./postgres";
-import { createPostgres, type PostgresProcess } from "./postgres-server";
+import {
+  createPostgres,
+  startPostgresProcess,
+  type PostgresProcess,
+  type ServerOptions,
+} from "./postgres-server";
+
+/** A Postgres for the tests of a block, and its queues, which are closed after each test. */
+export function usePostgres(options?: ServerOptions) {
+  const app = {} as {
+    server: PostgresProcess;
+    /** Opens a queue as a process would. */
+    open(queueOptions?: Partial<PostgresQueueOptions>): DurableQueue;
+  };
+  app.open = (queueOptions) =>
+    closeLater(
+      postgresQueue({ connection: app.server.url, name, logger: silent, ...queueOptions }),
+    );
+  beforeAll(async () => {
+    app.server = await startPostgresProcess(options);
+  });
+  afterEach(closeOpened);
+  afterAll(() => app.server.remove());
+  return app;
+}
 
 /** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
-export function describeOnPostgres(title: string, suite: (engine: StoppableEngine) => void): void {
+export function describeOnPostgres(title: string, suite: EngineSuite): void {
   describeWithPostgres(`postgresQueue: ${title}`, () => {
     let server: PostgresProcess;
     let isFrozen = false;
     let count = 0;
-    const name = () => `q${count}`;
+    const schema = () => `push_${count}`;
     const isUp = () => server.child?.exitCode === null && server.child.signalCode === null;
     const startAgain = async () => {
       if (!isUp()) await server.start();
@@ -32,16 +62,16 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
     });
     afterAll(() => server.remove());
 
-    suite({
+    runSuite(suite, {
+      kind: "postgres",
       async start() {
         count++;
         await startAgain();
       },
-      open: (options) => openQueue("postgres", server.url, { name: name(), ...options }),
+      place: () => ({ name, connection: server.url, schema: schema() }),
       async stop() {
         freeze.end();
       },
-      listArguments: () => ["postgres", server.url, name()],
       freeze,
       keepsRuns: true,
       kill,
@@ -56,14 +86,14 @@ export function describeOnPostgres(title: string, suite: (engine: StoppableEngin
           name: "is read-only",
           begin: () => setReadOnly("on"),
           end: () => setReadOnly("off"),
-          error: "read-only",
+          error: "POSTGRES_REJECTED",
         },
       ],
       async change(assignment, index) {
+        const rows = index === undefined ? "" : `order by id limit 1 offset ${index}`;
+        const event = `${schema()}.event`;
         await server.query(
-          `update push.event set ${assignment} where id = (select id from push.event
-            where queue = (select id from push.queue where name = '${name()}')
-            order by id limit 1 offset ${index})`,
+          `update ${event} set ${assignment} where id in (select id from ${event} ${rows})`,
         );
       },
       async countConnections() {

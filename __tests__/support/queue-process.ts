@@ -8,20 +8,11 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { createHandlers } from "express-push-verification";
-import {
-  postgresQueue,
-  redisQueue,
-  sqliteQueue,
-  type DurableQueue,
-} from "express-push-verification/durable";
-import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, silent } from "./durable";
+import { storeFactor } from "./durable";
+import { openQueue } from "./engine";
 
 const [, , engine = "", place = "", log = "", lanes = "0"] = process.argv;
-const engines = { sqlite: sqliteQueue, redis: redisQueue, postgres: postgresQueue };
-const openQueue = (engines as Record<string, (options: object) => DurableQueue>)[engine]!;
-const ownOptions = JSON.parse(place) as object;
-const queue = openQueue({ name: "q", logger: silent, backoff: 50, ...ownOptions });
+const queue = openQueue(engine, { backoff: 50, ...(JSON.parse(place) as object) });
 const finished = new Promise<void>((resolve) => {
   process.on("message", (message) => {
     if (message === "finish") resolve();
@@ -47,7 +38,7 @@ function confirmAndDie(): boolean {
 async function storeInTurn(): Promise<void> {
   while (!ending.signal.aborted) {
     const uuid = randomUUID();
-    await queue.store(queuedEvent(eventFixture("factor.created", { uuid })), 1e12);
+    await storeFactor(queue, uuid);
     process.send?.(uuid);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,9 +1,31 @@
-import { QUEUE_NAME as name } from "./durable";
-import { openQueue, type StoppableEngine } from "./engine";
+import {
+  redisQueue,
+  type DurableQueue,
+  type RedisQueueOptions,
+} from "express-push-verification/durable";
+import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
+import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
+/** Tests that start servers and open queues, which are stopped and closed after each of them. */
+export function describeWithRedises(title: string, define: () => void): void {
+  describeWithRedis(title, () => {
+    define();
+    afterEach(async () => {
+      await closeOpened();
+      await stopRedis();
+    });
+  });
+}
+
+/** Opens a queue as a process would; it is closed after the test. */
+export const openRedisQueue = (
+  connection: RedisQueueOptions["connection"],
+  options?: Partial<RedisQueueOptions>,
+): DurableQueue => closeLater(redisQueue({ name, connection, logger: silent, ...options }));
+
 /** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
-export function describeOnRedis(title: string, suite: (engine: StoppableEngine) => void): void {
+export function describeOnRedis(title: string, suite: EngineSuite): void {
   describeWithRedis(`redisQueue: ${title}`, () => {
     let server: RedisServer;
     const freeze = {
@@ -17,13 +39,13 @@ export function describeOnRedis(title: string, suite: (engine: StoppableEngine) 
       end: () => server.start(),
     };
 
-    suite({
+    runSuite(suite, {
+      kind: "redis",
       async start() {
         server = await startRedis();
       },
-      open: (options) => openQueue("redis", server.url, { name, ...options }),
+      place: () => ({ name, connection: server.url }),
       stop: stopRedis,
-      listArguments: () => ["redis", server.url, name],
       freeze,
       keepsRuns: false,
       kill,

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
-import { openQueue, type StoppableEngine } from "./engine";
-import { createFile, removeFiles } from "./sqlite";
+import { runSuite, type EngineSuite } from "./engine";
+import { createFile, execute, removeFiles } from "./sqlite";
 
 const OPEN_FILES = "/proc/self/fd";
 
 /** Runs a suite with a file for each test, on a Node.js that has node:sqlite. */
-export function describeOnSqlite(title: string, suite: (engine: StoppableEngine) => void): void {
+export function describeOnSqlite(title: string, suite: EngineSuite): void {
   describe(`sqliteQueue: ${title}`, () => {
     let file: string;
     let locker: SqliteConnection | undefined;
@@ -24,27 +24,22 @@ export function describeOnSqlite(title: string, suite: (engine: StoppableEngine)
       },
     };
 
-    suite({
-      async start() {
-        file = createFile();
-      },
-      open: (options) => openQueue("sqlite", file, { name, ...options }),
-      async stop() {
+    runSuite(suite, {
+      kind: "sqlite",
+      start: () => void (file = createFile()),
+      place: () => ({ name, file }),
+      stop() {
         freeze.end();
         removeFiles();
       },
-      listArguments: () => ["sqlite", file, name],
       freeze,
       keepsRuns: true,
       outages: [freeze],
       failures: [],
-      async change(assignment, index) {
-        const connection = connect(file);
-        const row = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
-        connection.exec(
-          `PRAGMA busy_timeout = 5000; UPDATE event SET ${assignment} WHERE id = ${row}`,
-        );
-        connection.close();
+      change(assignment, index) {
+        const rows = index === undefined ? "" : `ORDER BY id LIMIT 1 OFFSET ${index}`;
+        const sql = `UPDATE event SET ${assignment} WHERE id IN (SELECT id FROM event ${rows})`;
+        execute(file, `PRAGMA busy_timeout = 5000; ${sql}`);
       },
       async countConnections() {
         // Only Linux lists the open files of a process.

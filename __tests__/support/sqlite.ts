@@ -23,10 +23,10 @@ export function execute(file: string, sql: string): string {
 const PAGE_BYTES = 4096;
 
 /** Overwrites pages of a file, by their numbers in SQLite: the first is 1. */
-export function damagePages(file: string, pages: readonly number[]): void {
+export function damagePages(file: string, first: number, last: number): void {
   const opened = openSync(file, "r+");
-  const bytes = Buffer.alloc(PAGE_BYTES, 0xa5);
-  for (const page of pages) writeSync(opened, bytes, 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);
+  const bytes = Buffer.alloc((last - first + 1) * PAGE_BYTES, 0xa5);
+  writeSync(opened, bytes, 0, bytes.length, (first - 1) * PAGE_BYTES);
   closeSync(opened);
 }
 

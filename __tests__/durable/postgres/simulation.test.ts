@@ -2,8 +2,9 @@ import { Client } from "pg";
 import { resolvePostgresOptions } from "../../../lib/durable/postgres/options";
 import { createServerStorage } from "../../../lib/durable/postgres/server-storage";
 import type { Claims, Storage } from "../../../lib/durable/storage";
+import { closeLater } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
-import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
+import { usePostgres } from "../../support/postgres-engine";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
 
 const TTL_MS = 2 ** 40;
@@ -23,35 +24,21 @@ const ROWS = `
   ) as member), '[]') as members`;
 
 describeWithPostgres("the storage in Postgres", () => {
-  let server: PostgresProcess;
+  const app = usePostgres({ settings: { fsync: "off" } });
   let storage: Storage & Claims;
   let client: Client;
 
   beforeAll(async () => {
-    server = await startPostgresProcess({ settings: { fsync: "off" } });
-    client = new Client({ connectionString: server.url });
+    client = new Client({ connectionString: app.server.url });
+    closeLater({ close: () => client.end() });
     await client.connect();
     await client.query(CLOCK);
     const options = encodeURIComponent("-c search_path=sim,pg_catalog");
-    storage = createServerStorage(
-      resolvePostgresOptions({
-        name: "q",
-        connection: `${server.url}?options=${options}`,
-        durability: "trust",
-        dedupeTtlMs: TTL_MS,
-      }),
-    );
+    const connection = `${app.server.url}?options=${options}`;
+    const settings = { name: "q", connection, durability: "trust", dedupeTtlMs: TTL_MS } as const;
+    storage = closeLater(createServerStorage(resolvePostgresOptions(settings)));
     await storage.connect(() => {});
-  }, 60_000);
-  afterAll(async () => {
-    await storage.close();
-    await client.end();
-    await server.remove();
   });
-
-  const withoutNull = (row: object) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));
-
   async function start(): Promise<RealStorage> {
     await client.query("truncate push.event, push.delivery, push.outcome, push.member");
     let readAtMs = 0;
@@ -69,8 +56,7 @@ describeWithPostgres("the storage in Postgres", () => {
       },
       async readRows() {
         const { rows } = await client.query<StorageRows>(ROWS);
-        const { events, members } = rows[0]!;
-        return { events: events.map(withoutNull), members } as StorageRows;
+        return rows[0]!;
       },
     };
   }

@@ -1,30 +1,42 @@
+import type { Redis } from "ioredis";
 import { PermanentError } from "express-push-verification";
-import { describeWithRedis } from "../../support/redis";
+import { QUEUE_NAME, receiveInto, untilStats, type DurableReceiver } from "../../support/durable";
+import { startRedis } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import { collect, until } from "../../support/waiting";
-import { useRedisReceiver } from "../../support/redis-receiver";
 import { eventRequest } from "../../support/webhook-requests";
 
-describeWithRedis("dead letters in Redis", () => {
-  const app = useRedisReceiver();
-  const requestOf = (uuid: string) => eventRequest("factor.created", { uuid });
-  const head = () => `${app.options.prefix}:q`;
+const HEAD = `push:${QUEUE_NAME}`;
+
+describeWithRedises("dead letters in Redis", () => {
+  let redis: Redis;
+  let app: DurableReceiver;
+  let isDown: boolean;
+  let handled: string[];
+  const work = () => app.queue.work(app.push.handlers);
+  const deliver = (uuid: string) => app.deliver(eventRequest("factor.created", { uuid }));
+
+  beforeEach(async () => {
+    isDown = false;
+    handled = [];
+    const server = await startRedis();
+    redis = server.redis;
+    app = await receiveInto(openRedisQueue(server.url, { attempts: 3, backoff: 20 }));
+    app.push.onAny(({ uuid }) => {
+      if (isDown) throw new PermanentError("down");
+      handled.push(uuid);
+    });
+    await app.queue.ready();
+  });
 
   /** Delivers events whose handlers fail for good, and closes the worker. */
   async function makeDead(...uuids: string[]): Promise<void> {
-    app.fails = () => new PermanentError("down");
-    const worker = app.work();
-    for (const uuid of uuids) await app.deliver(requestOf(uuid));
-    await until(async () => (await app.queue.stats()).deadLetters === uuids.length);
+    isDown = true;
+    const worker = work();
+    for (const uuid of uuids) await deliver(uuid);
+    await untilStats(app.queue, { deadLetters: uuids.length });
     await worker.close();
   }
-
-  it("are discarded once and entirely when several processes discard one at a time", async () => {
-    await makeDead("poison");
-    const both = await Promise.all([app.queue.discard("poison"), app.queue.discard("poison")]);
-    expect(both.toSorted()).toEqual([false, true]);
-    const keys = await app.server.redis.keys(`${head()}:*`);
-    expect(keys.filter((key) => /:dead/.test(key))).toEqual([]);
-  });
 
   const bodyOf = (body: unknown) => JSON.stringify({ body: JSON.stringify(body), errors: "[]" });
   it.each([
@@ -40,15 +52,15 @@ describeWithRedis("dead letters in Redis", () => {
     ["a time beyond dates", bodyOf({}), "+inf"],
   ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     await makeDead("good");
-    await app.server.redis.zadd(`${head()}:dead`, time, "odd");
-    await app.server.redis.hset(`${head()}:dead:events`, "odd", text);
+    await redis.zadd(`${HEAD}:dead`, time, "odd");
+    await redis.hset(`${HEAD}:dead:events`, "odd", text);
     const listed = await collect(app.queue.deadLetters());
     expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["good", undefined]);
     expect(listed.map(({ failedAt }) => Number(failedAt)).some(Number.isNaN)).toBe(false);
     expect(await app.queue.stats()).toMatchObject({ deadLetters: 2 });
     expect(await app.queue.retryAll()).toBe(2);
-    app.work();
-    await until(async () => (await app.queue.stats()).deadLetters === 2);
+    work();
+    await untilStats(app.queue, { deadLetters: 2 });
     expect(await app.queue.find("good")).toMatchObject({ state: "dead" });
   });
 
@@ -59,33 +71,34 @@ describeWithRedis("dead letters in Redis", () => {
   ])(
     "are made of jobs that no worker can read: %s",
     async (field, text) => {
-      const { redis } = app.server;
-      await app.deliver(requestOf("bad"));
-      const [key = ""] = await redis.keys(`${head()}:uuid:*`);
+      await deliver("bad");
+      const [key = ""] = await redis.keys(`${HEAD}:uuid:*`);
       const [id = ""] = await redis.hvals(key);
-      await redis.hset(`${head()}:${id}`, field, text);
-      app.work();
-      await app.deliver(requestOf("good"));
-      await until(async () => (await app.queue.stats()).deadLetters === 1);
+      await redis.hset(`${HEAD}:${id}`, field, text);
+      work();
+      await deliver("good");
+      await untilStats(app.queue, { deadLetters: 1 });
       expect(await collect(app.queue.deadLetters())).toMatchObject([
         { event: undefined, error: expect.stringMatching(/^INTERNAL_ERROR/) },
       ]);
-      await until(() => app.handled.length === 1);
-      await until(async () => (await app.queue.stats()).active === 0);
-      expect(await app.queue.stats()).toMatchObject({ waiting: 0, delayed: 0, deadLetters: 1 });
+      await until(() => handled.length === 1);
+      await untilStats(app.queue, { waiting: 0, active: 0, delayed: 0, deadLetters: 1 });
       // BullMQ finds such a job within 30 s.
     },
     120_000,
   );
 
-  it("of a uuid are found without reading the others", async () => {
+  it("of a uuid are found without reading the others, and discarded entirely", async () => {
     await makeDead(...Array.from({ length: 30 }, (_, index) => `u${index}`));
     const reads = async () => {
-      const stats = await app.server.redis.info("commandstats");
+      const stats = await redis.info("commandstats");
       return Number((/^cmdstat_hgetall:calls=(\d+)/m.exec(stats) ?? [])[1] ?? 0);
     };
     const before = await reads();
     expect([await app.queue.retry("u7"), await app.queue.discard("u8")]).toEqual([true, true]);
     expect((await reads()) - before).toBeLessThan(10);
+    expect([await redis.zcard(`${HEAD}:dead`), await redis.hlen(`${HEAD}:dead:events`)]).toEqual([
+      28, 28,
+    ]);
   });
 });

@@ -1,8 +1,9 @@
 import { createHandlers, WebhookError } from "express-push-verification";
-import { redisQueue, type DurableQueue } from "express-push-verification/durable";
+import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { QUEUE_NAME as name, queuedEvent } from "../../support/durable";
-import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
+import { queuedEvent, untilStats } from "../../support/durable";
+import { startRedis, type RedisServer } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import { until } from "../../support/waiting";
 
 const isMemoryReason = (reason: unknown) =>
@@ -10,27 +11,22 @@ const isMemoryReason = (reason: unknown) =>
   reason.code === "STORE_UNAVAILABLE" &&
   reason.cause instanceof Error &&
   /^Redis uses (8[5-9]|9\d) % of its maxmemory/.test(reason.cause.message);
-const ignore = { onError: () => {} };
 
-describeWithRedis("a Redis with a maxmemory", () => {
+describeWithRedises("a Redis with a maxmemory", () => {
   let server: RedisServer;
   let queue: DurableQueue;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(async () => {
     server = await startRedis();
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
-    queue = redisQueue({ name, connection: server.url, storeTimeoutMs: 1_000, logger });
+    queue = openRedisQueue(server.url, { storeTimeoutMs: 1_000, logger });
     await queue.ready();
-  });
-  afterEach(async () => {
-    await queue.close({ deadlineMs: 200 });
-    await stopRedis();
   });
 
   const store = (uuid: string, size = 1, by = queue) => {
     const factor_friendly_name = "x".repeat(size);
     const event = eventFixture("factor.created", { uuid, factor_friendly_name });
-    return by.store(queuedEvent(event), Number.POSITIVE_INFINITY);
+    return by.store(queuedEvent(event), Infinity);
   };
   const usedBytes = async () =>
     Number((/^used_memory:(\d+)/m.exec(await server.redis.info("memory")) ?? [])[1]);
@@ -62,7 +58,7 @@ describeWithRedis("a Redis with a maxmemory", () => {
   it("that does not show its memory still stores, and a shortage lasts until it shows it", async () => {
     await server.redis.acl("SETUSER", "app", "on", ">hush", "~*", "&*", "+@all", "-info");
     const connection = server.url.replace("//", "//app:hush@");
-    const app = redisQueue({ name, connection, storeTimeoutMs: 600 });
+    const app = openRedisQueue(connection, { storeTimeoutMs: 600 });
     await setLimit((await usedBytes()) + 1_000_000_000);
     for (const uuid of ["a", "b"]) expect(await store(uuid, 1, app)).toBe("new");
 
@@ -75,19 +71,16 @@ describeWithRedis("a Redis with a maxmemory", () => {
     expect(await isShort()).toBe(true);
     await server.redis.acl("SETUSER", "app", "+info");
     await until(() => store("d", 1, app).then(Boolean, () => false));
-    await app.close({ deadlineMs: 200 });
   });
 
   it("that is full shows that workers take no events", async () => {
-    queue.work(
-      createHandlers().onAny(() => {}),
-      ignore,
-    );
-    await until(async () => (await queue.stats()).workers === 1);
+    const handlers = createHandlers().onAny(() => {});
+    queue.work(handlers, { onError() {} });
+    await untilStats(queue, { workers: 1 });
     await setLimit(1_000_000);
-    await until(async () => (await queue.stats()).workers === 0, 40_000);
+    await untilStats(queue, { workers: 0 }, 40_000);
     await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
     await setLimit(0);
-    await until(async () => (await queue.stats()).workers === 1, 40_000);
+    await untilStats(queue, { workers: 1 }, 40_000);
   }, 120_000);
 });

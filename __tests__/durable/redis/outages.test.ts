@@ -1,21 +1,19 @@
 import { createHandlers } from "express-push-verification";
-import { redisQueue } from "express-push-verification/durable";
-import { receiveInto, silent } from "../../support/durable";
-import { DURABLE, describeWithRedis, startRedis } from "../../support/redis";
-import { until } from "../../support/waiting";
+import { closeLater, receiveInto, silent } from "../../support/durable";
+import { DURABLE, startRedis } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { useRedisQueues } from "../../support/redis-queues";
-import { stopServers } from "../../support/servers";
+import { until } from "../../support/waiting";
+import { useWarnings } from "../../support/warnings";
 import { eventRequest } from "../../support/webhook-requests";
 
-describeWithRedis("a Redis that returns", () => {
-  afterEach(stopServers);
-  const { open, closeLater } = useRedisQueues();
+describeWithRedises("a Redis that returns", () => {
+  const warnings = useWarnings();
 
   it("stores a webhook request that waited until it had loaded", async () => {
     const server = await startRedis();
     await Promise.all(Array.from({ length: 30 }, (_, key) => server.redis.set(`k${key}`, "x")));
-    const { queue, deliver } = await receiveInto(open(server.url, { logger: silent }));
+    const { queue, deliver } = await receiveInto(openRedisQueue(server.url));
     let count = 0;
     queue.work(createHandlers().onAny(() => void count++));
     await queue.ready();
@@ -29,7 +27,7 @@ describeWithRedis("a Redis that returns", () => {
     const server = await startRedis();
     const proxy = closeLater(await startRedisProxy(server.port));
     const logger = { ...silent, warn: jest.fn(), info: jest.fn() };
-    const queue = open(proxy.url, { logger });
+    const queue = openRedisQueue(proxy.url, { logger });
     await queue.ready();
     await server.stop("SIGKILL");
     await until(() => logger.warn.mock.calls.length > 0);
@@ -42,25 +40,19 @@ describeWithRedis("a Redis that returns", () => {
   });
 
   it("warns the process once when there is no logger", async () => {
-    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const server = await startRedis();
-    const queue = redisQueue({ connection: server.url, name: "q" });
-    try {
-      await queue.ready();
-      for (const outage of [1, 2]) {
-        await server.stop("SIGKILL");
-        await until(() => warnings.mock.calls.length === outage);
-        await server.start();
-        await until(() => queue.stats().then(Boolean, () => false));
-      }
-      const warning = [
-        expect.stringMatching(/^Redis cannot be used: /),
-        { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
-      ];
-      expect(warnings.mock.calls).toEqual([warning, warning]);
-    } finally {
-      await queue.close({ deadlineMs: 0 });
-      warnings.mockRestore();
+    const queue = openRedisQueue(server.url, { logger: undefined });
+    await queue.ready();
+    for (const outage of [1, 2]) {
+      await server.stop("SIGKILL");
+      await until(() => warnings.list().length === outage);
+      await server.start();
+      await until(() => queue.stats().then(Boolean, () => false));
     }
+    const warning = [
+      expect.stringMatching(/^Redis cannot be used: /),
+      { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
+    ];
+    expect(warnings.list()).toEqual([warning, warning]);
   });
 });

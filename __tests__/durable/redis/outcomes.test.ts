@@ -1,25 +1,24 @@
-import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
-import { until } from "../../support/waiting";
 import type { RedisQueueOptions } from "express-push-verification/durable";
-import { eventPairs, eventRequest } from "../../support/webhook-requests";
 import {
+  closeLater,
   entityIdentity,
-  openReceiver,
   QUEUE_NAME,
+  receiveInto,
   sidOf,
   type DurableReceiver,
 } from "../../support/durable";
+import { startRedis, type RedisServer } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { stopServers } from "../../support/servers";
+import { until } from "../../support/waiting";
+import { eventPairs, eventRequest } from "../../support/webhook-requests";
 
-describeWithRedis("waitForChallenge between processes", () => {
+describeWithRedises("waitForChallenge between processes", () => {
   let server: RedisServer;
-  let opened: DurableReceiver[];
 
   /** One process: its connections are its own. */
-  async function open(options: Partial<RedisQueueOptions> = {}) {
-    const receiver = await openReceiver({ connection: server.url, ...options });
-    opened.push(receiver);
+  async function open({ connection = server.url, ...options }: Partial<RedisQueueOptions> = {}) {
+    const receiver = await receiveInto(openRedisQueue(connection, options));
     await receiver.queue.ready();
     return receiver;
   }
@@ -40,12 +39,6 @@ describeWithRedis("waitForChallenge between processes", () => {
 
   beforeEach(async () => {
     server = await startRedis();
-    opened = [];
-  });
-  afterEach(async () => {
-    await Promise.all(opened.map((receiver) => receiver.close(200)));
-    await stopServers();
-    await stopRedis();
   });
 
   it("opens no connection for a wait", async () => {
@@ -109,14 +102,12 @@ describeWithRedis("waitForChallenge between processes", () => {
   });
 
   it("resolves when its connections are dead without having been closed", async () => {
-    const proxy = await startRedisProxy(server.port);
+    const proxy = closeLater(await startRedisProxy(server.port));
     const [a, b] = [await open({ connection: proxy.url }), await open()];
     const waiting = wait(a, 1, 25_000);
     await isListening();
     proxy.swallow();
     await respond(b, 1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
-    await a.close(200);
-    proxy.close();
-  }, 40_000);
+  });
 });

@@ -4,18 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   QueueError,
-  redisQueue,
   type DurableQueue,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
-import { QUEUE_NAME, queuedParams, silent } from "../../support/durable";
-import { DURABLE, describeWithRedis, startRedis } from "../../support/redis";
+import { storeFactor } from "../../support/durable";
+import { DURABLE, startRedis } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import { until } from "../../support/waiting";
-import { useRedisQueues } from "../../support/redis-queues";
+import { useWarnings } from "../../support/warnings";
 import { trySetup } from "../setups/try-setup";
-
-const store = (queue: DurableQueue) =>
-  queue.store(queuedParams([["uuid", "a"]]), Number.POSITIVE_INFINITY);
 
 /** Returns the rejection of ready(). */
 const settle = (queue: DurableQueue): Promise<unknown> =>
@@ -24,8 +21,8 @@ const settle = (queue: DurableQueue): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describeWithRedis("ready()", () => {
-  const { open: openQueue } = useRedisQueues();
+describeWithRedises("ready()", () => {
+  const warnings = useWarnings();
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {
     logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
@@ -34,7 +31,7 @@ describeWithRedis("ready()", () => {
   const open = (
     connection: RedisQueueOptions["connection"],
     options: Partial<RedisQueueOptions> = {},
-  ) => openQueue(connection, { storeTimeoutMs: 1_000, logger, ...options });
+  ) => openRedisQueue(connection, { storeTimeoutMs: 1_000, logger, ...options });
 
   it("that rejects is logged once, and opens no further connections", async () => {
     const folder = mkdtempSync(join(tmpdir(), "push-conf-"));
@@ -53,27 +50,21 @@ describeWithRedis("ready()", () => {
     await until(async () => (await countChecks()) > checks);
     expect(await countConnections()).toBe(connections);
     expect(logger.error).toHaveBeenCalledTimes(1);
-    await expect(store(queue)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: error });
+    await expect(storeFactor(queue, "a")).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause: error,
+    });
     rmSync(folder, { recursive: true });
   });
 
   it('warns with durability "warn"', async () => {
-    const warnings = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const { url } = await startRedis({ appendonly: "no" });
-    for (const listed of [undefined, logger]) {
-      const queue = redisQueue({
-        name: QUEUE_NAME,
-        connection: url,
-        durability: "warn",
-        logger: listed,
-      });
-      await queue.ready();
-      await queue.close();
+    for (const own of [undefined, logger]) {
+      await open(url, { durability: "warn", logger: own }).ready();
     }
     const words = expect.stringContaining("appendonly yes");
-    expect(warnings.mock.calls).toMatchObject([[words, {}]]);
+    expect(warnings.list()).toMatchObject([[words, {}]]);
     expect(logger.warn.mock.calls).toMatchObject([[{}, words]]);
-    warnings.mockRestore();
   });
 
   it("resolves once Redis accepts the password, which is logged nowhere", async () => {
@@ -82,16 +73,16 @@ describeWithRedis("ready()", () => {
     expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username, password/);
     await redis.acl("SETUSER", "app", "on", ">hush-hush", "~*", "&*", "+@all");
     await until(async () => (await settle(queue)) === "ready");
-    expect(await store(queue)).toBe("new");
+    expect(await storeFactor(queue, "a")).toBe("new");
     const logged = JSON.stringify(Object.values(logger).map(({ mock }) => mock.calls));
     expect(logged).toContain("WRONGPASS");
     expect(logged).not.toContain("hush");
-  }, 15_000);
+  });
 
   it("resolves without a command only if the queue needs it for nothing", async () => {
     const { url, redis } = await startRedis();
     await redis.config("RESETSTAT");
-    const options = { backoff: 20, logger: silent };
+    const options = { backoff: 20 };
     expect(await trySetup(() => open(url, options))).toMatchObject({ ready: "resolved" });
     const used = [...(await redis.info("commandstats")).matchAll(/^cmdstat_([^:]+):/gm)];
     // Those of this test, and the ones that the queue can do without.
@@ -117,16 +108,16 @@ describeWithRedis("ready()", () => {
     await until(() => logger.warn.mock.calls.length > 0);
     const message = expect.stringContaining("ECONNREFUSED");
     expect(logger.warn).toHaveBeenCalledWith({ code: "ECONNREFUSED" }, message);
-    await expect(store(queue)).rejects.toMatchObject({ cause: { message } });
+    await expect(storeFactor(queue, "a")).rejects.toMatchObject({ cause: { message } });
   });
 
   it("with replicas stores only when they have confirmed", async () => {
     const primary = await startRedis({ ...DURABLE, "repl-diskless-sync-delay": "0" });
     const queue = open(primary.url, { replicas: 1, storeTimeoutMs: 4_000 });
     await queue.ready();
-    await expect(store(queue)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(storeFactor(queue, "a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const replica = await startRedis();
     await replica.redis.replicaof("127.0.0.1", primary.port);
-    expect(await store(queue)).toMatch(/new|duplicate/);
-  }, 20_000);
+    expect(await storeFactor(queue, "a")).toMatch(/new|duplicate/);
+  });
 });

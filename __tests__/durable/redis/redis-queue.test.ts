@@ -1,10 +1,14 @@
 import { Redis } from "ioredis";
-import { pushWebhooks } from "express-push-verification";
-import { redisQueue } from "express-push-verification/durable";
-import { entityIdentity, queuedParams } from "../../support/durable";
-import { describeWithRedis } from "../../support/redis";
-import { until } from "../../support/waiting";
-import { useRedisReceiver } from "../../support/redis-receiver";
+import {
+  pushWebhooks,
+  type PushEventType,
+  type PushWebhooks,
+  type PushWebhooksOptions,
+} from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
+import { closeLater, entityIdentity, storeFactor, untilStats } from "../../support/durable";
+import { startRedis, type RedisServer } from "../../support/redis";
+import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
 import {
   ACCOUNT_SID,
   CHALLENGE_SID,
@@ -13,87 +17,95 @@ import {
   toWebRequest,
 } from "../../support/webhook-requests";
 
-describeWithRedis("redisQueue", () => {
-  const app = useRedisReceiver();
-  const { work, deliver } = app;
+describeWithRedises("redisQueue", () => {
+  let server: RedisServer;
+  let queue: DurableQueue;
+
+  beforeEach(async () => {
+    server = await startRedis();
+    queue = openRedisQueue(server.url);
+  });
+
+  const receive = (options: Omit<PushWebhooksOptions, "publicUrl">) =>
+    closeLater(pushWebhooks({ publicUrl: PUBLIC_URL, queue, ...options }));
+  /** Delivers the outcome of a challenge; all have the same uuid. */
+  async function respond(
+    push: PushWebhooks,
+    authToken: string,
+    type: PushEventType,
+    account_sid = ACCOUNT_SID,
+  ): Promise<void> {
+    const names = { challenge_sid: CHALLENGE_SID, uuid: "same", account_sid };
+    const request = toWebRequest(eventRequest(type, names, { authToken }));
+    expect((await push.fetch(request)).status).toBe(200);
+  }
+  const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
 
   it("leaves no personal data of a handled event, except in its outcome", async () => {
-    work();
-    await deliver();
-    await until(() => app.handled.length === 1);
-    await until(async () => (await app.queue.stats()).active === 0);
-    const texts = await Promise.all(
-      (await app.server.redis.keys(`${app.options.prefix}:*`)).map(async (key) => {
-        const type = await app.server.redis.type(key);
-        if (type === "hash") return JSON.stringify(await app.server.redis.hgetall(key));
-        if (type === "stream") return JSON.stringify(await app.server.redis.xrange(key, "-", "+"));
-        return type === "string" && !key.includes(":outcome:") ? app.server.redis.get(key) : "";
-      }),
-    );
-    expect(texts.join()).not.toContain("user-7f3a-22");
+    const { redis } = server;
+    const push = receive({ authToken: "token" });
+    await respond(push, "token", "challenge.approved");
+    const listTexts = async () => {
+      const keys = await redis.keys("*");
+      return Promise.all(
+        keys.map(async (key) => {
+          const type = await redis.type(key);
+          if (type === "hash") return JSON.stringify(await redis.hgetall(key));
+          if (type === "stream") return JSON.stringify(await redis.xrange(key, "-", "+"));
+          return type === "string" && !key.includes(":outcome:") ? redis.get(key) : "";
+        }),
+      );
+    };
+    expect((await listTexts()).join()).toContain(entityIdentity);
+    queue.work(push.onAny(() => {}).handlers);
+    await untilStats(queue, { waiting: 0, active: 0 });
+    expect((await listTexts()).join()).not.toContain(entityIdentity);
   });
 
   it.each([
     ["a Redis", (url: string) => new Redis(url)],
     ["a Redis with lazyConnect", (url: string) => new Redis(url, { lazyConnect: true })],
   ])("duplicates %s that is given as connection, and leaves it open", async (_what, connect) => {
-    const instance = connect(app.server.url);
-    const own = redisQueue({ ...app.options, connection: instance });
+    const instance = connect(server.url);
+    const own = openRedisQueue(instance);
     await own.ready();
-    expect(await own.store(queuedParams([["uuid", "own"]]), Number.POSITIVE_INFINITY)).toBe("new");
-    expect(await app.queue.stats()).toMatchObject({ waiting: 1 });
+    expect(await storeFactor(own, "own")).toBe("new");
+    expect(await queue.stats()).toMatchObject({ waiting: 1 });
     await own.close();
     expect(await instance.ping()).toBe("PONG");
     instance.disconnect();
   });
 
   it("separates the accounts of a receiver whose authToken is a function", async () => {
-    const authToken = ({ account_sid = "" }) => `token of ${account_sid}`;
-    const push = pushWebhooks({ publicUrl: PUBLIC_URL, queue: app.queue, name: "f", authToken });
-    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+    const push = receive({ authToken: ({ account_sid = "" }) => `token of ${account_sid}` });
     const waiting = push.waitForChallenge({ ...wait, accountSid: ACCOUNT_SID });
-    for (const [account_sid, type] of [
-      [`AC${"b".repeat(32)}`, "challenge.approved"],
-      [ACCOUNT_SID, "challenge.denied"],
-    ] as const) {
-      const names = { challenge_sid: CHALLENGE_SID, uuid: "same", account_sid };
-      const request = eventRequest(type, names, { authToken: authToken(names) });
-      expect((await push.fetch(toWebRequest(request))).status).toBe(200);
-    }
+    const other = `AC${"b".repeat(32)}`;
+    await respond(push, `token of ${other}`, "challenge.approved", other);
+    await respond(push, `token of ${ACCOUNT_SID}`, "challenge.denied");
     expect(await waiting).toMatchObject({ type: "challenge.denied", account_sid: ACCOUNT_SID });
-    expect(await app.queue.stats()).toMatchObject({ waiting: 2 });
-    await push.close();
+    expect(await queue.stats()).toMatchObject({ waiting: 2 });
   });
 
   it("separates receivers with static tokens, though each signer may claim any account", async () => {
-    const options = { publicUrl: PUBLIC_URL, queue: app.queue };
-    const one = pushWebhooks({ ...options, authToken: "token-one", name: "one" });
+    const one = receive({ authToken: "token-one", name: "one" });
     for (const other of [
       { authToken: "two" },
       { authToken: ["token-one", "two"] },
       { authToken: () => "token-one" },
       { authToken: "token-one", allowedAccountSids: [ACCOUNT_SID] },
     ]) {
-      const create = () => pushWebhooks({ ...options, name: "one", ...other });
+      const create = () => receive({ name: "one", ...other });
       expect(create).toThrow(/"one" and has another authToken/);
     }
-    const two = pushWebhooks({ ...options, authToken: "token-two", name: "two" });
-    const names = { challenge_sid: CHALLENGE_SID, uuid: "same" };
-    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+    const two = receive({ authToken: "token-two", name: "two" });
     const waiting = one.waitForChallenge(wait);
-    for (const [push, authToken, type] of [
-      [two, "token-two", "challenge.approved"],
-      [one, "token-one", "challenge.denied"],
-    ] as const) {
-      const { status } = await push.fetch(toWebRequest(eventRequest(type, names, { authToken })));
-      expect(status).toBe(200);
-    }
+    await respond(two, "token-two", "challenge.approved");
+    await respond(one, "token-one", "challenge.denied");
     expect(await waiting).toHaveProperty("type", "challenge.denied");
     expect(await two.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
     // Closing one receiver leaves the waits of the other alone.
     await two.close();
     await expect(two.waitForChallenge(wait)).rejects.toHaveProperty("code", "CLOSING");
     expect(await one.waitForChallenge(wait)).toHaveProperty("type", "challenge.denied");
-    await one.close();
   });
 });

@@ -1,8 +1,7 @@
 import { PermanentError } from "express-push-verification";
 import type { DurableQueue, QueueError } from "express-push-verification/durable";
 import { CHALLENGE_SID, eventRequest } from "../../support/webhook-requests";
-import { entityIdentity, receiveInto } from "../../support/durable";
-import { stopServers } from "../../support/servers";
+import { closeOpened, entityIdentity, receiveInto, untilStats } from "../../support/durable";
 import { until } from "../../support/waiting";
 
 /** What a queue does in a set-up; a time is undefined for what never happened. */
@@ -36,51 +35,42 @@ export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   );
   const { code: ready = "resolved", message: words = "" } = rejection ?? {};
   const outcome = { ready, readyMs: performance.now() - startMs, words };
-  // The receiver retries to store an event until the deadline.
-  const receiver = await receiveInto(queue, rejection && { deadlineMs: 100 });
   try {
-    const use = () => useQueue(receiver.deliver, open());
-    if (rejection === undefined) return { ...outcome, ...(await use()) };
-    return { ...outcome, stored: await receiver.deliver(eventRequest("factor.created")) };
+    if (rejection === undefined) return { ...outcome, ...(await useQueue(queue, open())) };
+    // The receiver retries to store an event until the deadline.
+    const { deliver } = await receiveInto(queue, { deadlineMs: 100 });
+    return { ...outcome, stored: await deliver(eventRequest("factor.created")) };
   } finally {
-    await receiver.close(0);
-    await stopServers();
+    await closeOpened();
   }
 }
 
 /** Does all that a queue can do, with the queue of a second process. */
-async function useQueue(
-  deliver: (request: ReturnType<typeof eventRequest>) => Promise<number>,
-  queue: DurableQueue,
-) {
-  const { push, close } = await receiveInto(queue);
-  try {
-    await queue.ready();
-    let handledAtMs: number | undefined;
-    push.onAny(({ uuid }, { attempt }) => {
-      if (uuid === "dead") throw new PermanentError("no");
-      if (attempt === 1) throw new Error("again");
-      handledAtMs = performance.now();
-    });
-    queue.work(push.handlers, { onError() {} });
-    const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 10_000 };
-    const waiting = push.waitForChallenge(wait).then(
-      () => performance.now(),
-      () => undefined,
-    );
-    const sentAtMs = performance.now();
-    const stored = await deliver(eventRequest("challenge.approved"));
-    const waitedAtMs = await waiting;
-    await until(() => handledAtMs !== undefined);
-    await deliver(eventRequest("factor.created", { uuid: "dead" }));
-    const isDead = async () => (await queue.stats()).deadLetters === 1;
-    await until(isDead);
-    if (!(await queue.retry("dead"))) throw new Error("The dead letter was not retried.");
-    await until(isDead);
-    if (!(await queue.discard("dead"))) throw new Error("The dead letter was not discarded.");
-    const waitedMs = waitedAtMs === undefined ? undefined : waitedAtMs - sentAtMs;
-    return { stored, handledMs: handledAtMs! - sentAtMs, waitedMs };
-  } finally {
-    await close(0);
-  }
+async function useQueue(first: DurableQueue, queue: DurableQueue) {
+  const { deliver } = await receiveInto(first);
+  const { push } = await receiveInto(queue);
+  await queue.ready();
+  let handledAtMs: number | undefined;
+  push.onAny(({ uuid }, { attempt }) => {
+    if (uuid === "dead") throw new PermanentError("no");
+    if (attempt === 1) throw new Error("again");
+    handledAtMs = performance.now();
+  });
+  queue.work(push.handlers, { onError() {} });
+  const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 10_000 };
+  const waiting = push.waitForChallenge(wait).then(
+    () => performance.now(),
+    () => undefined,
+  );
+  const sentAtMs = performance.now();
+  const stored = await deliver(eventRequest("challenge.approved"));
+  const waitedAtMs = await waiting;
+  await until(() => handledAtMs !== undefined);
+  await deliver(eventRequest("factor.created", { uuid: "dead" }));
+  await untilStats(queue, { deadLetters: 1 });
+  if (!(await queue.retry("dead"))) throw new Error("The dead letter was not retried.");
+  await untilStats(queue, { deadLetters: 1 });
+  if (!(await queue.discard("dead"))) throw new Error("The dead letter was not discarded.");
+  const waitedMs = waitedAtMs === undefined ? undefined : waitedAtMs - sentAtMs;
+  return { stored, handledMs: handledAtMs! - sentAtMs, waitedMs };
 }

@@ -34,23 +34,15 @@ export interface ModelMember {
   sinceMs: number;
 }
 
-/** Seeded bugs, which the simulation must find. */
-export interface ModelBugs {
-  /** A late worker settles an event that was started again. */
-  ignoresStarted?: boolean;
-  /** A claim gives events that the member holds already. */
-  ignoresHeld?: boolean;
-  /** A claim whose reply was lost is never given again. */
-  forgetsLostClaims?: boolean;
-  /** A time in the future counts. */
-  trustsClock?: boolean;
-  /** A late report on the last run meets a dead letter that is retried. */
-  reusesRuns?: boolean;
-  /** Each failure of an event is its first. */
-  forgetsFailures?: boolean;
-  /** An outcome is stored only with `record`. */
-  forgetsOutcomes?: boolean;
-}
+/** A seeded bug, which the simulation must find. */
+export type ModelBug =
+  | "ignoresStarted" // a late worker settles an event that was started again
+  | "ignoresHeld" // a claim gives events that the member holds already
+  | "forgetsLostClaims" // a claim whose reply was lost is never given again
+  | "trustsClock" // a time in the future counts
+  | "reusesRuns" // a late report on the last run meets a dead letter that is retried
+  | "forgetsFailures" // each failure of an event is its first
+  | "forgetsOutcomes"; // an outcome is stored only with `record`
 
 /** Events of the model that the schedule observes. */
 export interface ModelListener {
@@ -61,7 +53,11 @@ export interface ModelListener {
 }
 
 /** Creates an empty storage. */
-export function createModel(nowMs: () => number, bugs: ModelBugs, listener: ModelListener) {
+export function createModel(
+  nowMs: () => number,
+  bug: ModelBug | undefined,
+  listener: ModelListener,
+) {
   const contents = new Map<string, string>();
   const outcomes = new Map<string, string>();
   const events = new Map<number, ModelEvent>();
@@ -74,7 +70,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
   function find({ id, started }: Run): ModelEvent | undefined {
     const event = events.get(id);
     if (event === undefined || event.failedAtMs !== undefined) return undefined;
-    return event.started === started || bugs.ignoresStarted === true ? event : undefined;
+    return event.started === started || bug === "ignoresStarted" ? event : undefined;
   }
 
   function release(event: ModelEvent): void {
@@ -125,7 +121,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
         const rest = { owner: undefined, failedAtMs: undefined, errors: undefined };
         events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
-        if (outcome !== undefined && bugs.forgetsOutcomes !== true) storage.record([outcome]);
+        if (outcome !== undefined && bug !== "forgetsOutcomes") storage.record([outcome]);
         return content;
       }),
     record(added: readonly StoredOutcome[]): void {
@@ -141,9 +137,9 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       const claimed: ModelEvent[] = [];
       const due: ModelEvent[] = [];
       for (const event of events.values()) {
-        if (bugs.ignoresHeld !== true && held.includes(event.id)) continue;
+        if (bug !== "ignoresHeld" && held.includes(event.id)) continue;
         if (event.owner === owner) {
-          if (bugs.forgetsLostClaims !== true) claimed.push(event);
+          if (bug !== "forgetsLostClaims") claimed.push(event);
         } else if (isDue(event) && event.runAtMs <= nowMs()) due.push(event);
       }
       due.sort((a, b) => a.runAtMs - b.runAtMs || a.id - b.id);
@@ -155,7 +151,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       }
       return claimed.map(({ id, body, started, failures, stalls, errors }) => {
         const attempt = failures + stalls + 1;
-        const counted = bugs.forgetsFailures === true ? 0 : failures;
+        const counted = bug === "forgetsFailures" ? 0 : failures;
         return { id, body, started, attempt, failures: counted, errors: errors ?? null };
       });
     },
@@ -191,7 +187,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
       for (const [id, { seenAtMs }] of members) {
         if (seenAtMs < now - LEASE_MS && !beating.some((one) => one.id === id)) dead.push(id);
       }
-      if (bugs.trustsClock !== true && isClockSetBack(now + MAX_CLOCK_SKEW_MS)) endFuture(now);
+      if (bug !== "trustsClock" && isClockSetBack(now + MAX_CLOCK_SKEW_MS)) endFuture(now);
       let isOld = false;
       for (const { id } of beating) {
         const former = members.get(id);
@@ -220,7 +216,7 @@ export function createModel(nowMs: () => number, bugs: ModelBugs, listener: Mode
         event.pauseMs = 0;
         event.runAtMs = nowMs();
         // Count a run more, so that a late report on an earlier run changes nothing.
-        if (bugs.reusesRuns !== true) event.started++;
+        if (bug !== "reusesRuns") event.started++;
         return true;
       }).length,
     purge(): void {

@@ -13,7 +13,7 @@ import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/sto
 import { toAsciiJson } from "../../../lib/form/text";
 import { hashKey, toNewEvent } from "../../../lib/durable/stored-event";
 import { eventFixture } from "../../../lib/testing/event-fixture";
-import { createModel, type ModelBugs, type ModelStorage } from "./model-storage";
+import { createModel, type ModelBug, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
 
 const FAULTY_STEPS = 60;
@@ -52,25 +52,22 @@ const OUTCOME_KEYS = QUEUED.map((_, index) =>
 /** An invariant that a schedule broke. */
 export class BrokenInvariant extends Error {}
 
-/** A storage that runs beside the model, and must do the same. */
-export interface ComparedStorage {
-  /**
-   * Returns a function that runs a call at a time of the clock, with real timers; it resolves with how
-   * the call differs from the model.
-   */
-  compare(
-    method: keyof ModelStorage,
-    args: readonly unknown[],
-    reply: unknown,
-    model: ReturnType<typeof createModel>,
-    nowMs: number,
-  ): () => Promise<string | undefined>;
-}
+/**
+ * Compares a real storage with the model after each call: returns a function that makes the same call
+ * at a time of the clock, with real timers, and resolves with the difference.
+ */
+export type Compare = (
+  method: keyof ModelStorage,
+  args: readonly unknown[],
+  reply: unknown,
+  model: ReturnType<typeof createModel>,
+  nowMs: number,
+) => () => Promise<string | undefined>;
 
 /** How a schedule runs. */
 export interface ScheduleOptions {
-  bugs?: ModelBugs;
-  compared?: ComparedStorage | undefined;
+  bug?: ModelBug;
+  compare?: Compare | undefined;
   /** Called with each call of the storage, and each disturbance. */
   trace?: ((line: string) => void) | undefined;
 }
@@ -97,14 +94,13 @@ interface BegunRun {
   isSettled?: boolean;
 }
 
-function afterMicrotasks(resolve: () => void): void {
-  process.nextTick(resolve);
-}
+/** Lets all promises settle. */
+const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 /** Runs the schedule of a seed; throws {@link BrokenInvariant}. */
 export async function runSchedule(
   seed: number,
-  { bugs = {}, compared, trace }: ScheduleOptions = {},
+  { bug, compare, trace }: ScheduleOptions = {},
 ): Promise<void> {
   const random = createRandom(seed);
   const scheduler = createScheduler(random);
@@ -114,31 +110,29 @@ export async function runSchedule(
   /** Runs whose handlers began, by the event and its number. */
   const begun = new Map<string, BegunRun>();
   const acknowledged = new Set<string>();
-  /** By the body of the event: how often it was settled and retried, and the runs that failed. */
+  /** By the body of the event: how often it was settled since retries, and the runs that failed. */
   const settled = new Map<string, number>();
-  const retried = new Map<string, number>();
   const failures = new Map<string, Set<number>>();
   let clockOffsetMs = 0;
   let areFaultsOn = true;
   let isAway = false;
   let caller: Worker | undefined;
-  const comparisons: ReturnType<ComparedStorage["compare"]>[] = [];
+  const comparisons: ReturnType<Compare>[] = [];
   const nowMs = () => Math.round(scheduler.nowMs() + clockOffsetMs);
   const keyOf = ({ id, started }: Run) => `${id} ${started}`;
-  const add = (counts: Map<string, number>, body: string) => {
-    counts.set(body, (counts.get(body) ?? 0) + 1);
-  };
+  const count = (body: string, by: number) => settled.set(body, (settled.get(body) ?? 0) + by);
 
-  const model = createModel(nowMs, bugs, {
+  const model = createModel(nowMs, bug, {
     onSettled({ id, body, started, owner, stalls }, run, isDead) {
-      add(settled, body);
+      count(body, 1);
       const by = begun.get(keyOf({ id, started: run.started }));
       if (by?.isSettled === true) problems.push(`run ${keyOf(run)} is settled twice`);
       if (by !== undefined) by.isSettled = true;
       if (by?.by !== caller) problems.push(`run ${keyOf(run)} is settled by another process`);
       if (started !== run.started) problems.push(`run ${keyOf(run)} is settled by a late worker`);
       if (by?.isSuccessful === isDead) problems.push(`run ${keyOf(run)} is settled as another`);
-      if (owner !== undefined && !isOwner(caller, owner)) problems.push("another owner settles");
+      const owning = owner === undefined ? caller : owners.get(owner);
+      if (owning !== caller) problems.push("another owner settles");
       const made = (failures.get(body)?.size ?? 0) + 1;
       if (isDead && by?.isPermanent !== true && made !== ATTEMPTS) {
         problems.push(`event ${id} is dead after ${made} failures and ${stalls} stalls`);
@@ -152,7 +146,6 @@ export async function runSchedule(
     },
   });
   const owners = new Map<number, Worker>();
-  const isOwner = (one: Worker | undefined, owner: number) => owners.get(owner) === one;
 
   function execute(process: Worker | undefined, method: keyof ModelStorage, args: unknown[]) {
     caller = process;
@@ -160,7 +153,7 @@ export async function runSchedule(
     trace?.(
       `${nowMs()} ${process?.number} ${method}(${JSON.stringify(args)}): ${JSON.stringify(reply)}`,
     );
-    if (compared) comparisons.push(compared.compare(method, args, reply, model, nowMs()));
+    if (compare) comparisons.push(compare(method, args, reply, model, nowMs()));
     if (method === "store") hint(process, args[0] as NewEvent[]);
     return reply;
   }
@@ -192,17 +185,14 @@ export async function runSchedule(
           if (draw < 0.17) fail();
           else {
             scheduler.add(process, () => {
-              if (method === "claim") noteClaims(process, reply as ClaimedEvent[]);
+              const claimed = method === "claim" ? (reply as ClaimedEvent[]) : [];
+              for (const event of claimed) process.claimed.set(event.body, event);
               resolve(reply);
             });
           }
         });
       }
     });
-  }
-
-  function noteClaims(process: Worker, claimed: readonly ClaimedEvent[]): void {
-    for (const event of claimed) process.claimed.set(event.body, event);
   }
 
   function connect(process: Worker): Engine {
@@ -321,7 +311,7 @@ export async function runSchedule(
   function retryDead(): void {
     for (const { id, body, failedAtMs } of model.events.values()) {
       if (failedAtMs === undefined) continue;
-      add(retried, body);
+      count(body, -1);
       failures.delete(body);
       execute(undefined, "retry", [[String(id)]]);
       return;
@@ -331,7 +321,7 @@ export async function runSchedule(
   function isDone(): boolean {
     for (const { failedAtMs } of model.events.values()) if (failedAtMs === undefined) return false;
     for (const body of acknowledged) {
-      if (settled.get(body) !== 1 + (retried.get(body) ?? 0)) return false;
+      if (settled.get(body) !== 1) return false;
     }
     for (const { isAlive, awaited } of processes) {
       if (!isAlive) continue;
@@ -342,24 +332,21 @@ export async function runSchedule(
     return true;
   }
 
-  /** Runs a step; the promise resolves after all that follows from it. */
-  function step(): Promise<void> {
-    scheduler.step();
-    return comparisons.length === 0 ? new Promise<void>(afterMicrotasks) : compareReal();
-  }
-
   let restore = scheduler.install();
 
-  /** A real store needs real timers. */
-  async function compareReal(): Promise<void> {
-    await new Promise<void>(afterMicrotasks);
+  /** Runs a step, and all that follows from it. */
+  async function step(): Promise<void> {
+    scheduler.step();
+    await settle();
+    if (comparisons.length === 0) return;
+    // A real store needs real timers.
     restore();
-    for (const compare of comparisons.splice(0)) {
-      const difference = await compare();
+    for (const findDifference of comparisons.splice(0)) {
+      const difference = await findDifference();
       if (difference !== undefined) problems.push(difference);
     }
     restore = scheduler.install();
-    await new Promise<void>(afterMicrotasks);
+    await settle();
   }
 
   try {
@@ -381,7 +368,7 @@ export async function runSchedule(
     }
   } finally {
     // A process that was just started would go on with real timers, and keep this one from its end.
-    await new Promise<void>(afterMicrotasks);
+    await settle();
     restore();
   }
   if (problems.length > 0) throw new BrokenInvariant(`seed ${seed}: ${problems.join("; ")}`);

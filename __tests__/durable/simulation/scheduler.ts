@@ -126,36 +126,36 @@ export function createScheduler(random: () => number) {
     },
     /** Replaces clocks, timers and random numbers; returns a function that restores them. */
     install(): () => void {
-      const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
-      const { now } = performance;
-      const { now: readClock } = Date;
-      Object.assign(globalThis, {
-        setTimeout: (run: () => void, delayMs?: number) => addTimer(run, delayMs),
-        setInterval: (run: () => void, everyMs: number) => addTimer(run, everyMs, everyMs),
-        clearTimeout: removeTimer,
-        clearInterval: removeTimer,
-        setImmediate: (run: () => void) => void steps.push({ process: current, run }),
-      });
-      const { setTimeout: realSleep } = promises;
-      Object.assign(promises, { setTimeout: sleep });
-      performance.now = () => nowMs;
-      Date.now = () => nowMs;
-      crypto.getRandomValues = (values) => {
-        const numbers = values as unknown as number[];
-        for (let index = 0; index < numbers.length; index++) numbers[index] = random() * 2 ** 32;
-        return values;
-      };
       const digits = () => Math.floor(random() * 2 ** 32).toString(16);
-      crypto.randomUUID = () => `${digits().padStart(8, "0")}-0-0-0-0`;
+      const restores = [
+        replace(globalThis, {
+          setTimeout: (run: () => void, delayMs?: number) => addTimer(run, delayMs),
+          setInterval: (run: () => void, everyMs: number) => addTimer(run, everyMs, everyMs),
+          clearTimeout: removeTimer,
+          clearInterval: removeTimer,
+          setImmediate: (run: () => void) => void steps.push({ process: current, run }),
+        }),
+        replace(promises, { setTimeout: sleep }),
+        replace(performance, { now: () => nowMs }),
+        replace(Date, { now: () => nowMs }),
+        replace(crypto, {
+          getRandomValues(values: number[]) {
+            for (const index of values.keys()) values[index] = random() * 2 ** 32;
+            return values;
+          },
+          randomUUID: () => `${digits().padStart(8, "0")}-0-0-0-0`,
+        }),
+      ];
       return () => {
-        const own = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
-        Object.assign(globalThis, own);
-        Object.assign(promises, { setTimeout: realSleep });
-        performance.now = now;
-        Date.now = readClock;
-        Reflect.deleteProperty(crypto, "getRandomValues");
-        Reflect.deleteProperty(crypto, "randomUUID");
+        for (const restore of restores) restore();
       };
     },
   };
+}
+
+/** Replaces members of an object; returns a function that restores them. */
+function replace(target: object, members: object): () => void {
+  const own = Object.keys(members).map((name) => [name, Reflect.get(target, name) as unknown]);
+  Object.assign(target, members);
+  return () => void Object.assign(target, Object.fromEntries(own));
 }
