@@ -64,8 +64,13 @@ export function describeClosing(engine: StoppableEngine): void {
     async (isWorkerClosing) => {
       const { worker, handlers, finish } = await startRunning();
       const workerClosed = isWorkerClosing ? worker.close() : undefined;
+      const wait = () =>
+        expect(queue.outcomes.wait({ account: "", challengeSid: "YC1", timeoutMs: 9_000 })).rejects;
+      const waiting = wait().toHaveProperty("code", "CLOSING");
       let isClosed = false;
       const closing = queue.close().then(() => (isClosed = true));
+      await waiting;
+      await wait().toHaveProperty("code", "CLOSING");
       await expect(store("late")).rejects.toMatchObject({ code: "CLOSING", status: 503 });
       expect(() => queue.work(handlers)).toThrow(expect.objectContaining({ code: "CLOSING" }));
       await nextTurn();

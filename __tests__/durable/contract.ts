@@ -671,15 +671,6 @@ export function describeContract(engine: StoppableEngine): void {
     });
   });
 
-  describe("close", () => {
-    it("rejects waits, also those that come later", async () => {
-      const waiting = wait(1).catch((error: unknown) => error);
-      await queue.close();
-      expect(await waiting).toEqual(codeOf("CLOSING"));
-      await expect(wait(1)).rejects.toEqual(codeOf("CLOSING"));
-    });
-  });
-
   describe("other processes", () => {
     const script = join(__dirname, "..", "support", "queue-process.ts");
     const processes = createChildProcesses(script);
