@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { Emulator } from "express-push-verification/emulator";
 import { runProgram } from "../../lib/cli/program";
 import { CONTROL, hostileText } from "../support/control-characters";
-import { startEmulator, stopEmulators } from "../support/emulators";
+import { envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { createTerminal } from "../support/terminals";
 
 let emulator: Emulator;
@@ -15,15 +15,7 @@ afterEach(stopEmulators);
 
 /** Starts `keys list`, with the token in the environment unless told otherwise. */
 function listKeys({ env = {}, isTTY = false, token = emulator.authToken, json = false } = {}) {
-  const { url, accountSid, serviceSid } = emulator;
-  const settings = {
-    PUSH_AUTH_TOKEN: token,
-    PUSH_ACCOUNT_URL: url,
-    PUSH_VERIFY_URL: url,
-    PUSH_ACCOUNT_SID: accountSid,
-    PUSH_SERVICE_SID: serviceSid,
-    ...env,
-  };
+  const settings = { ...envOf(emulator), PUSH_AUTH_TOKEN: token, ...env };
   const { terminal, ...rest } = createTerminal(settings, { isTTY });
   const run = runProgram(["keys", "list", ...(json ? ["--json"] : [])], terminal);
   return { run, ...rest };

@@ -3,10 +3,10 @@
  * is changed.
  */
 import twilio from "twilio";
-import { confirmWith, createAdminClient } from "express-push-verification/admin";
+import { confirmWith } from "express-push-verification/admin";
 import { sendRequest, type Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { startEmulator, startReceiver, stopEmulators } from "../support/emulators";
+import { clientOf, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 
 afterEach(stopEmulators);
 
@@ -51,14 +51,7 @@ async function registerPhone(emulator: Emulator, identity = IDENTITY) {
 describe("the vendor's SDK", () => {
   it("registers a phone and asks its user; the service confirms, and the login goes on", async () => {
     const emulator = await startEmulator();
-    const client = createAdminClient({
-      accountUrl: emulator.url,
-      verifyUrl: emulator.url,
-      accountSid: emulator.accountSid,
-      serviceSid: emulator.serviceSid,
-      password: emulator.authToken,
-    });
-    const confirm = jest.fn(confirmWith(client));
+    const confirm = jest.fn(confirmWith(clientOf(emulator)));
     const receiver = await startReceiver(emulator.authToken, {
       allowedAccountSids: [emulator.accountSid],
       confirm,

@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import express from "express";
 import type { PushWebhooksOptions } from "express-push-verification";
+import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import {
   createEmulator,
   type Emulator,
@@ -18,6 +19,24 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   await emulator.listen(0);
   return emulator;
 }
+
+/** A client of the account of an emulator, there or at another URL. */
+export function clientOf(
+  { accountSid, serviceSid, authToken, url }: Emulator,
+  { at = url, ...options }: Partial<AdminClientOptions> & { at?: string } = {},
+) {
+  const urls = { accountUrl: at, verifyUrl: at };
+  return createAdminClient({ ...urls, accountSid, serviceSid, password: authToken, ...options });
+}
+
+/** The environment of the CLI for an emulator. */
+export const envOf = ({ authToken, url, accountSid, serviceSid }: Emulator) => ({
+  PUSH_AUTH_TOKEN: authToken,
+  PUSH_ACCOUNT_URL: url,
+  PUSH_VERIFY_URL: url,
+  PUSH_ACCOUNT_SID: accountSid,
+  PUSH_SERVICE_SID: serviceSid,
+});
 
 /** A server that an emulator sends webhook requests to. */
 export async function startTarget(listener: RequestListener): Promise<string> {

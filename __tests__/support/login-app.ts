@@ -3,13 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pushWebhooks } from "express-push-verification";
-import { confirmWith, createAdminClient } from "express-push-verification/admin";
+import { confirmWith } from "express-push-verification/admin";
 import { createEmulator } from "express-push-verification/emulator";
 import { createApp } from "../../examples/push-login/app";
 import { createLoginAttempts } from "../../examples/push-login/login-attempts";
 import { createCheckPassword } from "../../examples/push-login/passwords";
 import { createSimulatedPhone } from "../../examples/push-login/simulated-phone";
 import { createVerificationService } from "../../examples/push-login/verification-service";
+import { clientOf } from "./emulators";
 
 export const PASSWORD = "correct horse";
 /** The identity of the user ada. */
@@ -33,13 +34,7 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   const { accountSid, authToken, serviceSid } = emulator;
   const publicUrl = `${url}/webhooks/push`;
   const webhook = emulator.createWebhook({ webhook_url: publicUrl });
-  const client = createAdminClient({
-    accountUrl: emulator.url,
-    verifyUrl: emulator.url,
-    accountSid,
-    serviceSid,
-    password: authToken,
-  });
+  const client = clientOf(emulator);
   const push = pushWebhooks({
     authToken,
     publicUrl,
@@ -50,12 +45,9 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   push.onRejected(({ code }) => void rejected.push(code));
   const attempts = createLoginAttempts(ttlMs);
   const phone = createSimulatedPhone(emulator, ADA, "Zoë's phone", attempts);
-  const service = createVerificationService({
-    verifyUrl: emulator.url,
-    serviceSid,
-    username: accountSid,
-    password: authToken,
-  });
+  const { url: verifyUrl } = emulator;
+  const credentials = { username: accountSid, password: authToken };
+  const service = createVerificationService({ verifyUrl, serviceSid, ...credentials });
   const challengeSids: string[] = [];
   const app = createApp({
     push,
@@ -74,10 +66,7 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
     sessionSecret: "a secret",
     isHttps: false,
     phone,
-    staff: {
-      client,
-      key: STAFF_KEY,
-    },
+    staff: { client, key: STAFF_KEY },
   });
   server.on("request", app);
   phone.register();

@@ -1,5 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { sign, type Pair, type PushEventType } from "express-push-verification";
+import type { Pair, PushEventType } from "express-push-verification";
+import { signRequest } from "../../lib/signature/signed-request";
+import { listFixturePairs } from "../../lib/testing/event-fixture";
+
+export { encodeForm } from "../../lib/form/text";
 
 export const AUTH_TOKEN = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 export const PUBLIC_URL = "https://hooks.example.test/push/events";
@@ -9,35 +12,16 @@ export const SERVICE_SID = "VA42251e058e7cf202ea951d873b7fe627";
 export const FACTOR_SID = "YFd60126124f552c15e13240814185e494";
 export const CHALLENGE_SID = "YCb0977f3f759c742acc1f94257f7974b0";
 
-/** Lists the parameters of an event as the service sends them; undefined omits one. */
+/** Lists the parameters of an event of any type as the service sends them; undefined omits one. */
 export function eventPairs(
   type: string,
   version: "v1" | "v2" = "v2",
   overrides: Record<string, string | undefined> = {},
 ): Pair[] {
-  const challenge = type.startsWith("challenge.");
-  const params: Record<string, string | undefined> = {
-    uuid: randomUUID(),
-    type,
-    account_sid: ACCOUNT_SID,
-    service_sid: SERVICE_SID,
-    entity_identity: "user-7f3a-22",
-    factor_sid: FACTOR_SID,
-    ...(challenge && { challenge_sid: CHALLENGE_SID }),
-    ...(version === "v2" && {
-      factor_type: "push",
-      factor_friendly_name: "Zoë's phone",
-      factor_metadata: '{"os":"Android"}',
-      ...(challenge && {
-        challenge_details:
-          '{"message":"Approve 250 €?","date":"2024-03-05T10:20:30Z","fields":[{"label":"City","value":"Köln & Bonn"}]}',
-        challenge_hidden_details: '{"ip":"203.0.113.77"}',
-        challenge_metadata: '{"biometrics":"face"}',
-      }),
-    }),
-    ...overrides,
-  };
-  return Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const like = type.startsWith("challenge.") ? "challenge.approved" : "factor.created";
+  const fixture = Object.fromEntries(listFixturePairs(like, {}, version));
+  const params = Object.entries<string | undefined>({ ...fixture, type, ...overrides });
+  return params.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
 /** A webhook request to send in a test. */
@@ -61,26 +45,16 @@ export function signedRequestOf(
   params: readonly Pair[],
   options: TestRequestOptions = {},
 ): TestRequest {
-  const { authToken = AUTH_TOKEN, publicUrl = PUBLIC_URL, method = "POST" } = options;
+  const { authToken = AUTH_TOKEN, publicUrl: webhookUrl = PUBLIC_URL, method = "POST" } = options;
   const { contentType = "application/x-www-urlencoded" } = options;
-  const form = encodeForm(params);
-  const path = publicUrl.replace(/^https?:\/\/[^/]*/, "").replace(/#.*/, "");
-  if (method === "GET") {
-    const suffix = (publicUrl.includes("?") ? "&" : "?") + form;
-    const signature = sign({ authToken, url: publicUrl + suffix, params: [] });
-    return {
-      method,
-      path: path + suffix,
-      headers: { "x-service-signature": signature },
-      body: undefined,
-    };
-  }
-  const signature = sign({ authToken, url: publicUrl, params });
+  const signing = { authToken, webhookUrl, signatureHeader: "x-service-signature", contentType };
+  const { url, headers, body } = signRequest({ ...signing, method, params });
+  const { "Content-Type": type, ...others } = headers;
   return {
     method,
-    path,
-    headers: { "content-type": contentType, "x-service-signature": signature },
-    body: form,
+    path: url.replace(/^https?:\/\/[^/]*/, ""),
+    headers: { ...(type !== undefined && { "content-type": type }), ...others },
+    body,
   };
 }
 
@@ -97,13 +71,4 @@ export function eventRequest(
 export function toWebRequest({ method, path, headers, body = "" }: TestRequest): Request {
   const url = new URL(path, PUBLIC_URL);
   return new Request(url, { method, headers, ...(method !== "GET" && { body }) });
-}
-
-export function encodeForm(params: readonly Pair[]): string {
-  return params.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
-}
-
-function encode(text: string): string {
-  // fetch encodes an apostrophe in a URL, so a GET request must be signed with it encoded.
-  return encodeURIComponent(text).replaceAll("'", "%27");
 }
