@@ -16,10 +16,11 @@ import {
   PUBLIC_URL,
   type TestRequest,
 } from "../support/webhook-requests";
-import { createEmulator, type Emulator } from "express-push-verification/emulator";
+import type { Emulator } from "express-push-verification/emulator";
 import { findNodeWithSqlite } from "../support/node-24";
 import { installPackage } from "../support/built-package";
 import { findRecipe, listRecipes, readSection, readText, ROOT } from "../support/docs";
+import { callApi, envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 
@@ -114,16 +115,7 @@ const APPS: Record<string, App> = {
   Bun: { command: bin("@oven/bun-linux-x64/bin/bun"), args: ["edge.mjs"], build: writeEdge },
   Deno: {
     command: bin("@deno/linux-x64-glibc/deno"),
-    args: [
-      "serve",
-      "--allow-all",
-      "--no-lock",
-      "--host",
-      "127.0.0.1",
-      "--port",
-      "PORT",
-      "edge.mjs",
-    ],
+    args: "serve --allow-all --no-lock --host 127.0.0.1 --port PORT edge.mjs".split(" "),
     build: writeEdge,
   },
   "Vercel, a method fetch": { ...serveOnVercel("edge.mjs"), build: writeEdge },
@@ -297,6 +289,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
   });
+  afterEach(stopEmulators);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("compile", async () => {
@@ -343,21 +336,16 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     async (mode) => {
       await (nextBuilt ??= buildNext());
       const port = await findFreePort();
-      await using emulator = createEmulator();
+      const emulator = await startEmulator();
       const url = `http://127.0.0.1:${port}`;
-      emulator.createWebhook({
-        webhook_url: `${url}/webhooks/push`,
-        event_types: ["challenge.approved"],
-      });
+      const webhook_url = `${url}/webhooks/push`;
+      emulator.createWebhook({ webhook_url, event_types: ["challenge.approved"] });
       const factor = emulator.createFactor({ entity_identity: "ada" });
       emulator.verifyFactor(factor.sid);
       const settings = {
         PORT: String(port),
-        PUSH_PUBLIC_URL: `${url}/webhooks/push`,
-        PUSH_AUTH_TOKEN: emulator.authToken,
-        PUSH_ACCOUNT_SID: emulator.accountSid,
-        PUSH_SERVICE_SID: emulator.serviceSid,
-        PUSH_VERIFY_URL: await emulator.listen(0),
+        PUSH_PUBLIC_URL: webhook_url,
+        ...envOf(emulator),
         PUSH_FACTOR_SID: factor.sid,
       };
       const [next = "", , ...args] = NEXT;
@@ -429,14 +417,9 @@ function readService(): string {
 
 /** Returns the SID of the challenge that an app has created for the user ada. */
 async function findChallenge(emulator: Emulator): Promise<string> {
-  const { accountSid, authToken, serviceSid, url } = emulator;
-  const credentials = Buffer.from(`${accountSid}:${authToken}`).toString("base64");
-  const headers = { authorization: `Basic ${credentials}` };
-  const list = `${url}/v2/Services/${serviceSid}/Entities/ada/Challenges`;
-  const { challenges } = (await (await fetch(list, { headers })).json()) as {
-    challenges: { sid: string }[];
-  };
-  return challenges[0]?.sid ?? "";
+  const path = `/v2/Services/${emulator.serviceSid}/Entities/ada/Challenges`;
+  const { body } = await callApi(emulator, "GET", path);
+  return (body as { challenges: { sid: string }[] }).challenges[0]?.sid ?? "";
 }
 
 /** Reads the list of docs/frameworks.md: the status of each request. */

@@ -1,14 +1,11 @@
 import type { NewWebhook } from "../../lib/emulator/options";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import {
-  createEmulator,
-  type Emulator,
-  type WebhookResource,
-} from "express-push-verification/emulator";
+import type { WebhookResource } from "express-push-verification/emulator";
 import type { WebhookInput } from "express-push-verification/admin";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
-import { startServer, stopServers } from "./servers";
+import { callApi, startEmulator, stopEmulators, webhooksPath } from "./emulators";
+import { startServer } from "./servers";
 
 /** A response that a test chooses instead of the right one. */
 export interface Scripted {
@@ -47,13 +44,7 @@ export const SECRETS = [
   basic(MAIN_KEY, MAIN_SECRET),
 ].map((secret) => secret.replace("Basic ", ""));
 
-const emulators: Emulator[] = [];
-
-/** Closes every upstream, and all other servers. */
-export async function stopUpstreams(): Promise<void> {
-  await stopServers();
-  await Promise.all(emulators.splice(0).map((emulator) => emulator.close()));
-}
+export { stopEmulators as stopUpstreams };
 
 /**
  * The emulator, reached through a proxy that sees every request and responds as a test has
@@ -64,7 +55,7 @@ export async function startUpstream() {
   const script: Scripted[] = [];
   // Dates have whole seconds: a clock of its own gives each resource a later date than the one before.
   let seconds = Date.UTC(2024, 2, 5, 9) / 1000;
-  const emulator = createEmulator({
+  const emulator = await startEmulator({
     accountSid: ACCOUNT_SID,
     authToken: AUTH_TOKEN,
     serviceSid: SERVICE_SID,
@@ -91,31 +82,22 @@ export async function startUpstream() {
 
   function forward(req: IncomingMessage, body: Buffer, res: ServerResponse): void {
     const { method = "", headers, url: path = "" } = req;
-    request(emulatorUrl, { agent: false, method, headers, path }, (answer) => {
+    request(emulator.url, { agent: false, method, headers, path }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(res);
     }).end(body);
   }
 
   async function listWebhooks(): Promise<WebhookResource[]> {
-    const response = await fetch(
-      `${emulatorUrl}/v2/Services/${SERVICE_SID}/Webhooks?PageSize=1000`,
-      { headers: { authorization: basic(ACCOUNT_SID, AUTH_TOKEN) } },
-    );
-    return ((await response.json()) as { webhooks: WebhookResource[] }).webhooks;
+    const { body } = await callApi(emulator, "GET", `${webhooksPath(emulator)}?PageSize=1000`);
+    return (body as { webhooks: WebhookResource[] }).webhooks;
   }
 
-  emulators.push(emulator);
-  const emulatorUrl = await emulator.listen(0);
   const port = await startServer((req, res) => void serve(req, res));
   const url = `http://127.0.0.1:${port}`;
   emulator.createKey({ sid: STANDARD_KEY, secret: STANDARD_SECRET, friendly_name: "standard" });
-  emulator.createKey({
-    sid: MAIN_KEY,
-    secret: MAIN_SECRET,
-    friendly_name: "main",
-    type: "main",
-  });
+  const main = { secret: MAIN_SECRET, friendly_name: "main", type: "main" } as const;
+  emulator.createKey({ sid: MAIN_KEY, ...main });
   return {
     url,
     port,
