@@ -69,29 +69,25 @@ const startQueue = (
 interface State {
   name: string;
   start?: () => Promise<ConsoleApp>;
+  /** The address within the console, where the name does not begin with its page. */
   hash?: string;
+  /** A text that is waited for. */
+  shows?: string;
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
   /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
 
-const waitForHostile = (page: Page) =>
-  page
-    .locator("article")
-    .nth(HOSTILE.length - 1)
-    .waitFor();
+const LAST = HOSTILE.length - 1;
+const waitForHostile = (page: Page) => page.locator("article").nth(LAST).waitFor();
 const openDialog = async (page: Page, name: string | RegExp) => {
   await page.getByRole("button", { name }).first().click();
   await page.locator("dialog[open]").waitFor();
 };
 
 const STATES: State[] = [
-  { name: "receiver-empty", arrange: (page) => page.getByText("No webhook request has").waitFor() },
-  {
-    name: "receiver-busy",
-    start: startBusy,
-    arrange: (page) => page.getByText("200 conflict").waitFor(),
-  },
+  { name: "receiver-empty", shows: "No webhook request has" },
+  { name: "receiver-busy", start: startBusy, shows: "200 conflict" },
   {
     name: "receiver-mismatch",
     start: async () => addWebhooks(await startBusy({ receiver: { authToken: AUTH_TOKEN } })),
@@ -134,8 +130,8 @@ const STATES: State[] = [
   {
     name: "receiver-keys",
     start: startBusy,
+    shows: "200 conflict",
     async arrange(page) {
-      await page.getByText("200 conflict").waitFor();
       await page.keyboard.press("?");
       await page.locator("dialog[open]").waitFor();
     },
@@ -154,8 +150,8 @@ const STATES: State[] = [
       await app.deliver();
       return app;
     },
+    shows: "200 handled",
     async arrange(page) {
-      await page.getByText("200 handled").waitFor();
       await page.getByRole("combobox", { name: "result" }).selectOption("bad");
       await page.getByText("No request matches this filter.").waitFor();
     },
@@ -172,8 +168,8 @@ const STATES: State[] = [
   {
     name: "receiver-lost",
     start: startBusy,
+    shows: "200 conflict",
     async arrange(page, app) {
-      await page.getByText("200 conflict").waitFor();
       await app.stop();
       await page.getByText("Connection lost").waitFor();
     },
@@ -198,7 +194,6 @@ const STATES: State[] = [
   },
   {
     name: "webhooks-findings",
-    hash: "webhooks",
     async start() {
       const app = addWebhooks(await startConsole());
       app.push.on(["challenge.approved", "factor.deleted"], () => {});
@@ -221,18 +216,12 @@ const STATES: State[] = [
   },
   {
     name: "webhooks-url-differs",
-    hash: "webhooks",
     start: async () => addWebhooks(await startConsole()),
     arrange: (page) => page.getByRole("button", { name: "Set webhook_url" }).waitFor(),
   },
-  {
-    name: "webhooks-empty",
-    hash: "webhooks",
-    arrange: (page) => page.getByText("has no webhook yet").waitFor(),
-  },
+  { name: "webhooks-empty", shows: "has no webhook yet" },
   {
     name: "webhooks-hostile",
-    hash: "webhooks",
     async start() {
       const app = await startConsole();
       for (const text of HOSTILE) {
@@ -246,41 +235,33 @@ const STATES: State[] = [
     },
     arrange: waitForHostile,
   },
-  {
-    name: "webhooks-form",
-    hash: "webhooks",
-    arrange: (page) => openDialog(page, "Create webhook"),
-  },
+  { name: "webhooks-form", arrange: (page) => openDialog(page, "Create webhook") },
   {
     name: "webhooks-delete",
-    hash: "webhooks",
     start: async () => addWebhooks(await startConsole()),
     arrange: (page) => openDialog(page, "Delete"),
   },
   {
     name: "webhooks-error",
-    hash: "webhooks",
     async start() {
       const app = await startConsole();
       app.upstream.script.push(...Array.from({ length: 9 }, () => ({ status: 500 })));
       return app;
     },
-    arrange: (page) => page.getByText("could not be read").waitFor(),
+    shows: "could not be read",
     allows: /502/,
   },
   {
     name: "keys-list",
-    hash: "keys",
     async start() {
       const app = await startConsole({ client: { username: MAIN_KEY, password: MAIN_SECRET } });
       for (let index = 0; index < 25; index++) app.upstream.createKey(`deploy ${index}`);
       return app;
     },
-    arrange: (page) => page.getByText("deploy 24").waitFor(),
+    shows: "deploy 24",
   },
   {
     name: "keys-created",
-    hash: "keys",
     async arrange(page) {
       await openDialog(page, "Create key");
       await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
@@ -288,21 +269,15 @@ const STATES: State[] = [
       await page.getByText("it will never be shown again").waitFor();
     },
   },
-  {
-    name: "keys-revoke",
-    hash: "keys",
-    arrange: (page) => openDialog(page, "Revoke"),
-  },
+  { name: "keys-revoke", arrange: (page) => openDialog(page, "Revoke") },
   {
     name: "keys-not-allowed",
-    hash: "keys",
     start: () => startConsole({ client: { username: STANDARD_KEY, password: STANDARD_SECRET } }),
-    arrange: (page) => page.getByText("(MAIN_KEY_REQUIRED)").waitFor(),
+    shows: "(MAIN_KEY_REQUIRED)",
     allows: /403/,
   },
   {
     name: "queue-dead-letters",
-    hash: "queue",
     start: () => startQueue(ERRORS),
     async arrange(page) {
       await page.locator("summary").first().click();
@@ -321,39 +296,30 @@ const STATES: State[] = [
   },
   {
     name: "queue-revealed",
-    hash: "queue",
     start: () => startQueue(ERRORS, {}, { console: { reveal: true } }),
     arrange: (page) => page.locator(".dead-letter summary").last().click(),
   },
   {
     name: "queue-empty",
-    hash: "queue",
     start: () => startQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }),
-    arrange: (page) => page.getByText("No dead letters.").waitFor(),
+    shows: "No dead letters.",
   },
-  {
-    name: "queue-hostile",
-    hash: "queue",
-    start: () => startQueue(HOSTILE),
-    arrange: waitForHostile,
-  },
+  { name: "queue-hostile", start: () => startQueue(HOSTILE), arrange: waitForHostile },
   {
     name: "queue-error",
-    hash: "queue",
     start: () =>
       startConsole({
         router: {
           queue: { ...createMemoryQueue([]), stats: () => Promise.reject(new Error("no Redis")) },
         },
       }),
-    arrange: (page) => page.getByText("could not be read").waitFor(),
+    shows: "could not be read",
     allows: /500/,
   },
   {
-    name: "read-only",
-    hash: "webhooks",
+    name: "webhooks-read-only",
     start: async () => addWebhooks(await startConsole({ router: { readOnly: true } })),
-    arrange: (page) => page.getByText("login events").waitFor(),
+    shows: "login events",
   },
 ];
 
@@ -366,10 +332,12 @@ const ERRORS = [
 describeWithBrowser("the console, light and dark, wide and narrow", () => {
   it.each(STATES.map((state) => [state.name, state] as const))(
     "has no fault, no violation of axe-core and no overflow: %s",
-    async (name, { start = () => startConsole(), hash = "", arrange, allows }) => {
+    async (name, { start = () => startConsole(), hash, shows, arrange, allows }) => {
       if (allows !== undefined) allowFaults(allows);
       const app = await start();
-      const page = await openPage(`${app.url}${hash === "" ? "" : `#/${hash}`}`);
+      const [at = ""] = /^(webhooks|keys|queue)/.exec(name) ?? [];
+      const page = await openPage(`${app.url}#/${hash ?? at}`);
+      if (shows !== undefined) await page.getByText(shows).waitFor();
       await arrange?.(page, app);
       await expectGoodLooks(page, `console-${name}`);
     },
