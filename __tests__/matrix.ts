@@ -8,31 +8,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { listCells, type Cell, type Plan } from "./matrix/cells";
 import { APPS, INSTALLS, NODES, POSTGRESES, TYPESCRIPTS } from "./matrix/versions";
 import { createWorkshop } from "./matrix/workshop";
 
-const WHOLE: Plan = {
-  nodes: NODES,
-  apps: APPS,
-  typescripts: TYPESCRIPTS,
-  typedApps: APPS,
-  postgreses: POSTGRESES,
-  installs: INSTALLS,
-};
-
-/** The quick selection: this Node, the first and last version of TypeScript, one install, and no PostgreSQL. */
-const QUICK: Plan = {
-  nodes: [Number.parseInt(process.versions.node, 10)],
-  apps: APPS,
-  typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
-  typedApps: APPS.filter(({ name }) => name === "express 5"),
-  postgreses: [],
-  installs: INSTALLS.slice(0, 1),
-};
-
-const NOTHING: Plan = {
+const NODE = Number.parseInt(process.versions.node, 10);
+const NOTHING = {
   nodes: [],
   apps: [],
   typescripts: [],
@@ -40,21 +21,23 @@ const NOTHING: Plan = {
   postgreses: [],
   installs: [],
 };
+const RUNS = { nodes: NODES, apps: APPS, typescripts: TYPESCRIPTS, typedApps: APPS };
 
-function readPlan(): Plan {
-  const options = { quick: { type: "boolean" }, postgres: { type: "boolean" } } as const;
-  const { quick, postgres, installs } = parseArgs({
-    options: { ...options, installs: { type: "boolean" } },
-  }).values;
-  if (postgres === true) return { ...NOTHING, postgreses: POSTGRESES };
-  if (installs === true) return { ...NOTHING, installs: INSTALLS };
-  return quick === true ? QUICK : WHOLE;
-}
+const PLANS: Record<string, Plan> = {
+  "": { ...RUNS, postgreses: POSTGRESES, installs: INSTALLS },
+  "--quick": {
+    nodes: [NODE],
+    apps: APPS,
+    typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
+    typedApps: APPS.filter(({ name }) => name === "express 5"),
+    postgreses: [],
+    installs: INSTALLS.slice(0, 1),
+  },
+  "--postgres": { ...NOTHING, postgreses: POSTGRESES },
+  "--installs": { ...NOTHING, installs: INSTALLS },
+};
 
 const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
-
-/** The outputs that were printed: a failed installation fails many cells. */
-const told = new Set<string>();
 
 async function runCell({ name, run }: Cell): Promise<boolean> {
   const startMs = performance.now();
@@ -64,9 +47,7 @@ async function runCell({ name, run }: Cell): Promise<boolean> {
     return true;
   } catch (error) {
     console.log(`${name} FAILED ${secondsSince(startMs)}`);
-    const { message } = error as Error;
-    console.log(told.has(message) ? "  as above" : message.replaceAll(/^/gm, "  "));
-    told.add(message);
+    console.log((error as Error).message.replaceAll(/^/gm, "  "));
     return false;
   }
 }
@@ -83,7 +64,8 @@ async function runCells(cells: Cell[], atOnce: number): Promise<number> {
 }
 
 async function main(): Promise<void> {
-  const plan = readPlan();
+  const plan = PLANS[process.argv[2] ?? ""];
+  if (plan === undefined) throw new Error(`The plans are: ${Object.keys(PLANS).join(" ")}`);
   const folder = mkdtempSync(join(tmpdir(), "push-matrix-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   process.once("SIGINT", () => process.exit(130));

@@ -1,8 +1,7 @@
 import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { runCommand } from "./command";
 import { RESOLUTIONS, ROOT, type App, type Neighbours } from "./versions";
-import type { Workshop } from "./workshop";
+import { runCommand, type Workshop } from "./workshop";
 
 // The imports of a suite are resolved from its app, wherever Jest itself is.
 // A busy machine starts Express in more than the five seconds of Jest's default.

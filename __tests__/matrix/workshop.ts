@@ -1,6 +1,6 @@
+import { execFile } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCommand } from "./command";
 import { ROOT, type App, type Neighbours } from "./versions";
 
 /** How each package manager installs strictly, runs no scripts and writes no lock. */
@@ -111,4 +111,25 @@ export function createWorkshop(folder: string) {
     installPostgres: (version: string) =>
       makeOnce(`postgres ${version}`, () => installPostgres(version)),
   };
+}
+
+/**
+ * Runs a command to its end; a command that hangs for five minutes fails.
+ *
+ * @returns its stdout.
+ * @throws Error with all its output.
+ */
+export function runCommand(
+  file: string,
+  args: string[],
+  { cwd, env = process.env }: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(file, args, { cwd, env, timeout: 300_000 }, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout);
+      const why =
+        error.killed === true ? "took too long" : `ended with ${error.code ?? error.signal}`;
+      reject(new Error(`${[file, ...args].join(" ")}\n${why}\n${stdout}${stderr}`.trimEnd()));
+    });
+  });
 }
