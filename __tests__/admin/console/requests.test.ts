@@ -46,51 +46,36 @@ describe("the rows", () => {
     await app.deliver("challenge.denied", { challenge_details: "{" });
     await app.deliver("factor.created", { uuid: "console-test-1" });
     const { rows, totals } = await readRequests(app);
-    const own = { change: expect.any(Number), atMs: expect.any(Number), canExplain: false };
-    const id = expect.stringMatching(/^[0-9a-f]{8}-\d$/);
-    const target = "POST /webhooks/push";
+    const number = expect.any(Number);
+    const common = {
+      id: expect.stringMatching(/^[0-9a-f]{8}-\d$/),
+      ...{ change: number, atMs: number, durationMs: number, attempt: 1, issues: [] },
+      ...{ target: "POST /webhooks/push", canExplain: false, isTest: false },
+    };
+    const sids = { accountSid: ACCOUNT_SID, factorSid: FACTOR_SID, challengeSid: CHALLENGE_SID };
     expect(rows.slice(0, 2)).toEqual([
       {
-        ...own,
-        id,
+        ...common,
+        ...sids,
         canResend: true,
-        durationMs: expect.any(Number),
         result: "handled",
         status: 200,
-        attempt: 1,
         type: approve,
         version: "v2",
         uuid: "a",
-        accountSid: ACCOUNT_SID,
-        factorSid: FACTOR_SID,
-        challengeSid: CHALLENGE_SID,
         entity: "us…22",
         pseudonym: expect.stringMatching(/^[0-9a-f]{8}$/),
         tokenIndex: 0,
         urlIndex: 0,
-        issues: [],
-        target,
-        isTest: false,
       },
       {
-        ...own,
-        id,
+        ...common,
         canResend: false,
-        durationMs: expect.any(Number),
         result: "rejected",
         status: 403,
         code: "SIGNATURE_MISMATCH",
         message: expect.any(String),
-        attempt: 1,
-        claimed: {
-          uuid: "b",
-          accountSid: ACCOUNT_SID,
-          factorSid: FACTOR_SID,
-          challengeSid: CHALLENGE_SID,
-        },
-        issues: [],
-        target,
-        isTest: false,
+        claimed: { uuid: "b", ...sids },
         explanation: expect.objectContaining({ code: "TOKEN_WRONG" }),
       },
     ]);
@@ -98,17 +83,14 @@ describe("the rows", () => {
     expect(Math.abs((rows[0]?.atMs ?? 0) - Date.now())).toBeLessThan(10_000);
     expect(rows.slice(2)).toMatchObject([
       {
-        result: "failed",
-        status: 500,
-        code: "HANDLER_FAILED",
-        message: expect.any(String),
+        ...{ result: "failed", status: 500, code: "HANDLER_FAILED", message: expect.any(String) },
         failure: "no such user <entity_identity>",
         issues: [expect.stringMatching(/^challenge_details: /)],
       },
       { result: "handled", isTest: true },
     ]);
     expect(totals).toEqual({
-      sinceMs: expect.any(Number),
+      sinceMs: number,
       received: 4,
       byResult: { handled: 2, stored: 0, duplicate: 0, conflict: 0, rejected: 1, failed: 1 },
       byCode: { SIGNATURE_MISMATCH: 1, HANDLER_FAILED: 1 },
